@@ -28,12 +28,15 @@ if TYPE_CHECKING:
     from collc.driver.api import compile
     from collc.driver.bundle import Bundle
     from collc.driver.pipeline import compile_text
+    from collc.driver.written import Move, Program
     from collc.run import RunError, RunReport
 
 _HOMES = {
     "Bundle": "collc.driver.bundle",
     "CollcError": "collc.base.diagnostics",
     "Diagnostic": "collc.base.diagnostics",
+    "Move": "collc.driver.written",
+    "Program": "collc.driver.written",
     "RunError": "collc.run",
     "RunReport": "collc.run",
     "compile": "collc.driver.api",
@@ -44,6 +47,8 @@ __all__ = [
     "Bundle",
     "CollcError",
     "Diagnostic",
+    "Move",
+    "Program",
     "RunError",
     "RunReport",
     "__version__",

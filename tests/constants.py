@@ -1,12 +1,13 @@
 """What the machine and the emitted code take, measured on fabsim: `make constants`.
 
 Writes compiler/target/constants.json, and says of each number that has changed what it was, and how
-well what is fitted to tasks and programs fits.
+well what is fitted to tasks fits.
 
-    python tests/constants.py [--timing TABLE] [--only trees|rows|programs] [--check] [--jobs N]
+    python tests/constants.py [--timing TABLE] [--only PART] [--check] [--jobs N]
 
-The table is one of fabsim's; those of other tables stay as they are in the file. With `--check`
-nothing is written, and the status is 1 if something has changed.
+The parts are trees, streams, rows and programs. The table is one of fabsim's; those of other tables
+stay as they are in the file. With `--check` nothing is written, and the status is 1 if something
+has changed.
 """
 
 from __future__ import annotations
@@ -24,15 +25,16 @@ from typing import Any
 from measuring.engine import measured_engine
 from measuring.fitting import Fit, trimmed
 from measuring.probes import Probe, probes
-from measuring.programs import cases, fitted_programs
+from measuring.programs import measured_programs
 from measuring.rows import tasks_of
+from measuring.streams import measured_streams
 from measuring.trees import measured_trees
 
 from collc.target import TARGETS
 from collc.target.constants import FILE, TIMING, Code, Constants, Engine, constants_of
 
 Values = dict[str, Any]
-PARTS = ("trees", "rows", "programs")
+PARTS = ("trees", "streams", "rows", "programs")
 
 
 def measured(target: str, timing: str, parts: Iterable[str], jobs: int) -> Values:
@@ -47,10 +49,13 @@ def measured(target: str, timing: str, parts: Iterable[str], jobs: int) -> Value
         print(f"{target} tasks of rows: off by {fit.error:.1f} cycles, at most {fit.worst}")
         known = replace(known, rows=replace(known.rows, **fit.cycles))
     if "programs" in parts:
-        pieces, off = fitted_programs(cases(target), known)
-        print(f"{target} programs: off by {100 * off:.1f} % in the mean")
-        known = with_values(known, pieces)
-    found = asdict(known.engine) | asdict(known.code)
+        known = with_values(known, measured_programs(target, timing, values_of(known)))
+    streams = asdict(known.streams)
+    if "streams" in parts:
+        fit = measured_streams(target, timing, known)
+        print(f"{target} streams: off by {fit.error:.1f} cycles, at most {fit.worst}")
+        streams |= fit.cycles
+    found = values_of(known) | {"streams": streams}
     return dict(sorted(found.items())) | {"rows": asdict(known.rows)}
 
 
@@ -66,6 +71,11 @@ def before(target: str, timing: str) -> Constants:
     """What is in the file, or else what there is for the usual table."""
     there = json.loads(FILE.read_text(encoding="utf-8"))
     return constants_of(target, timing if timing in there else TIMING)
+
+
+def values_of(constants: Constants) -> Values:
+    """The numbers of the machine and of code by name."""
+    return asdict(constants.engine) | asdict(constants.code)
 
 
 def with_values(constants: Constants, values: Mapping[str, int]) -> Constants:

@@ -19,6 +19,7 @@ from functools import cache
 from pathlib import Path
 
 import fabsim
+from collc.driver.bundle import Bundle
 from collc.driver.pipeline import compile_text
 
 ROOT = Path(__file__).parents[1]
@@ -84,7 +85,11 @@ def attested(construct: str, target: str) -> bool:
 
 def constructs_of(example: Path, target: str) -> dict[str, str]:
     """The constructs of an example's bundle for a target, with the first place of each."""
-    bundle = compile_text(example.read_text(), example.name, {}, target)
+    return constructs_in(compile_text(example.read_text(), example.name, {}, target), target)
+
+
+def constructs_in(bundle: Bundle, target: str) -> dict[str, str]:
+    """The same of what was compiled."""
     with tempfile.TemporaryDirectory() as folder:
         bundle.write(folder)
         compiled = fabsim.compile(f"{folder}/layout.csl", arch=target, constructs=True)

@@ -54,8 +54,10 @@ Made by `make sweep` (`python tests/sweep.py`), which goes on where it was inter
 [sweep.csv](sweep.csv) has every verdict. Every pattern of [patterns.md](patterns.md) on P PEs
 (grids: as many or a few fewer) with B elements of f32 (in an all_to_all: from each to each), on
 WSE-2 and WSE-3. Algorithms run in the orders `west_to_east` and `ring` in turn. Verified means: run
-on fabsim twice on one load, compiled by its strict rules, every element that the contract promises
-equal to NumPy's bit by bit. `collc explain CODE` says what a refusal means."""
+on fabsim twice on one load, every element that the contract promises equal to NumPy's bit by bit.
+All but what has the digest dcf40d1744e1 was compiled by fabsim's strict rules. With that digest and
+with 2f98bf8afecb cycles are those of the timing table `streams`, else of `simfabric`.
+`collc explain CODE` says what a refusal means."""
 
 
 CAUSE = """\

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import shutil
 import subprocess
 import sys
@@ -10,6 +11,8 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+
+from collc.base.version import __version__
 
 ROOT = Path(__file__).parents[1]
 
@@ -61,13 +64,36 @@ def test_the_unreleased_section_is_put_in_order_under_the_version() -> None:
         released(wanted, "0.3.0")
 
 
+def test_an_entry_that_a_merge_left_twice_is_there_once() -> None:
+    words = "A sum over a line of PEs takes fewer cycles than before"
+    entries = [f"- {words}.\n", f"- Changed: {words} it did.\n", "- A sum of nothing.\n"]
+    assert script("set_version")._once(entries) == [
+        ("Changed", f"- {words} it did."),
+        ("Added", "- A sum of nothing."),
+    ]
+
+
 def test_the_version_is_where_the_script_looks_for_it() -> None:
     module = script("set_version")
     for name, pattern in module.PLACES:
         text = (ROOT / name).read_text(encoding="utf-8")
         assert "9.8.7" in module.with_version(text, pattern, "9.8.7")
+    for name in module.LOCKS:
+        text = (ROOT / name).read_text(encoding="utf-8")
+        there = len(re.findall(r'name = "(?:fabsim|collc)', text))
+        said = len(re.findall(module.LOCKED, text))
+        assert 0 < said == there, name
     with pytest.raises(SystemExit, match="MAJOR"):
         module.main("0.2")
+
+
+def test_one_version_is_everywhere() -> None:
+    module = script("set_version")
+    for name, pattern in [*module.PLACES, *((name, module.LOCKED) for name in module.LOCKS)]:
+        text = (ROOT / name).read_text(encoding="utf-8")
+        count = 0 if name in module.LOCKS else 1
+        same = re.sub(pattern, rf"\g<1>{__version__}\g<2>", text, count=count, flags=re.M)
+        assert text == same, name
 
 
 def test_the_site_is_built_without_a_dead_link_and_has_every_page(tmp_path: Path) -> None:

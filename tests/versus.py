@@ -45,6 +45,8 @@ HEAD = """# Beside programs of others
 Made by `make versus FOLDERS="..."` (`python tests/versus.py`), by the clock `{clock}`: text of
 others and ours on fabsim, with the same contract, shape, length and target. Both results are
 compared with NumPy. Theirs is fetched by the user; none of it is in this repository.
+Sections may come of different runs. Where not all points were reached, those left
+out are the larger ones.
 
 """
 

@@ -15,6 +15,7 @@ from collc.checks.delivery import delivery
 from collc.checks.dsr_ids import dsr_ids
 from collc.checks.exclusive_receive import exclusive_receive
 from collc.checks.extents import extents
+from collc.checks.filters import filters
 from collc.checks.grid_size import grid_size
 from collc.checks.memory import memory
 from collc.checks.microthreads import microthreads
@@ -49,6 +50,7 @@ CHECKS: dict[str, Check] = {
     "microthreads": microthreads,
     "task_ids": task_ids,
     "dsr_ids": dsr_ids,
+    "filters": filters,
     "memory": memory,
     "extents": extents,
     "paired": paired,

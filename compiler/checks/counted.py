@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from collc.plan import Action, Advance, Phase
+from collc.plan import BY_WAVELET, MOST_ENDS, Action, Lane, Memory, Phase, Role
 
 
 def colors_of(phases: Iterable[Phase]) -> tuple[str, ...]:
@@ -21,29 +21,74 @@ def switched_colors(phases: Sequence[Phase]) -> frozenset[str]:
     return frozenset(use.color for use in uses if len(use.positions) > 1)
 
 
-def queues_of_phase(phase: Phase) -> int:
-    """Input queues, and output queues, that a PE has bound at a time: one for each lane."""
-    return len({lane.name for role in phase.roles for lane in role.lanes})
+def input_queues_of(phase: Phase) -> int:
+    """Input queues that a PE has bound at a time: one for each lane, of a stream for each on which
+    some PE receives."""
+    lanes = (lane for role in phase.roles for lane in role.lanes)
+    return len({lane.name for lane in lanes if lane.receives or not phase.streams})
+
+
+def output_queues_of(phase: Phase) -> int:
+    """The same of output queues, and of sending."""
+    lanes = (lane for role in phase.roles for lane in role.lanes)
+    return len({lane.name for lane in lanes if lane.sends or not phase.streams})
+
+
+def lane_sides_of(phase: Phase) -> int:
+    """Registers of a kind that the lanes of an exchange take: one for each of these queues."""
+    return input_queues_of(phase) + output_queues_of(phase)
 
 
 def tasks_of_phase(phase: Phase) -> int:
     """Local tasks: one for each lane of step tables; where vectors are combined three, behind
     storing, sending and the control wavelet; behind a multicast one. Of a stream one that joins
-    operations, one for control wavelets, and one for each lane whose words go through a PE."""
+    operations, one more where there are three, and one for each operation of a lane behind which
+    another one begins."""
     if phase.streams:
-        return 1 + _any_reset(phase) + _lanes_through(phase)
+        return 1 + _joins_three(phase) + _followed(phase)
     if phase.exchange:
-        return queues_of_phase(phase)
+        return input_queues_of(phase)
     ops = (op for role in phase.roles for op in role.ops)
     return 3 if any(op.action is Action.COMBINE for op in ops) else 1
 
 
-def _any_reset(phase: Phase) -> int:
-    """1 if some PE sets switches back."""
-    return int(any(op.advance is Advance.RESET for role in phase.roles for op in role.ops))
+def _joins_three(phase: Phase) -> bool:
+    """Whether some PE waits for three operations: for what it receives, for what it sends on other
+    colors, unless something begins behind that."""
+    return any(len(set(_waited(role))) == MOST_ENDS for role in phase.roles)
 
 
-def _lanes_through(phase: Phase) -> int:
-    """Lanes on which an operation goes from color to color."""
-    lanes = (lane for role in phase.roles for lane in role.lanes)
-    return len({lane.name for lane in lanes if any(op.combines_from for op in lane.ops)})
+def _waited(role: Role) -> Iterator[tuple[str, str]]:
+    for lane in role.lanes:
+        followed = {kind for _, kind in _followed_in(role, lane)}
+        for op in lane.ops:
+            if isinstance(op.receive, Memory) and isinstance(op.send, Memory):
+                continue
+            kind = "receives" if not op.sends_on else "sends"
+            if kind == "sends" and op.advance in BY_WAVELET:
+                kind = "control"
+            if kind not in followed and not op.returns:
+                yield lane.name, kind
+
+
+def _followed(phase: Phase) -> int:
+    """Operations of a PE behind whose end another one of the lane or of the next lane begins: what
+    is sent and the control wavelet behind it, what is received. Counted over all roles."""
+    found = {one for role in phase.roles for lane in role.lanes for one in _followed_in(role, lane)}
+    return len(found)
+
+
+def _followed_in(role: Role, lane: Lane) -> Iterator[tuple[str, str]]:
+    later = [op for other in role.lanes for op in other.ops if op.after == lane.name]
+    sent = any(op.sends_on for op in later)
+    moved = [op for op in lane.ops if op.sends_on or op.receives_on]
+    for op in moved:
+        behind = op.combines_from is not None and op is moved[0] and len(moved) > 1
+        wavelet = op.sends_on is not None and op.advance in BY_WAVELET
+        if op.sends_on and (wavelet or behind or sent):
+            yield lane.name, "sends"
+        if wavelet and sent:
+            yield lane.name, "control"
+        ahead = op is moved[0] and moved[-1].combines_from is not None
+        if not op.sends_on and (ahead or len(later) > sent):
+            yield lane.name, "receives"

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from collc.base.diagnostics import Diagnostic
+from collc.checks.counted import lane_sides_of
 from collc.checks.resource_report import by_phase, shortage
 from collc.lowering.sharing import shared_dsrs
 from collc.lowering.slots import clashes, slots_of
@@ -59,7 +60,7 @@ def pairs(phase: Phase) -> int:
     """Numbers for destinations: in the fabric a vector, a control wavelet behind it, what a lane
     sends; in memory what a lane receives."""
     if phase.exchange:
-        return 2 * len(phase.exchange.lanes)
+        return lane_sides_of(phase)
     return _any(phase, _sends) + _any(phase, _controls)
 
 
@@ -67,7 +68,7 @@ def sources(phase: Phase) -> int:
     """Numbers of `dsr_src1`: for vectors that are stored one by one, for the operation that sends
     or copies one, for the control wavelet; for what a lane receives, and for what it sends."""
     if phase.exchange:
-        return 2 * len(phase.exchange.lanes)
+        return lane_sides_of(phase)
     one_by_one = _any(phase, _stores) and not _any(phase, _stores_several)
     return one_by_one + _any(phase, _moves) + _any(phase, _controls)
 

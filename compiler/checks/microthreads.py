@@ -9,17 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic
-from collc.checks.counted import queues_of_phase
+from collc.checks.counted import input_queues_of, output_queues_of
 from collc.plan import Plan
 from collc.schedule import Schedule
 
 
 def microthreads(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
     """C324: an input queue and an output queue of an exchange with one number."""
-    begin = 0
+    into = out = 0
     for phase, pattern in zip(plan.phases, schedule.phases, strict=True):
-        end = begin + queues_of_phase(phase)
-        shared = set(plan.input_queues[begin:end]) & set(plan.output_queues[begin:end])
+        begin = into, out
+        into, out = into + input_queues_of(phase), out + output_queues_of(phase)
+        inputs, outputs = plan.input_queues[begin[0] : into], plan.output_queues[begin[1] : out]
+        shared = set(inputs) & set(outputs)
         if phase.exchange and shared:
             yield Diagnostic(
                 "C324",
@@ -28,4 +30,3 @@ def microthreads(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
                 pattern.span,
                 help="use fewer steps, so that other queues are free",
             )
-        begin = end

@@ -12,6 +12,7 @@ from collc.checks.color_reuse import turns
 from collc.checks.concurrent_streams import call_streams
 from collc.checks.counted import switched_colors
 from collc.checks.dsr_ids import MEMCPY
+from collc.checks.filters import filters_of_program
 from collc.checks.memory import has_free
 from collc.checks.noncontiguous_routes import gaps
 from collc.checks.resource_report import kept_by, left_beside
@@ -33,6 +34,7 @@ SHARED = frozenset(
         "microthreads",
         "task_ids",
         "dsr_ids",
+        "filters",
         "memory",
         "nothing_torn_down",
     )
@@ -229,6 +231,7 @@ PROGRAM_CHECKS: dict[str, Callable[[ProgramPlan], Iterator[Diagnostic]]] = {
     "microthreads": _microthreads,
     "task_ids": _task_ids,
     "dsr_ids": _dsr_ids,
+    "filters": filters_of_program,
     "memory": _memory,
     "teardown": teardown,
 }

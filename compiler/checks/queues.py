@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic
-from collc.checks.counted import queues_of_phase
+from collc.checks.counted import input_queues_of, output_queues_of
 from collc.checks.resource_report import by_phase, shortage
 from collc.lowering.slots import clashes, slots_of
 from collc.plan import Plan
@@ -22,9 +22,9 @@ def queues(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
         ("input", plan.input_queues, plan.target.input_queues, slots.inputs),
         ("output", plan.output_queues, plan.target.output_queues, slots.outputs),
     )
-    needed = by_phase(plan, queues_of_phase)
-    most = max(needed.values(), default=0)
     for kind, used, available, having in both:
+        needed = by_phase(plan, input_queues_of if kind == "input" else output_queues_of)
+        most = max(needed.values(), default=0)
         distinct, outside = len(set(used)), not set(used) <= set(available)
         if outside and distinct > len(available):
             what, left = f"{kind} queues", len(available)

@@ -34,12 +34,20 @@ class Router:
         there = self.position < len(self.use.positions)
         return self.use.positions[self.position] if there else None
 
+    def advance(self) -> None:
+        """Take the next position."""
+        self.position += 1
+        if self.use.ring:
+            self.position %= len(self.use.positions)
+
 
 @dataclass
 class Work:
     """What a PE does on a lane: slices still to send, those that go through it, those that it
-    receives behind them, combined with its own or staged or neither; what follows its last word."""
+    receives behind them or `kept_first`, combined with its own or staged or neither; what follows
+    its last word; the lane `after` which it begins."""
 
+    lane: str
     receives_on: str | None
     sends_on: str | None
     sends: list[int]
@@ -48,19 +56,36 @@ class Work:
     advance: Advance
     combines: bool
     staged: bool
+    kept_first: bool = False
+    after: str = ""
+
+    @property
+    def passes_on(self) -> bool:
+        """Whether the next slice that arrives goes through."""
+        return bool(self.through) and not (self.kept_first and self.receives)
 
 
 @dataclass
 class Place:
     """The routers of a place by color, its PE's lanes, and what its slices hold, as numbers; what
     is `staged` for them, and whether to combine it; those that were `written` while others may have
-    been sent."""
+    been sent, and the colors on which own words have `returned`."""
 
     routers: dict[str, Router]
     lanes: list[Work]
     held: list[int]
     staged: dict[int, tuple[int, bool]] = field(default_factory=dict)
     written: set[int] = field(default_factory=set)
+    returned: set[str] = field(default_factory=set)
+
+    def may_begin(self, work: Work, *, receives: bool) -> bool:
+        """Whether what a lane begins after has ended: receiving on another one, or sending."""
+        others = [other for other in self.lanes if other.lane == work.after]
+        if not work.after or work.kept_first is not receives:
+            return True
+        if receives:
+            return not any(other.through or other.receives for other in others)
+        return not any(other.sends or other.through for other in others)
 
 
 @dataclass(frozen=True)
@@ -128,24 +153,56 @@ def _sent(line: Line, place: int, work: Work) -> bool:
     color = work.sends_on
     assert color is not None, "it sends"
     way = _way(line, place, color)
-    if way is None:
+    if way is None or not line.places[place].may_begin(work, receives=False):
         return False
     if any(_goes_through(line, at, color) for at in way):
         return _sent_through(line, place, work, color)
+    if not all(_takes(line, at, color) for at in way):
+        return False
     block = [(slice_, line.places[place].held[slice_]) for slice_ in work.sends]
+    ends = list(accumulate(line.sizes[slice_] for slice_ in work.sends))
     work.sends = []
     for at in way:
-        _pass(line, at, color, block)
+        if _pass(line, at, color, block, ends) and at == place:
+            line.places[at].returned.add(color)
+    _advance(line, place, way, work)
+    return True
+
+
+def _advance(line: Line, place: int, way: Sequence[int], work: Work) -> None:
+    """What the words of a PE, or the wavelet behind them, do to the routers on their way."""
+    color = work.sends_on or ""
     if work.advance is Advance.RESET:
         for at in way:
             router = line.places[at].routers[color]
             router.position, router.was_reset = 0, True
     elif work.advance is Advance.OWN_ROUTER:
         router = line.places[place].routers[color]
-        router.position += 1
+        router.advance()
         if router.route is None:
             raise RefusedError(f"place {place} advances its switch beyond the last position")
-    return True
+    elif work.advance is Advance.HAND_OVER:
+        _hand_over(line, way, color, place)
+
+
+def _hand_over(line: Line, way: Sequence[int], color: str, place: int) -> None:
+    """A control wavelet on its way: a command for the own router, if its positions are a ring, and
+    one for the next such router. A router takes off the command that moves it."""
+    commands = 1 + line.places[place].routers[color].use.ring
+    for at in way:
+        router = line.places[at].routers[color]
+        if commands and router.use.ring:
+            router.advance()
+            commands -= 1
+        elif commands and len(router.use.positions) > 1:
+            raise RefusedError(f"the router of place {at} does not take its command off")
+
+
+def _takes(line: Line, at: int, color: str) -> bool:
+    """Whether a PE has begun to receive what comes to it on a color."""
+    one = line.places[at]
+    lanes = (work for work in one.lanes if work.receives_on == color and work.receives)
+    return all(one.may_begin(work, receives=True) for work in lanes)
 
 
 def _goes_through(line: Line, at: int, color: str) -> bool:
@@ -162,7 +219,7 @@ def _sent_through(line: Line, place: int, work: Work, color: str) -> bool:
             return False
         for hop in hops:
             for at in hop.way:
-                _pass(line, at, hop.color, [(hop.slice, hop.value)])
+                _pass(line, at, hop.color, [(hop.slice, hop.value)], [line.sizes[hop.slice]])
         work.sends.pop(0)
     if work.advance is not Advance.NOTHING:
         raise RefusedError(f"place {place} moves switches of a chain, which has none")
@@ -177,10 +234,12 @@ def _hops(line: Line, place: int, color: str, slice_: int) -> list[Hop] | None:
         way = _way(line, at, on)
         if way is None or len(hops) > len(line.places):
             return None
+        if not all(_takes(line, there, on) for there in way):
+            return None
         hops.append(Hop(on, way, number, carried))
         for there in way:
             work = next((w for w in line.places[there].lanes if w.receives_on == on), None)
-            if work is None or not work.through:
+            if work is None or not work.passes_on:
                 continue
             own = work.through[0]
             if line.sizes[own] != line.sizes[number] or work.sends_on is None:
@@ -209,31 +268,39 @@ def _way(line: Line, place: int, color: str) -> list[int] | None:
     return way
 
 
-def _pass(line: Line, at: int, color: str, block: Sequence[tuple[int, int]]) -> None:
-    """Slices, each with its value, pass a router; its PE takes what it is let have."""
+def _pass(
+    line: Line, at: int, color: str, block: Sequence[tuple[int, int]], ends: Sequence[int]
+) -> bool:
+    """Slices, each with its value, and with the wavelets up to its end, pass a router; its PE takes
+    what it is let have, if anything."""
     one = line.places[at]
     router = one.routers[color]
     assert router.route is not None, "a way leads over routers that are set"
     seen = router.passed
-    router.passed += sum(line.sizes[slice_] for slice_, _ in block)
+    router.passed += ends[-1] if ends else 0
     if Direction.RAMP not in router.route.send:
-        return
-    got = block if router.filter is None else _filtered(line, at, router.filter, block, seen)
+        return False
+    got = block if router.filter is None else _filtered(line, at, router.filter, block, ends, seen)
     lanes = [work for work in one.lanes if work.receives_on == color]
     if got and len(lanes) != 1:
         raise RefusedError(f"place {at} gets words that it does not receive")
     for slice_, value in got:
         _take(line, at, lanes[0], slice_, value)
+    return bool(got)
 
 
-def _filtered(
-    line: Line, at: int, counter: Filter, block: Sequence[tuple[int, int]], seen: int
+def _filtered(  # noqa: PLR0913, PLR0917 - a filter, what comes to it, what it has seen
+    line: Line,
+    at: int,
+    counter: Filter,
+    block: Sequence[tuple[int, int]],
+    ends: Sequence[int],
+    seen: int,
 ) -> list[tuple[int, int]]:
     """What a filter lets a PE have of slices; it has `seen` so many wavelets."""
     period, before, passes = (
         line.wavelets(part, at) for part in (counter.period, counter.before, counter.passes)
     )
-    ends = list(accumulate(line.sizes[slice_] for slice_, _ in block))
     if period < 1 or not ends:
         return []
     found: list[tuple[int, int]] = []
@@ -253,7 +320,7 @@ def _filtered(
 def _take(line: Line, at: int, work: Work, slice_: int, value: int) -> None:
     """A PE takes a slice, or lets it through."""
     one = line.places[at]
-    if work.through:
+    if work.passes_on:
         work.through.pop(0)
         return
     if not work.receives:
@@ -293,8 +360,9 @@ def _overtaken(line: Line) -> Iterator[str]:
         for place in senders:
             router = line.places[place].routers[color]
             work = next((w for w in line.places[place].lanes if w.sends_on == color), None)
-            resets = work is not None and work.advance is Advance.RESET
-            is_open = router.use.positions[-1].receive is Direction.RAMP
+            resets = work is not None and work.advance in _ORDERS
+            last = router.use.positions[0 if router.use.ring else -1]
+            is_open = last.receive is Direction.RAMP
             switched = any(
                 len(line.places[at].routers[color].use.positions) > 1
                 for at in range(len(line.places))
@@ -302,6 +370,9 @@ def _overtaken(line: Line) -> Iterator[str]:
             )
             if is_open and switched and not resets:
                 yield f"words of the next call of place {place} may overtake those of others"
+
+
+_ORDERS = (Advance.HAND_OVER, Advance.RESET)  # what others' words wait for comes behind their own
 
 
 def _sends_on(one: Place, color: str) -> bool:

@@ -1,8 +1,8 @@
 """Streams come to their end, leave what the schedule says, and leave routers as they found them.
 
 A line is run slice by slice (`collc.checks.stream_run`); operations of a PE run beside each other
-and wait for nothing but their color, and for what goes through the PE before. What a PE sends is
-what it had at first, provided that nothing else is received over it.
+and wait for nothing but their color, and for what the plan says they come behind. What a PE sends
+is what it had at first, provided that nothing else is received over it.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from collc.base.memoize import remembered
 from collc.checks.step_table_entries import shape_problem
 from collc.checks.stream_run import Line, Place, Router, Work, combined, run
 from collc.plan import (
+    MOST_ENDS,
     Advance,
     Direction,
     Filter,
@@ -25,6 +26,7 @@ from collc.plan import (
     Role,
     Slices,
     Stream,
+    ends_of,
     filters_of,
     lane_of,
     stream_of,
@@ -77,7 +79,20 @@ def _problems(phase: Phase, pattern: StepsPhase, own_only: bool) -> tuple[tuple[
     wrong = run(line)
     if wrong:
         return (("C321", wrong),)
+    wrong = next(_not_returned(roles, line), "")
+    if wrong:
+        return (("C319", wrong),)
     return tuple(_differing(pattern, roles, line, own_only=own_only))
+
+
+def _not_returned(roles: Roles, line: Line) -> Iterator[str]:
+    """Places that take their own words for returned, of which a filter keeps all back."""
+    for place, role in enumerate(roles):
+        for lane in role.lanes if role else ():
+            stream = stream_of(lane)
+            if stream and stream.returns and stream.sends_on not in line.places[place].returned:
+                where = f"lane `{lane.name}` of place {place}"
+                yield f"{where} waits for its own words, which it is kept from"
 
 
 def _differing(
@@ -136,14 +151,14 @@ def _line(phase: Phase, pattern: StepsPhase, roles: Roles) -> Line:
             if role
             else {}
         )
-        streams = map(stream_of, role.lanes) if role else ()
-        lanes = [_work(stream, place, sizes) for stream in streams if stream]
+        streams = [(lane, stream_of(lane)) for lane in role.lanes] if role else []
+        lanes = [_work(lane.name, stream, place, sizes) for lane, stream in streams if stream]
         places.append(Place(routers, lanes, first[place]))
     ahead = Direction.EAST if pattern.axis == "x" else Direction.SOUTH
     return Line(places, sizes, ahead)
 
 
-def _work(stream: Stream, place: int, sizes: list[int]) -> Work:
+def _work(name: str, stream: Stream, place: int, sizes: list[int]) -> Work:
     """What a lane does at a place, slices without elements left out."""
     order = -1 if stream.backward else 1
     sends, receives = (
@@ -151,6 +166,7 @@ def _work(stream: Stream, place: int, sizes: list[int]) -> Work:
         for part in (stream.sends, stream.receives)
     )
     return Work(
+        name,
         stream.receives_on,
         stream.sends_on,
         [] if stream.through else sends,
@@ -159,6 +175,8 @@ def _work(stream: Stream, place: int, sizes: list[int]) -> Work:
         stream.advance,
         stream.combines,
         stream.staged,
+        stream.kept_first,
+        stream.after,
     )
 
 
@@ -168,16 +186,9 @@ def _shapes(roles: Roles, pattern: StepsPhase) -> Iterator[str]:
     for place, role in enumerate(roles):
         if role is None:
             continue
-        streams = [stream for stream in map(stream_of, role.lanes) if stream]
-        each = [stream.ends for stream in streams]
-        ends = sum(each)
-        if max(each, default=0) > 1:
-            yield f"place {place} waits for two operations of one lane"
+        ends = ends_of(role)
         if ends > MOST_ENDS:
             yield f"place {place} waits for {ends} operations, the text for {MOST_ENDS}"
-        resets = [stream for stream in streams if stream.advance is Advance.RESET]
-        if len(resets) > 1:
-            yield f"place {place} sends control wavelets on two lanes, the text on one"
         for lane in role.lanes:
             stream = stream_of(lane)
             if stream and ways.setdefault(lane.name, stream.backward) is not stream.backward:
@@ -185,9 +196,6 @@ def _shapes(roles: Roles, pattern: StepsPhase) -> Iterator[str]:
             problem = _lane_problem(lane, role, place, pattern.slicing.count)
             if problem:
                 yield f"lane `{lane.name}` of place {place} {problem}"
-
-
-MOST_ENDS = 2  # one activates the task, the other unblocks it
 
 
 def _lane_problem(lane: Lane, role: Role, place: int, slices: int) -> str:
@@ -220,12 +228,35 @@ def _lane_problem(lane: Lane, role: Role, place: int, slices: int) -> str:
             not stream.returns or _comes_back(stream, role, place),
             "takes its own words for returned, which its router does not hand back",
         ),
+        (stream.advance in _ADVANCES, "moves switches as streams do not"),
         (
-            stream.advance in {Advance.NOTHING, Advance.OWN_ROUTER, Advance.RESET},
-            "moves switches as streams do not",
+            stream.advance is not Advance.HAND_OVER
+            or (stream.receives_on == stream.sends_on) is _in_a_ring(stream, role),
+            "hands over a turn that its router does not have, or keeps one",
+        ),
+        (
+            not stream.after or _follows(lane, stream, role),
+            "waits for another lane that does nothing of the kind",
         ),
     )
     return next((problem for holds, problem in rules if not holds), "")
+
+
+def _follows(lane: Lane, stream: Stream, role: Role) -> bool:
+    """Whether there is what a lane begins after: that another one receives, or sends."""
+    others = (stream_of(other) for other in role.lanes if other.name == stream.after != lane.name)
+    part = "receives" if stream.kept_first else "sends"
+    return getattr(stream, part) is not None and any(
+        other is not None and getattr(other, part) is not None for other in others
+    )
+
+
+_ADVANCES = {Advance.NOTHING, Advance.OWN_ROUTER, Advance.HAND_OVER, Advance.RESET}
+
+
+def _in_a_ring(stream: Stream, role: Role) -> bool:
+    """Whether positions of the PE's own router are a ring on the color that it sends on."""
+    return any(use.ring for use in role.colors if use.color == stream.sends_on)
 
 
 def _are_there(part: Slices, place: int, slices: int) -> bool:
@@ -245,8 +276,9 @@ def _comes_back(stream: Stream, role: Role, place: int) -> bool:
     """Whether receiving ends behind the last own word: those words come down the ramp again and
     are received, or, where a filter keeps some back, others are received that come behind them."""
     uses = [use for use in role.colors if use.color == stream.sends_on]
-    if not uses or not uses[0].positions or stream.receives is None:
+    if not uses or stream.receives is None or stream.sends_on != stream.receives_on:
         return False
-    first, moves = uses[0].positions[0], len(uses[0].positions) > 1
+    own = [route for route in uses[0].positions if route.receive is Direction.RAMP]
+    moves = len(uses[0].positions) > 1 and not uses[0].ring
     behind = stream.filter is None or (moves and len(stream.receives.at(place)) > 1)
-    return Direction.RAMP in first.send and behind
+    return bool(own) and Direction.RAMP in own[0].send and behind

@@ -9,9 +9,13 @@ import click
 
 from collc.commands.output import print_data
 from collc.commands.source import Source, reporting, source_options
+from collc.cost.choice import build_plan
+from collc.cost.streaming import streaming
 from collc.driver.pipeline import of_one
+from collc.driver.proving import proved
 from collc.explanations.pages import explained_codes, explanation
-from collc.spec import Collective
+from collc.lowering.resources import left_by
+from collc.spec import Collective, Spec
 from collc.target import TARGETS, Target
 from collc.tuning import decided_for_time_multiplexing
 from collc.tuning.pareto import pareto, show_pareto
@@ -70,7 +74,8 @@ def command(context: click.Context, as_data: bool) -> None:
 @click.option("--pareto", "by_colors", is_flag=True, help="Show what fewer colors cost.")
 @reporting
 def plan(source: Source, by_colors: bool) -> None:
-    """Show the best plan for FILE's contract and those that lost; its own steps are left aside.
+    """Show the best plan for FILE's contract and those that lost; its own steps are left aside, but
+    for which of them stream.
 
     Of a program each collective is taken by itself.
     """
@@ -82,16 +87,34 @@ def plan(source: Source, by_colors: bool) -> None:
         one.name: _of_pareto(one, machine) if by_colors else _of_decision(one, machine)
         for one in spec.collectives
     }
+    streams = {} if by_colors else _of_streams(source.parse(), machine)
     if source.as_data:
         params = {p.name: p.value for p in spec.parameters}
         head = {"file": spec.file, "target": spec.target, "params": params}
+        for name, phases in streams.items():
+            found[name][0]["streams"] = phases
         several = {"collectives": {name: data for name, (data, _) in found.items()}}
         print_data(head | (several if spec.program else found[spec.collectives[0].name][0]))
         return
     texts = [
-        text if spec.program is None else f"{name}\n{text}" for name, (_, text) in found.items()
+        (text if spec.program is None else f"{name}\n{text}") + _streams_text(streams.get(name, {}))
+        for name, (_, text) in found.items()
     ]
     click.echo("\n".join(texts), nl=False)
+
+
+def _of_streams(spec: Spec, machine: Target) -> dict[str, dict[str, str]]:
+    """By collective and phase of the file's own steps: whether it streams, or else why not."""
+    found = {}
+    for one in spec.collectives:
+        schedule = proved(decided_for_time_multiplexing(one, machine), machine)
+        plan = build_plan(schedule, left_by(one.limits.reserved, machine))
+        found[one.name] = dict(streaming(schedule, plan))
+    return found
+
+
+def _streams_text(phases: dict[str, str]) -> str:
+    return "".join(f"phase `{name}` of the file's steps {how}\n" for name, how in phases.items())
 
 
 def _of_pareto(collective: Collective, machine: Target) -> tuple[dict[str, Any], str]:

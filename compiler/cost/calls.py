@@ -9,12 +9,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from collc.cost.operations import Costs
 from collc.cost.predict import Times
 from collc.plan.program import ProgramPlan, Use
 from collc.plan.unrolled import Ints
 from collc.spec import Collective, ContractKind
 from collc.target.constants import Code
+
+# Instructions of the text of a function; functions of up to `INLINED` are put in the place of their
+# calls (docs/machine.md, section 4.1).
+INLINED = 45
+TEST, RETURN = 3, 1  # which turn it is; behind a turn
+CALL, POINTER, POINTER_OF_ROUND = 1, 1, 4
+
+LOADED = 1  # the task that begins a phase reads which colors are in use
 
 
 @dataclass(frozen=True)
@@ -31,7 +41,11 @@ class Routers:
 
 def finished(plan: ProgramPlan) -> int:
     """From the end of the last part until the host may go on: the tests whether it was the last."""
-    return 0 if _plain(plan) else plan.target.code.finished
+    code, program = plan.target.code, plan.program
+    if _plain(plan):
+        return 0
+    missing = code.next_missing * bool(plan.call_streams)
+    return missing + code.finished + code.finished_round * (program.rounds > 1)
 
 
 def _plain(plan: ProgramPlan) -> bool:
@@ -45,6 +59,7 @@ class Calls:
     """What the code of a program takes."""
 
     plan: ProgramPlan
+    turns: tuple[tuple[int, ...], ...]  # of the program
     joined: bool  # whether calls may be in flight at the same time
 
     @property
@@ -52,39 +67,69 @@ class Calls:
         """What its pieces take."""
         return self.plan.target.code
 
-    def to_turn(self, turn: int, *, launch: bool, new_round: bool) -> int:
+    @property
+    def called(self) -> bool:
+        """Whether the function that chooses the turn is too long to be put in the place of its
+        calls: its instructions are those of each turn's test, of each call and of returns."""
+        program = self.plan.program
+        rounds = program.rounds > 1
+        call = CALL + (POINTER_OF_ROUND if rounds else POINTER)
+        tests = (TEST + self.joined + RETURN) * len(self.turns) - (not self.joined)
+        return tests + call * sum(map(len, self.turns)) > INLINED
+
+    def to_turn(self, turn: int, *, launch: bool) -> int:
         """From the end of a part, or from the launch, to where the first collective of a turn is
         called."""
         code = self.code
+        rounds = self.plan.program.rounds > 1
         if launch:
-            behind = code.program_launch + code.launch_round * (self.plan.program.rounds > 1)
+            behind = code.program_launch + code.launch_round * rounds
         else:
-            behind = code.next_call + code.new_round * new_round + code.next_missing * self.joined
+            behind = (code.next_call if turn else code.new_round) + code.next_missing * self.joined
         return behind + self._asked(turn) + code.count_missing * self.joined
 
     def _asked(self, turn: int) -> int:
-        """The tests which turn is next."""
-        return 0 if _plain(self.plan) else self.code.other_turn * turn + self.code.this_turn
-
-    def to_run(self, costs: Costs, collective: Collective) -> int:
-        """From there to where its first phase begins."""
+        """The tests which turn is next; which is the first of a round is known."""
         code = self.code
-        pointer = code.pointer_of_round if self.plan.program.rounds > 1 else code.pointer
+        if _plain(self.plan) or not (turn or self.called):
+            return 0
+        return code.other_turn * turn + code.this_turn + code.turns_called * self.called
+
+    def behind(self, turn: int, *, launch: bool) -> int:
+        """What the code takes beside a return from where the last collective of a turn is begun."""
+        if self.called:
+            return self.code.jump
+        if launch or _plain(self.plan):
+            return 0
+        last = turn == len(self.turns) - 1
+        jumps = self.joined + (turn > 0 and (self.joined or not last))
+        return self.code.jump * jumps
+
+    def _pointer(self, first_of: int | None, *, launch: bool) -> int:
+        """What it takes to find the buffer; of a call that is the `first_of` a turn, or of none."""
+        code = self.code
+        if self.plan.program.rounds == 1 or (launch and first_of == 0 and not self.called):
+            return code.pointer
+        counted = first_of == 0 and not self.called
+        return code.pointer_of_next if counted else code.pointer_of_round
+
+    def to_run(
+        self, costs: Costs, collective: Collective, first_of: int | None, *, launch: bool
+    ) -> int:
+        """From there to where its first phase begins."""
+        code, pointer = self.code, self._pointer(first_of, launch=launch)
         barrier = collective.contract.kind is ContractKind.BARRIER
         if collective.grid.width * collective.grid.height == 1:
-            return (
-                pointer * (not barrier) + code.begin_nothing
-            )  # there is nothing to prepare, or to begin
+            return pointer * (not barrier) + code.begin_phases
         prepared = code.token if barrier else pointer + code.set_buffer
         if costs.negates:
             prepared += costs.negated_cycles
         return prepared + code.begin_phases
 
-    def through(self, costs: Costs) -> int:
-        """From there to the end of a part where a collective of one PE has nothing to do, but for
-        the returns of what called it."""
-        inner = self.code.other_use * len(self._inner())
-        return self.code.tell + costs.task + inner + self.code.last_use
+    def through(self) -> int:
+        """From the task behind a collective of one PE to the end of the part."""
+        inner = self._inner()
+        return (self.code.phase_read + self.code.other_use * len(inner)) if inner else 0
 
     def _inner(self) -> list[Use]:
         """The uses behind which the same collective has another."""
@@ -92,9 +137,11 @@ class Calls:
 
     def opened(self, routers: Routers) -> Ints:
         """What sets the routers of a phase, up to the call of what starts it."""
-        code = self.code
+        code, scalar = self.code, self.plan.target.cycles.engine.scalar
+        none: Ints = np.asarray(routers.colors == 0, dtype=np.int64)
         return (
             code.opened
+            - scalar * none
             + code.opened_color * routers.colors
             + code.opened_array * routers.arrays
             + code.opened_output * routers.outputs
@@ -103,17 +150,18 @@ class Calls:
         )
 
     def started(self, index: int) -> int:
-        """From the end of the handler of the last color that a phase has waited for to what sets
-        its routers."""
-        engine, code = self.plan.target.cycles.engine, self.code
-        return engine.scalar + engine.task_start + code.other_use * index + code.this_use
+        """In the task that begins a phase: whose it is, and the colors in use are read."""
+        code = self.code
+        return code.phase_read + code.other_use * index + code.this_use + LOADED
 
     def to_end(self, use: Use) -> int:
         """In the task that is told of the end of a part: which phase it was."""
         code, inner = self.code, self._inner()
+        if not inner:
+            return 0
         if use in inner:
-            return code.other_use * inner.index(use) + code.this_use
-        return code.other_use * len(inner) + code.last_use
+            return code.phase_read + code.other_use * inner.index(use) + code.this_use
+        return code.phase_read + code.other_use * len(inner)
 
     def _last(self, use: Use) -> int:
         return len(self.plan.plans[use.collective].phases) - 1

@@ -58,7 +58,9 @@ def build_program_plan(
     target = left_by(program.reserved, target)
     chosen = fastest_plans(schedules, program, target)
     shared = share(schedules, chosen, program, target)
-    if any(color.torn_down for color in shared.colors) and any(plan.streams for plan in chosen):
+    torn_down = any(color.torn_down for color in shared.colors)
+    filters = resources.most_filters(phase for plan in chosen for phase in plan.phases)
+    if any(plan.streams for plan in chosen) and (torn_down or filters > target.filters):
         # the switches of streams are not set again behind a teardown
         chosen = fastest_plans(schedules, program, target, streams=False)
         return share(schedules, chosen, program, target)

@@ -27,7 +27,9 @@ from collc.plan import BY_WAVELET, Advance, Op, Phase, Role
 from collc.plan.placement import passes_on, roles_of_ranks
 from collc.schedule import ReducePhase
 
-UNROLLED = 50  # rounds of call-backs, of three instructions each; in a loop beyond that
+# Instructions of rounds of call-backs that are unrolled (docs/machine.md, section 4.1): those of a
+# round, and more that set the length; in a loop beyond that.
+UNROLLED, ROUND, ROUND_OF_LENGTH = 150, 3, 5
 
 
 @dataclass(frozen=True)
@@ -53,11 +55,12 @@ class LineRun:
     nothing held it up, `end[r]` the last cycle in which r is busy; `opens[r][color]` the first
     cycle in which router r lets a vector pass (0: not known yet); `gate[r]` the last router that
     the vector of r waits at; `waits[r]` what held up each vector that r takes. `frame[r]` is where
-    the code of r sends, and `free[r]` when it has left the PE; `after[r]` where it calls what
-    follows, `done[r]` when it is done if nothing does. Two tasks of r may be between
-    operations, one behind storing and one behind sending: `late[r]` are the cycles by which they
-    begin late, `due[r]` when they are due, -1 if there are none. `far` is how far ranks are apart.
-    `passing` is what an operation that stores several vectors takes more.
+    the code of r sends, `free[r]` when it has left the PE, and `taken[r]` when the receiver of its
+    vector takes the last element; `after[r]` where it calls what follows, `done[r]` when it is done
+    if nothing does. Two tasks of r may be between operations, one behind storing and one behind
+    sending: `late[r]` are the cycles by which they begin late, `due[r]` when they are due, -1 if
+    there are none. `far` is how far ranks are apart. `passing` is what an operation that stores
+    several vectors takes more.
     """
 
     costs: Costs
@@ -73,6 +76,7 @@ class LineRun:
     waits: list[list[Wait]]
     frame: list[Place]
     free: list[int]
+    taken: list[int]
     after: list[Place]
     done: list[int]
     late: Sequence[tuple[int, int]]
@@ -132,6 +136,7 @@ def run_line(  # noqa: PLR0913, PLR0917 - what runs, and what holds it up
         waits=[[] for _ in roles],
         frame=list(ready),
         free=[0] * pattern.ranks,
+        taken=[0] * pattern.ranks,
         after=list(ready),
         done=[0] * pattern.ranks,
         late=late or [(0, 0)] * pattern.ranks,
@@ -159,8 +164,9 @@ def _run_rank(run: LineRun, rank: int) -> None:
             sources = [next(children) for _ in range(op.vectors * turns)]
             place = _store(run, rank, (op.vectors, turns), sources, place)
             if len(run.roles[rank].ops) > 1 and not run.costs.maps:
-                run.due[rank] = (place.time - run.costs.task, -1)
-                place = replace(place, time=place.time + run.late[rank][0])
+                again = run.late[rank][0] * (turns > 1)
+                run.due[rank] = (place.time - run.costs.task - again, -1)
+                place = replace(place, time=place.time + run.late[rank][0] - again)
         elif op.sends:
             sends = True
             _send(run, rank, op, next(children, None), place)
@@ -193,17 +199,22 @@ def _store(
     for number in range(turns):
         again = number and not costs.maps  # the task behind one operation issues the next
         issued = place.time if again else costs.issued(place, "store") + run.passing
-        first = issued if costs.maps else costs.returned(place, issued)
+        free = issued if costs.maps else costs.returned(place, issued)
         if loads_own and not number and not costs.maps:
-            first += costs.code.own_vector_read
-        end = first - 1
+            free += costs.code.own_vector_read
+        end = issued - 1 if costs.maps else issued + costs.receives - 1
         for index, source in enumerate(sources[number * per_round : (number + 1) * per_round]):
             start, last = _take(run, rank, source, end, "previous" if index else "start")
             _settle(run, source, rank, start, last)
             end = last + costs.answer
-        run.end[rank], run.free[rank] = end, first
-        behind = _behind_storing(costs, place, first, end)
-        place = _next_round(costs, behind, number, turns) if turns > 1 else behind
+            if not index and not costs.maps:
+                free = costs.held(issued, free, start, last)
+        run.end[rank], run.free[rank] = end, free
+        behind = _behind_storing(costs, place, run.free[rank], end)
+        if turns > 1:
+            behind = replace(behind, time=behind.time + run.late[rank][0] * (not costs.maps))
+            behind = _next_round(costs, behind, number, turns)
+        place = behind
     return place
 
 
@@ -215,8 +226,9 @@ def _behind_storing(costs: Costs, place: Place, free: int, end: int) -> Place:
 def _next_round(costs: Costs, place: Place, number: int, rounds: int) -> Place:
     """Where the code goes on from there, the loop over rounds run through."""
     if costs.maps:
-        jumps = costs.code.map_round * (rounds > UNROLLED)
-        return Place(place.time + jumps, place.depth)
+        size = ROUND_OF_LENGTH if costs.map_length else ROUND
+        jumps = costs.code.map_round * (rounds * size > UNROLLED)
+        return Place(place.time + costs.map_length + jumps, place.depth)
     if number == rounds - 1:
         return Place(place.time + costs.code.next_round + costs.code.last_round, place.depth)
     return Place(place.time + costs.code.next_round, place.depth)
@@ -233,10 +245,12 @@ def _send(run: LineRun, rank: int, op: Op, source: int | None, place: Place) -> 
         run.last[rank] = run.first[rank] + costs.length - 1
     else:
         issued = costs.issued(place, "add_after_store" if stored else "add")
-        before = (issued if costs.maps else costs.returned(place, issued)) - 1
+        before = issued + (0 if costs.maps else costs.receives) - 1
         start, last = _take(run, rank, source, before, "start")
         run.first[rank], run.last[rank] = start + costs.answer, last + costs.answer
     run.free[rank] = costs.returned(place, issued)
+    if source is not None and not costs.maps:
+        run.free[rank] = costs.held(issued, run.free[rank], start, last)
     if source is None or costs.combine == 1:  # slower vectors leave room for others
         contended = run.crowd.delay(rank, op.sends_on or "", run.sent(rank))
         run.last[rank] = max(run.last[rank], run.first[rank] + costs.length - 1 + contended)
@@ -302,6 +316,7 @@ def _settle(run: LineRun, source: int, rank: int, start: int, end: int) -> None:
     while at is not None:
         op = _sending(run, at)
         held = max(_held_by_receiver(run, at, rank, start, end), _held_at_gate(run, at))
+        run.taken[at] = end
         sent = max(run.last[at], held)
         _finish(run, at, rank, sent, op)
         rank, at = at, run.pattern.children[at][-1] if op.combines_from else None

@@ -13,12 +13,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import ceil
 
+from collc.lowering.resources import queues_of_phase
 from collc.plan import Plan
 from collc.spec import Contract, ContractKind
 from collc.spec.arithmetic import Arithmetic, arithmetic_of
 from collc.spec.simd import PAIR, WIDE
 from collc.target import Target
-from collc.target.constants import Code, RowCode
+from collc.target.constants import Code, RowCode, StreamCode
 
 # By operation, which constant says what it takes to issue it. In a vector operation the fabric
 # operands are in registers since the program was loaded.
@@ -63,8 +64,8 @@ class Costs:
     `depth` of a task's code, `dispatch` the part of it in which a
     task that several phases have finds out whose it is. `group` wavelets are taken by an
     instruction. `control_load` is what it takes to load the registers of a control wavelet behind
-    the vector. `code` is what pieces of the text take; `prepared` says by operation which of them
-    issues it.
+    the vector, `map_length` to set the length of what a round of call-backs takes. `code` is what
+    pieces of the text take; `prepared` says by operation which of them issues it.
     """
 
     length: int
@@ -77,6 +78,7 @@ class Costs:
     move_rate: int
     code: Code
     rows: RowCode
+    streams: StreamCode
     prepared: Mapping[str, str]
     load: int
     issue: int
@@ -95,6 +97,7 @@ class Costs:
     dispatch: int = 0
     group: int = 1
     control_load: int = 0
+    map_length: int = 0
 
     @property
     def per_wavelet(self) -> int:
@@ -125,9 +128,25 @@ class Costs:
         cycles: int = getattr(self.code, self.prepared[operation])
         return place.time + cycles + self.control_load * (operation == "control")
 
+    @property
+    def receives(self) -> int:
+        """From the issue of an operation that receives until it may have an element."""
+        return self.code.receives
+
     def returned(self, place: Place, issued: int) -> int:
         """The first cycle that the code leaves to an operation issued at its end."""
         return issued + place.depth
+
+    def held(self, issued: int, free: int, start: int, end: int) -> int:
+        """When code leaves the PE that would do so in cycle `free`, beside an operation that was
+        issued in a cycle and receives from `start` to `end`: elements that come go before code
+        (docs/machine.md, M3-9). What they meet is a jump, which waits for its target anyway, and
+        the return."""
+        if start >= free:
+            return free
+        if start == issued + self.receives:
+            return end + free - issued
+        return max(free, end + 1 + self.code.frame)
 
     def after(self, end: int, free: int = 0) -> Place:
         """The task that an operation activates with its last element in cycle `end`; the code that
@@ -183,6 +202,7 @@ def costs_of(plan: Plan) -> Costs:
         move_rate=engine.negate_words // (contract.element.bytes // 2),
         code=target.code,
         rows=target.cycles.rows,
+        streams=target.cycles.streams,
         prepared=_prepared(contract, arithmetic),
         load=engine.dsr_load,
         issue=engine.op_issue,
@@ -198,6 +218,7 @@ def costs_of(plan: Plan) -> Costs:
         router_queue=target.router_queue,
         output_queue=0,
         input_queue=0,
+        map_length=target.code.map_length * (contract.run_length is not None),
     )
 
 
@@ -205,7 +226,7 @@ def _combining_rate(contract: Contract, target: Target) -> int:
     """Elements a cycle that are combined in memory."""
     operation, size = contract.operation, contract.element.bytes
     alone = operation is not None and (operation.value, size) in target.one_by_one
-    return 1 if alone else target.cycles.engine.negate_words // (size // 2)
+    return 1 if alone else target.cycles.engine.combine_words // (size // 2)
 
 
 def _prepared(contract: Contract, arithmetic: Arithmetic) -> Mapping[str, str]:
@@ -220,11 +241,12 @@ def costs_of_phase(costs: Costs, plan: Plan, index: int) -> Costs:
     """The costs with the queues that serve a phase (the first ones of its lanes), and with the
     wavelets of a vector in it."""
     target, position, paired = plan.target, index, plan.phases[index].paired
-    index = sum(len(p.exchange.lanes) if p.exchange else 1 for p in plan.phases[:index])
+    before = [queues_of_phase(phase) for phase in plan.phases[:index]]
+    into, out = sum(count for count, _ in before), sum(count for _, count in before)
     return replace(
         costs,
-        output_queue=depth_of(target.output_queue_words, plan.output_queues[index]),
-        input_queue=depth_of(target.input_queue_words, plan.input_queues[index]),
+        output_queue=depth_of(target.output_queue_words, plan.output_queues[out]),
+        input_queue=depth_of(target.input_queue_words, plan.input_queues[into]),
         length=costs.elements // PAIR if paired else costs.elements,
         group=WIDE if plan.phases[position].wide else 1,
     )

@@ -45,11 +45,11 @@ def _code(role: Role, costs: Costs, passing: int) -> int:
     first, *others = role.ops
     if first.stores:
         issued = costs.issued(Place(0, 0), "store") + passing
-        return issued + (costs.code.own_vector_read if others and not costs.maps else 0)
+        return issued + 1 + (costs.code.own_vector_read if others and not costs.maps else 0)
     if first.copies:
-        return costs.issued(Place(0, 0), "copy")
+        return costs.issued(Place(0, 0), "copy") + 1
     adds = first.combines_from is not None
-    return costs.issued(Place(0, 0), "add" if adds else "send")
+    return costs.issued(Place(0, 0), "add" if adds else "send") + 1
 
 
 def _through(costs: Costs) -> int:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from collc.base.grids import Grid, Lines
 from collc.base.paths import Path
-from collc.checks.vector_order import passages
+from collc.checks.vector_order import Passage, passages
 from collc.cost.exchange import run_exchange
 from collc.cost.line import LineRun, run_line
 from collc.cost.operations import Costs, Place
@@ -33,13 +33,15 @@ from collc.spec.exchange import StepsPhase
 class Ends:
     """By PE: when its part is over, and whether a task is told of it; by symbolic color, from when
     on its router is torn down. `due` are two tasks between operations, behind storing and behind
-    sending: when they are, -1 if there are none; the second is `long` by so many cycles."""
+    sending: when they are, -1 if there are none; the second is `long` by so many cycles. `comes` is
+    from when to when a multicast's elements go before code, -1 if none do."""
 
     over: Times
     by_task: Mask
     torn: dict[str, Times]
     due: tuple[Times, Times]
     long: Times
+    comes: tuple[Times, Times]
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,8 @@ class Part:
     """A phase with what it costs; at `begun[x, y]` the code of a PE, `depth[x, y]` calls deep,
     calls its first function, and its routers that were torn down are open. A PE that is `quick`
     does not wait for the control wavelet that it sends last; what `restores` changes the sign of
-    the result. The two tasks between operations (`Ends`) begin so many cycles `late`."""
+    the result. The two tasks between operations (`Ends`) take the cycles `dispatch` to find out
+    whose they are; their code begins so many cycles `late`, these included."""
 
     phase: Phase
     costs: Costs
@@ -57,6 +60,7 @@ class Part:
     quick: bool
     restores: bool
     late: tuple[Times, Times]
+    dispatch: tuple[Times, Times]
 
 
 def parts_of(grid: Grid, of: npt.NDArray[Any]) -> Iterator[npt.NDArray[Any]]:
@@ -77,8 +81,8 @@ def ends_of(plan: ProgramPlan, use: Use, whole: Part) -> Ends:
     grid = plan.plans[use.collective].collective.grid
     known: dict[bytes, Ends] = {}
     given = (whole.begun, whole.depth, *whole.late)
-    arrays = (ends.over, ends.by_task, ends.long, *ends.due, *ends.torn.values())
-    for (begun, depth, *late), (over, told, long, stored, sent, *torn) in zip(
+    arrays = (ends.over, ends.by_task, ends.long, *ends.due, *ends.comes, *ends.torn.values())
+    for (begun, depth, *late), (over, told, long, stored, sent, begin, end, *torn) in zip(
         zip(*(parts_of(grid, of) for of in given), strict=True),
         zip(*(parts_of(grid, of) for of in arrays), strict=True),
         strict=True,
@@ -90,7 +94,7 @@ def ends_of(plan: ProgramPlan, use: Use, whole: Part) -> Ends:
             known[key] = _ends_of_part(plan, use, part)
         found = known[key]
         over[:], told[:], long[:] = found.over + first, found.by_task, found.long
-        for times, due in zip((stored, sent), found.due, strict=True):
+        for times, due in zip((stored, sent, begin, end), (*found.due, *found.comes), strict=True):
             times[:] = np.where(due < 0, -1, due + first)
         for name, times in zip(ends.torn, torn, strict=True):
             times[:] = found.torn[name] + first
@@ -119,9 +123,9 @@ def _ends_of_part(plan: ProgramPlan, use: Use, part: Part) -> Ends:
 
 def _idle(part: Part) -> Ends:
     """PEs without a part run through it; no router has been used."""
-    code = part.costs.code
-    through = code.ends + part.depth
-    over = part.begun + through + part.costs.task - part.costs.dispatch
+    costs, code = part.costs, part.costs.code
+    through = code.ends + part.depth - code.returns + code.frame + costs.between
+    over = part.begun + through + costs.task - costs.dispatch
     colors = {use.color for role in part.phase.roles for use in role.colors}
     return Ends(
         over,
@@ -129,6 +133,7 @@ def _idle(part: Part) -> Ends:
         {color: part.begun.copy() for color in sorted(colors)},
         (np.full_like(part.begun, -1), np.full_like(part.begun, -1)),
         np.zeros_like(part.begun),
+        (np.full_like(part.begun, -1), np.full_like(part.begun, -1)),
     )
 
 
@@ -136,15 +141,15 @@ def _negate_back(part: Part, pattern: ReducePhase | StepsPhase, ends: Ends) -> N
     """PEs with the result pass over it once more; behind a reduction that takes a task more."""
     costs, over = part.costs, lines_of(ends.over, pattern)
     if isinstance(pattern, StepsPhase):
-        over += costs.negated_cycles + costs.code.restore_test
+        over += costs.negated_cycles
         return
     sent, long, late = (
         lines_of(of, pattern)[:, pattern.bypass] for of in (ends.due[1], ends.long, part.late[1])
     )
     sent[:] = over[:, pattern.bypass] - (costs.task - costs.dispatch)
     long[:] = costs.negated_cycles
-    tested = costs.code.restore_test + costs.code.ends
-    over[:, pattern.bypass] += costs.task + costs.negated_cycles + tested + late
+    ended = costs.code.ends + costs.code.frame + costs.between
+    over[:, pattern.bypass] += costs.task + costs.negated_cycles + ended + late
 
 
 def _folded(path: Path, shape: tuple[int, ...], ends: Ends) -> Ends:
@@ -158,7 +163,8 @@ def _folded(path: Path, shape: tuple[int, ...], ends: Ends) -> Ends:
     due, long = (np.full_like(over, -1), np.full_like(over, -1)), np.zeros_like(over)
     for times, found in zip((*due, long), (*ends.due, ends.long), strict=True):
         times[path.x, path.y] = found[:, 0]
-    return Ends(over, told, torn, due, long)
+    never = np.full_like(over, -1)
+    return Ends(over, told, torn, due, long, (never, never))
 
 
 def _reduce(part: Part, pattern: ReducePhase, ends: Ends) -> None:
@@ -194,15 +200,30 @@ def _reduce(part: Part, pattern: ReducePhase, ends: Ends) -> None:
         due[0][rows, at] = [run.due[rank][0] for rank in own]
         due[1][rows, at] = [run.due[rank][1] for rank in own]
         for way in ways:
-            left = _control(run, way.source) + run.costs.ramp_up
+            left = _control(run, way.source) + run.costs.send_start + run.costs.ramp_up
             if pattern.bypass and way.destination == 0:  # from the end to the root
                 way_back = range(pattern.bypass + 1)
                 torn[way.color][rows, list(way_back)] = [left + hop * hops for hops in way_back]
                 continue
+            torn_at = _torn_at(run, way, left)
             for router in way.last_at:
-                torn[way.color][rows[:, 0], places[router]] = left + run.costs.hop * (
-                    way.source - router
-                )
+                torn[way.color][rows[:, 0], places[router]] = torn_at[router]
+
+
+def _torn_at(run: LineRun, way: Passage, left: int) -> dict[int, int]:
+    """When the control wavelet behind a vector, which is in the router of its PE at `left`, leaves
+    each router on its way: behind the vector, where that waits for a router or its receiver."""
+    costs, found = run.costs, dict[int, int]()
+    first = run.sent(way.source) + costs.ramp_up
+    for router in range(way.source, way.destination - 1, -1):
+        hops, behind = way.source - router, router - way.destination
+        first = max(first + costs.hop * (hops > 0), run.opens[router].get(way.color, 0) + 1)
+        found[router] = max(left + costs.hop * hops, first + costs.length)
+        room = costs.input_queue + costs.router_queue * behind
+        if room < costs.length:
+            on_its_way = max(room, costs.ramp_down + costs.hop * behind)
+            found[router] = max(found[router], run.taken[way.source] + 1 - on_its_way)
+    return found
 
 
 def _control(run: LineRun, rank: int) -> int:
@@ -224,14 +245,15 @@ def _end_of_rank(part: Part, run: LineRun, rank: int) -> tuple[int, bool]:
         return (by_code, False) if part.quick else (run.done[rank] - costs.dispatch, True)
     if last.sends and last.advance in BY_WAVELET:
         return _sent(part, _control(run, rank) - 1)
-    return run.end[rank] + 1 + costs.task - costs.dispatch, True
+    return costs.after(run.end[rank], run.free[rank]).time, True
 
 
 def _sent(part: Part, issued: int) -> tuple[int, bool]:
     """The same where a control wavelet that is issued in this cycle is the last of a part."""
     if part.quick:
         return issued + part.costs.code.control_sent, False
-    return issued + 2 + part.costs.task - part.costs.dispatch, True
+    moves = issued + part.costs.code.returns
+    return part.costs.after(moves, moves).time, True
 
 
 def _exchange(part: Part, pattern: StepsPhase, ends: Ends) -> None:
@@ -247,8 +269,8 @@ def _exchange(part: Part, pattern: StepsPhase, ends: Ends) -> None:
         for index, lane in enumerate(role.lanes if role else ()):
             if not lane.tears_down or lane.sends_on is None or role is None:
                 continue
-            closing[place] += costs.code.closes
-            left = free[:, place] + closing[place] + costs.ramp_up
+            closing[place] += costs.code.control_sent
+            left = free[:, place] + closing[place] + costs.send_start + costs.ramp_up
             to = int(target[place * len(role.lanes) + index])
             there = place if to == NOWHERE else to // len(role.lanes)
             for router in range(min(place, there), max(place, there) + 1):
@@ -257,7 +279,7 @@ def _exchange(part: Part, pattern: StepsPhase, ends: Ends) -> None:
     if part.quick and not part.restores:
         lines_of(ends.by_task, pattern)[:] = False
     else:
-        over += costs.code.frames_of_lane + costs.task - costs.dispatch
+        over += costs.code.frame + costs.between + costs.task - costs.dispatch
     lines_of(ends.over, pattern)[:] = over
 
 
@@ -274,23 +296,34 @@ def _broadcast(part: Part, pattern: BroadcastPhase) -> Ends:
     row = way[:, pattern.y : pattern.y + 1]
     row[:] = _onward(row, pattern.x, costs.hop)
     way = _onward(way.T, pattern.y, costs.hop).T
-    copies = begun + costs.issued(Place(0, 0), "copy") + part.depth
+    issued = begun + costs.issued(Place(0, 0), "copy")
+    copies = issued + costs.receives
     start = np.maximum(way + costs.ramp_down, copies)
     start[at] = first
     sides = np.sign(x - pattern.x) + 3 * np.sign(y - pattern.y)
     end = np.maximum(start, _held_up(costs, copies, distances, sides)) + costs.length - 1
     ends = _idle(part)
-    ends.over = end + 1 + costs.task - costs.dispatch
-    control = costs.after(int(end[at]))
-    issued = costs.issued(control, "control") + int(part.late[1][at])
+    free = issued + part.depth
+    at_once = np.where(
+        start == copies, end + part.depth, np.maximum(free, end + 1 + costs.code.frame)
+    )
+    free = np.where(start < free, at_once, free)  # as `Costs.held`
+    free[at] = first
+    ends.over = np.maximum(end + 1 + costs.task - costs.dispatch, free + costs.between)
+    control = costs.after(int(end[at]), int(first))
+    sent = costs.issued(control, "control") + int(part.late[1][at])
     ops = (op for role in part.phase.roles for op in role.ops)
     if any(op.advance in BY_WAVELET for op in ops):
-        ends.over[at], ends.by_task[at] = _sent(part, issued)
+        ends.over[at], ends.by_task[at] = _sent(part, sent)
         ends.due[1][at] = control.time - costs.task
     # right behind the last element, where that has been held up on its way
-    torn = np.maximum(issued + 1 + costs.ramp_up + costs.hop * distances, end + 1 - costs.ramp_down)
-    torn[at] = issued + 1 + costs.ramp_up
+    left = sent + 1 + costs.send_start + costs.ramp_up
+    torn = np.maximum(left + costs.hop * distances, end + 1 - costs.ramp_down)
+    torn[at] = left
     ends.torn = dict.fromkeys(ends.torn, torn)
+    ends.comes = start.copy(), end + 1
+    for times in ends.comes:
+        times[at] = -1
     return ends
 
 

@@ -41,10 +41,11 @@ class Processor:
     """As one call sees it: when the code of the `others` runs, and when its own does."""
 
     others: list[Stretch]
-    start: int = 0  # of a task, which a handler right behind another one does not take [doc][ex]
+    gap: int = 0  # cycles from the end of a task to the beginning of the next, at least
     given: list[Stretch] = field(default_factory=list)
     others_work: list[Stretch] = field(default_factory=list)
     handled: list[int] = field(default_factory=list)  # which of `given` are the system's
+    coming: list[tuple[Times, Times]] = field(default_factory=list)  # elements, which go first
     work: list[Stretch] = field(default_factory=list)  # from when to when how much is done
 
     def put_off(self, begin: Times, end: Times) -> Times:
@@ -67,8 +68,8 @@ class Processor:
         for _ in taken:
             before = begin
             for earlier, start, end in taken:
-                waits = (earlier <= due) & (start <= begin) & (begin < end)
-                begin = np.where(waits, end, begin)
+                waits = (earlier <= due) & (start <= begin) & (begin < end + self.gap)
+                begin = np.where(waits & (start < end), end + self.gap, begin)
             if (begin == before).all():
                 break
         return begin
@@ -92,7 +93,7 @@ class Processor:
                 begun[number] = np.where(on, at, begun[number])
             left = [on & ~first for on, first in zip(left, early, strict=True)]
             begin = self.first_free(due)
-            self.hold(due, begin, begin + length)
+            self.hold(due, begin, self._ended(begin, length))
             of_tasks = begun[tasks]
             np.put_along_axis(of_tasks, one, begin[None], axis=0)
             begun[tasks] = of_tasks
@@ -106,9 +107,18 @@ class Processor:
         for piece, on in zip(handlers, left, strict=True):
             waits = self.first_free(due)
             for before, first in zip(handlers, early, strict=False):
-                waits = np.where(first & (before.due <= waits), waits + before.length, waits)
+                behind = self._ended(waits, before.length) + self.gap
+                waits = np.where(first & (before.due <= waits), behind, waits)
             early.append(on & (piece.due <= waits + ALSO_FIRST))
         return early
+
+    def _ended(self, begin: Times, length: Times) -> Times:
+        """When code ends that begins in a cycle: elements that come meanwhile go before it."""
+        end = begin + length
+        for first, beyond in self.coming:
+            meets = (length > 0) & (first < end) & (beyond > begin)
+            end = np.where(meets, end + beyond - np.maximum(first, begin), end)
+        return end
 
     def _in_order(
         self, pieces: Sequence[Piece], masks: Sequence[Mask], *, first: bool = False
@@ -125,12 +135,31 @@ class Processor:
                 np.take_along_axis(of, one, axis=0)[0] for of in (due, length, on)
             )
             begin = self.first_free(when)
-            cycles = cycles - self.start * self._follows(begin)
             self.handled.append(len(self.given))
             waited = np.where(here & (not first), when, 0)
-            self.hold(waited, begin, begin + np.where(here, cycles, 0))
+            self.hold(waited, begin, self._ended(begin, np.where(here, cycles, 0)))
             np.put_along_axis(begun, one, begin[None], axis=0)
         return list(begun)
+
+    def sends(self, time: Times, length: Times, pieces: Sequence[Piece]) -> Times:
+        """When an operation that only sends, so many cycles long, would have to begin in an idle PE
+        to be over when it is: it waits for code, that of these pieces among it."""
+        taken = [*self.others, *self.given]
+        for piece, begin in zip(pieces, self.would_take(pieces) if pieces else [], strict=True):
+            taken.append((begin, begin, begin + piece.length))
+        if not taken:
+            return time
+        starts, ends = (
+            np.stack([np.broadcast_to(one[n], time.shape) for one in taken]) for n in (1, 2)
+        )
+        begins, shifted = time, time
+        for one in np.argsort(starts, axis=0, kind="stable")[:, None]:
+            start, end = (np.take_along_axis(of, one, axis=0)[0] for of in (starts, ends))
+            holds = (start < np.maximum(shifted + length, begins + 1)) & (end > begins)
+            first = holds & (start <= begins)
+            late = np.where(first, end - begins, np.where(holds, end - start, 0))
+            begins, shifted = np.where(first, end, begins), shifted + late
+        return shifted
 
     def would_take(self, pieces: Sequence[Piece]) -> list[Times]:
         """The same, without taking it."""
@@ -147,10 +176,3 @@ class Processor:
             (np.full_like(due, BEFORE_ALL) if number in handled else due, begin, end)
             for number, (due, begin, end) in enumerate(self.given)
         ]
-
-    def _follows(self, begin: Times) -> Mask:
-        """Whether a handler that begins in a cycle is called right behind another one."""
-        follows = np.zeros_like(begin, dtype=np.bool_)
-        for due, start, end in [*self.others, *self.as_others()]:
-            follows |= (due == BEFORE_ALL) & (start < end) & (end == begin)
-        return follows

@@ -16,7 +16,7 @@ import numpy as np
 from collc.cost.bound import bound_of
 from collc.cost.calls import finished
 from collc.cost.operations import costs_of
-from collc.cost.predict import Prediction, Times, predict
+from collc.cost.predict import Mask, Prediction, Times, predict
 from collc.cost.stream import Call, CallStream, call_stream_of
 from collc.plan.dynamic_lengths import Lengths
 from collc.plan.program import ProgramPlan
@@ -41,13 +41,14 @@ class ProgramPrediction(Prediction):
 
 @dataclass
 class _Run:
-    """`over[x, y]` is when all that a PE has begun is over. `call_streams` are those of the
-    program, and `of_name` says of a collective which it is in."""
+    """`over[x, y]` is when all that a PE has begun is over, `by_code` as in `CallStream`.
+    `call_streams` are those of the program, and `of_name` says of a collective which it is in."""
 
     plan: ProgramPlan
     call_streams: tuple[CallStream, ...]
     of_name: dict[str, CallStream]
     over: Times
+    by_code: Mask
     lengths: Lengths = field(default_factory=dict)  # of the run
 
     @property
@@ -105,7 +106,7 @@ def _begun(plan: ProgramPlan, lengths: Lengths) -> _Run:
     grid = plan.plans[0].collective.grid.whole
     none = np.zeros((grid.width, grid.height), dtype=np.int64)
     call_streams = tuple(
-        call_stream_of(one, none, len(plan.call_streams) > 1)
+        call_stream_of(one, none, plan.program.turns, len(plan.call_streams) > 1)
         for one in plan.call_streams or (plan,)
     )
     of_name = {
@@ -113,7 +114,7 @@ def _begun(plan: ProgramPlan, lengths: Lengths) -> _Run:
         for call_stream in call_streams
         for one in call_stream.plan.plans
     }
-    return _Run(plan, call_streams, of_name, none, lengths)
+    return _Run(plan, call_streams, of_name, none, np.zeros_like(none, dtype=np.bool_), lengths)
 
 
 def _turn(run: _Run, number: int, place: int) -> Iterator[tuple[str, int]]:
@@ -125,7 +126,10 @@ def _turn(run: _Run, number: int, place: int) -> Iterator[tuple[str, int]]:
     alone = not run.plan.call_streams and not any(color.torn_down for color in run.plan.colors)
     ends = _alone(calls) if alone else _beside_each_other(run, calls)
     put_off = run.switching - switching
-    for call, over in zip(run.plan.program.turns[place], ends, strict=True):
+    for call, (call_stream, _), over in zip(
+        run.plan.program.turns[place], calls, ends, strict=True
+    ):
+        run.by_code = np.where(over >= run.over, call_stream.by_code, run.by_code)
         run.over = np.maximum(run.over, over)
         after = int(run.over.max())
         yield run.plan.program.calls[call], after - before - put_off
@@ -155,9 +159,11 @@ def _calls(run: _Run, number: int, place: int) -> list[tuple[CallStream, Call]]:
         call_stream = run.of_name[name]
         costs = costs_of(replace(plan.plans[index], collective=collective))
         if call == turn[0]:
-            reached = reached + call_stream.calls.to_turn(place, launch=first, new_round=place == 0)
-        reached = reached + call_stream.calls.to_run(costs, collective)
-        depth = np.full_like(reached, costs.code.frames_at_launch if first else costs.code.frames)
+            reached = reached + call_stream.calls.to_turn(place, launch=first)
+        first_of = place if call == turn[0] else None
+        reached = reached + call_stream.calls.to_run(costs, collective, first_of, launch=first)
+        behind = call_stream.calls.behind(place, launch=first)
+        depth = costs.code.returns + behind + costs.code.jump * run.by_code
         made = Call(call_stream.plan.index_of(name, 0), costs, reached, depth)
         if plan.call_streams:
             reached = call_stream.returned(made)
@@ -195,6 +201,7 @@ def _beside_each_other(run: _Run, calls: Sequence[tuple[CallStream, Call]]) -> l
     for number, (call_stream, _) in enumerate(calls):
         call_stream.told = tried[number].left_over(over)
         call_stream.switching = tried[number].switching
+        call_stream.by_code = tried[number].by_code
     return ends
 
 

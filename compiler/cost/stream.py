@@ -12,21 +12,23 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from collc.cost.calls import Calls, Routers
+from collc.cost.dispatch import Dispatch, combining, dispatches, sends_first
 from collc.cost.operations import Costs, depth_of
 from collc.cost.phase_entry import code_of_start, places_of, work_of
 from collc.cost.phase_timing import Ends, Part, ends_of, parts_of
 from collc.cost.predict import Mask, Times
 from collc.cost.processor import Piece, Processor, Stretch
+from collc.cost.register_loads import loads
 from collc.lowering.configuration import is_switched
-from collc.lowering.shared_phases import SharedPhase, is_quick, loads_at_start, shared_of
-from collc.plan import BY_WAVELET, ColorUse, Phase, Role
+from collc.lowering.shared_phases import SharedPhase, is_quick, shared_of
+from collc.plan import ColorUse
 from collc.plan.placement import received_colors, sent_colors
 from collc.plan.program import ProgramPlan, Use
 from collc.spec import ContractKind
-from collc.spec.arithmetic import arithmetic_of
 from collc.spec.simd import PAIR, WIDE
 
-RAISED = 4  # cycles from where a teardown is in a router to where its handler may start [fit]
+BETWEEN = 2  # a task between two operations of a phase: it issues the second, and returns
+RAISED = 1  # cycles from where a teardown may leave a router to where its handler may start
 
 
 @dataclass(frozen=True)
@@ -55,24 +57,25 @@ class Switched:
 class CallStream:
     """`switching` is by how many cycles setting routers has put off the last PE's beginnings.
     `told` are handlers of teardowns that have not run, `due` is when the last task was that ended a
-    phase. Where there are such handlers, or other calls may be in flight, the `processor` says what
-    waits for what."""
+    phase, and `by_code` where a task of the phase itself has. Where there are such handlers, or
+    other calls may be in flight, the `processor` says what waits for what."""
 
     plan: ProgramPlan
     calls: Calls
     given: list[SharedPhase]
     loads: list[Times]  # cycles in which each use loads registers when it begins
     switched: list[Switched]  # by each use
+    dispatches: list[Dispatch]
     told: list[Piece] = field(default_factory=list)
     switching: int = 0
     processor: Processor | None = None
     due: Times = field(default_factory=lambda: np.zeros((1, 1), dtype=np.int64))
+    by_code: Mask = field(default_factory=lambda: np.zeros((1, 1), dtype=np.bool_))
 
     def beside(self, others: list[Stretch], work: list[Stretch]) -> CallStream:
         """The call stream as it is, to try what it does beside code and work of others."""
-        start = self.plan.target.cycles.engine.task_start
-        processor = Processor(others, start, others_work=work)
-        return replace(self, processor=processor)
+        gap = self.plan.target.cycles.engine.between_tasks
+        return replace(self, processor=Processor(others, gap, others_work=work))
 
     def has(self, number: int) -> bool:
         """Whether a color is the call stream's."""
@@ -86,20 +89,23 @@ class CallStream:
         for position, use in uses:
             begun, waits = self._begun(position, reached, depth)
             self.switching += int(begun.max() - reached.max())
-            ready = begun + code.start + self.loads[position]
+            ready = begun + self.loads[position]
             if self.processor is not None:
-                first = ready + code_of_start(self.plan, use, call.costs)
+                first = ready + code_of_start(self.plan, use, call.costs) + code.frame
                 if position != uses[0][0]:
                     stops = np.where(waits, self._stopped(reached, depth), first)
-                    self.processor.hold(self.due, over, stops + code.frames_within)
-                by_handler = np.where(waits, first + code.frames_of_start, begun)
-                self.processor.hold(begun, begun, by_handler)
+                    self.processor.hold(self.due, over, stops)
+                self.processor.hold(begun, begun, np.where(waits, first, begun))
             self.told = [replace(piece, on=piece.on & ~waits) for piece in self.told]
-            depth = np.where(waits, code.frames_of_start, depth)
+            depth = np.where(waits, code.returns, depth)
+            if self.processor is not None:
+                left = first + depth - code.returns
+                length = np.where(sends_first(self.plan, use), call.costs.length, 0)
+                depth = depth + self.processor.sends(left, length, self.told) - left
             part = _part(self, position, use, call.costs, ready, depth)
             over = self._over(position, use, part)
             reached = over + code.next_phase
-            depth = np.full_like(depth, code.frames_within)
+            depth = code.returns + code.jump * self.by_code
         return over if uses else self._through(call)
 
     def _begun(self, position: int, reached: Times, depth: Times) -> tuple[Times, Mask]:
@@ -108,44 +114,47 @@ class CallStream:
         switched, waits = self.switched[position], np.zeros_like(reached, dtype=np.bool_)
         if not switched.colors:
             return reached.copy(), waits
+        code = self.plan.target.code
         used = {k: mask for mask, (_, k) in zip(switched.used, switched.colors, strict=True)}
         for piece in self.told:
             waits |= piece.on & used.get(piece.color, waits)
-        begun = reached + self.plan.target.code.awaited * (switched.routers.colors > 0)
+        begun = reached + code.awaited
         if waits.any():
-            handled = self._handled(used, self._stopped(reached, depth))
-            due = handled + self.plan.target.cycles.engine.scalar
+            due = self._handled(used, self._stopped(reached, depth))
             runs = due if self.processor is None else self.processor.first_free(due)
-            begun = np.where(waits, handled + (runs - due) + self.calls.started(position), begun)
+            before = sum(bool(one.colors) for one in self.switched[:position])
+            begun = np.where(waits, runs + self.calls.started(before), begun)
         return begun + self.calls.opened(switched.routers), waits
 
     def _stopped(self, reached: Times, depth: Times) -> Times:
         """When the code has returned of PEs that have come to a phase and wait for a teardown."""
         code = self.plan.target.code
-        return reached + code.awaited + np.maximum(depth - code.frames_of_start, 0)
+        return reached + code.waits + code.frame + np.maximum(depth - code.returns, 0)
 
     def _handled(self, used: dict[int, Mask], free: Times) -> Times:
-        """When the handlers of the colors that a phase uses have run, one behind the other, on PEs
-        that are free from some cycle on."""
-        code, start = self.plan.target.code, self.plan.target.cycles.engine.task_start
+        """When the task may begin that the handlers of the colors that a phase uses activate, on
+        PEs that are free from some cycle on: behind these, and those that are due till then."""
+        code, gap = self.plan.target.code, self.plan.target.cycles.engine.between_tasks
         due = np.stack([piece.due for piece in self.told])
         on = np.stack([piece.on for piece in self.told])
-        asked = np.stack(
+        asked = on & np.stack(
             [used.get(piece.color, np.zeros_like(free, np.bool_)) for piece in self.told]
         )
-        time, last, ran = free, free, np.zeros_like(free, dtype=np.bool_)
-        for one in np.argsort(due, axis=0, kind="stable")[:, None]:
+        order = np.argsort(due, axis=0, kind="stable")
+        left = asked.sum(axis=0)
+        time = free + gap
+        for one in order[:, None]:
             when, here, awaited = (
                 np.take_along_axis(of, one, axis=0)[0] for of in (due, on, asked)
             )
+            here = here & ((left > 0) | (when <= time))
             begin = np.maximum(when, time)
             if self.processor is not None:
                 begin = self.processor.first_free(begin)
-            follows = ran & (when <= time)
-            end = begin + code.told + start * ~follows
-            time, ran = np.where(here, end, time), ran | here
-            last = np.where(here & awaited, end, last)
-        return last
+            left = left - awaited
+            length = np.where(awaited & (left == 0), code.told_last, code.told)
+            time = np.where(here, begin + length + gap, time)
+        return time
 
     def left_over(self, over: Times) -> list[Piece]:
         """The tasks that tell of teardowns and have not begun when the turn is over."""
@@ -172,6 +181,12 @@ class CallStream:
     def _over(self, position: int, use: Use, part: Part) -> Times:
         """When the part of each PE of a phase is over."""
         ends = ends_of(self.plan, use, part)
+        self.by_code = ~ends.by_task
+        if self.processor is not None:
+            self.processor.coming = [ends.comes]
+        if self.processor is not None and part.costs.maps:
+            combines = combining(self.plan, use)
+            self.processor.hold(part.begun, part.begun, np.where(combines, ends.over, part.begun))
         if self.processor is not None and (np.stack(ends.due) >= 0).any():
             ends = self._between(position, use, part, ends)
         over = ends.over + self.calls.to_end(use) * ends.by_task
@@ -183,14 +198,15 @@ class CallStream:
             ends = replace(ends, torn={name: torn + late for name, torn in ends.torn.items()})
         if self.processor is None:
             return over
-        task = self.plan.target.cycles.engine.task_start + self.calls.to_end(use)
-        length = np.where(ends.by_task, task, part.costs.task + part.costs.code.last_control)
+        length = np.where(ends.by_task, self.calls.to_end(use), _by_control(part))
         return self._told_of_end(over - length, length, self._teardowns(position, ends))
 
     def _through(self, call: Call) -> Times:
         """When the part of each PE is over if it has nothing to do but to say so."""
-        task = self.calls.through(call.costs)
-        due = call.reached + call.depth - call.costs.code.frames_of_nothing
+        code, gap = self.plan.target.code, self.plan.target.cycles.engine.between_tasks
+        task = self.calls.through()
+        self.by_code = np.zeros_like(call.reached, dtype=np.bool_)
+        due = call.reached + code.ends + call.depth - code.returns + code.frame + gap
         if self.processor is not None:
             return self._told_of_end(due, np.full_like(due, task), [])
         return due + task
@@ -201,8 +217,9 @@ class CallStream:
         assert self.processor is not None, "one that has no others beside it does not wait"
         earlier = [replace(piece, on=piece.on & (piece.due <= due)) for piece in teardowns]
         self.due = due
+        ended = self.plan.target.code.missing * self.calls.joined
         pieces = [
-            Piece(due, length + self.plan.target.code.ended, np.ones_like(due, dtype=np.bool_)),
+            Piece(due, length + ended, np.ones_like(due, dtype=np.bool_)),
             *self.told,
             *earlier,
         ]
@@ -211,8 +228,8 @@ class CallStream:
 
     def _teardowns(self, position: int, ends: Ends) -> list[Piece]:
         """The handlers of the teardowns behind a phase."""
-        switched, cycles = self.switched[position], self.plan.target.cycles
-        told = np.full_like(ends.over, cycles.engine.task_start + self.plan.target.code.told)
+        switched = self.switched[position]
+        told = np.full_like(ends.over, self.plan.target.code.told)
         return [
             Piece(ends.torn[name] + RAISED, told, used, system=True, color=k)
             for (name, k), used in zip(switched.colors, switched.used, strict=True)
@@ -222,17 +239,21 @@ class CallStream:
         """What comes of a phase if the tasks between its operations wait for other code."""
         processor = self.processor
         assert processor is not None, "one that has no others beside it does not wait"
-        late = [np.zeros_like(ends.over), np.zeros_like(ends.over)]
+        late = list(part.late)
         for number in (0, 1):
             due, on = ends.due[number], ends.due[number] >= 0
             if not on.any():
                 continue
-            length = np.full_like(due, part.costs.task + part.costs.code.between)
-            length += ends.long * number
-            pieces = [Piece(due, length, on), *self.told, *self._teardowns(position, ends)]
+            length = part.dispatch[number] + BETWEEN + ends.long * number
+            # what this task sends tears down later
+            torn = [
+                replace(piece, on=piece.on & (piece.due <= due))
+                for piece in self._teardowns(position, ends)
+            ]
+            pieces = [Piece(due, length, on), *self.told, *torn]
             begin = np.where(on, processor.would_take(pieces)[0], due)
-            late[number] = begin - due
-            if late[number].any():
+            late[number] = part.dispatch[number] + begin - due
+            if (begin > due).any():
                 ends = ends_of(self.plan, use, replace(part, late=(late[0], late[1])))
             # where no task is told of the end, the one that sends a control wavelet is the last one
             there = on & (ends.by_task | (number == 0))
@@ -240,75 +261,29 @@ class CallStream:
         return ends
 
     def returned(self, call: Call) -> Times:
-        """When the code that begins a call has returned."""
+        """When the code that begins a call goes on behind it."""
+        code = self.plan.target.code
         for position, use in self.plan.uses_of(call.index):
-            code = call.costs.code
             begun, waits = self._begun(position, call.reached, call.depth)
-            first = code_of_start(self.plan, use, call.costs)
-            begun += code.start + self.loads[position] + first
-            stops = self._stopped(call.reached, np.full_like(begun, code.frames_of_start))
-            return np.where(waits, stops, begun) + code.begun_returns
-        return call.reached + call.costs.code.nothing_returns
+            first = begun + self.loads[position] + code_of_start(self.plan, use, call.costs)
+            return np.where(waits, call.reached + code.waits, first)
+        return call.reached + code.ends
 
 
-def call_stream_of(plan: ProgramPlan, none: Times, joined: bool) -> CallStream:
+def call_stream_of(
+    plan: ProgramPlan, none: Times, turns: tuple[tuple[int, ...], ...], joined: bool
+) -> CallStream:
     """A call stream before the launch; `none` is 0 for every PE. Calls that are `joined` are in
-    flight beside those of other call streams."""
+    flight beside those of other call streams, in the program's `turns`."""
     shared = shared_of(plan)
     return CallStream(
         plan,
-        Calls(plan, joined),
+        Calls(plan, turns, joined),
         shared,
-        _loads(plan, shared),
+        loads(plan, shared),
         [_switched(plan, use) for use in plan.uses],
+        dispatches(plan, shared),
     )
-
-
-def _loads(plan: ProgramPlan, shared: list[SharedPhase]) -> list[Times]:
-    """By use and PE: the cycles in which registers are loaded when the phase begins; those of most
-    phases have been since the program was loaded."""
-    grid = plan.plans[0].collective.grid.whole
-    found = []
-    for use, given in zip(plan.uses, shared, strict=True):
-        cycles = np.zeros((grid.width, grid.height), dtype=np.int64)
-        phase = plan.phase(use)
-        for part in parts_of(plan.plans[use.collective].collective.grid, cycles):
-            for region, number in phase.regions:
-                part[places_of(phase, region)] = _load(plan, use, phase.roles[number], given)
-        found.append(cycles)
-    return found
-
-
-def _load(plan: ProgramPlan, use: Use, role: Role, given: SharedPhase) -> int:
-    """Cycles in which a PE of a role loads the registers of a phase when that begins: for the
-    fabric operand of each operation, for both where two vectors are combined, and two for a control
-    wavelet, unless these are loaded behind the vector. Operations by call-back have none. Where a
-    phase does not wait for its control wavelets, their registers are those of colors, and one of
-    them is loaded anyway."""
-    phase, maps = plan.phase(use), _maps(plan, use)
-    code, load = plan.target.code, plan.target.cycles.engine.dsr_load
-    ops = () if phase.exchange else role.ops
-    stored = sum(op.stores for op in ops)
-    sent = [op for op in ops if op.sends]
-    both = sum(op.combines_from is not None for op in sent)
-    control = sum(op.advance in BY_WAVELET for op in sent)
-    if is_quick(plan, use, given):
-        always, control = control * load, 0
-    else:
-        always = 0
-    if not loads_at_start(phase, given):
-        return always
-    vectors = len(ops) - stored * maps + both * (not maps)
-    control *= 0 if given.late else 2
-    loads = vectors + control
-    lengths = code.length_set * vectors if given.dynamic_length else 0
-    return always + loads * load + lengths + code.late_load * (loads > 0)
-
-
-def _maps(plan: ProgramPlan, use: Use) -> bool:
-    """Whether elements are combined by a call-back."""
-    contract = plan.plans[use.collective].collective.contract
-    return arithmetic_of(contract.element, contract.operation).kind == "map"
 
 
 def _part(  # noqa: PLR0913, PLR0917 - what a phase is, and how PEs come to it
@@ -321,32 +296,25 @@ def _part(  # noqa: PLR0913, PLR0917 - what a phase is, and how PEs come to it
     combining = [i for i, one in enumerate(phases) if one.kind is not ContractKind.BROADCAST]
     restores = costs.negates and use.phase == max(combining, default=-1)
     shared = _costs(call_stream, position, use, costs)
-    in_time = np.zeros_like(ready), np.zeros_like(ready)
-    return Part(phase, shared, ready, depth, bool(given.torn_down), quick, restores, in_time)
+    dispatch = call_stream.dispatches[position]
+    tasks = dispatch.stored, dispatch.sent
+    return Part(phase, shared, ready, depth, bool(given.torn_down), quick, restores, tasks, tasks)
 
 
 def _costs(call_stream: CallStream, position: int, use: Use, costs: Costs) -> Costs:
-    """The costs with the queues of the phase's colors, and tasks that phases have in turn, if they
-    have not tasks of their own."""
+    """The costs with the queues of the phase's colors."""
     plan = call_stream.plan
     phase, positions = plan.phase(use), dict(use.positions)
     received = {plan.colors[positions[c]] for role in phase.roles for c in received_colors(role)}
     sent = {plan.colors[positions[c]] for role in phase.roles for c in sent_colors(role)}
-    words = plan.target
-    earlier = sum(_has_first_task(plan.phase(other)) for other in plan.uses[:position])
-    dynamic_length = plan.program.has_lengths  # then phases have tasks of their own if they suffice
-    own_tasks = dynamic_length and (
-        len(plan.uses) == 1 or any(g.first.tasks for g in call_stream.given)
-    )
-    given = call_stream.given[position]
-    code = costs.code
-    dispatch = code.own_task if own_tasks else code.other_use * earlier + code.this_use
+    words, given = plan.target, call_stream.given[position]
+    lanes = call_stream.dispatches[position].lanes
     return replace(
         costs,
         output_queue=min(depth_of(words.output_queue_words, c.output_queue) for c in sent),
         input_queue=min(depth_of(words.input_queue_words, c.input_queue) for c in received),
-        task=costs.task + dispatch,
-        dispatch=dispatch,
+        task=costs.task + lanes,
+        dispatch=lanes,
         frames=costs.code.returns,
         length=costs.elements // PAIR if phase.paired else costs.elements,
         group=WIDE if phase.wide else 1,
@@ -354,10 +322,10 @@ def _costs(call_stream: CallStream, position: int, use: Use, costs: Costs) -> Co
     )
 
 
-def _has_first_task(phase: Phase) -> bool:
-    """Whether all PEs of a phase have the first of the tasks that phases share."""
-    ops = (op for role in phase.roles for op in role.ops)
-    return phase.exchange is None and not any(op.stores for op in ops)
+def _by_control(part: Part) -> Times:
+    """What the task takes that sends the control wavelet that ends a part."""
+    code = part.costs.code
+    return part.dispatch[1] + code.control + part.costs.control_load + code.control_sent
 
 
 def _switched(plan: ProgramPlan, use: Use) -> Switched:

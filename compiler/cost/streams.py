@@ -14,21 +14,22 @@ import numpy as np
 
 from collc.cost.operations import Costs
 from collc.plan import (
+    BY_WAVELET,
     Advance,
     Direction,
     Filter,
     Phase,
     Role,
     Slices,
-    Stream,
+    StreamOp,
+    ends_of,
     filters_of,
     stream_of,
+    streams_of,
+    thens_of,
 )
 from collc.plan.unrolled import Ints, roles_of_places
 from collc.spec.exchange import StepsPhase
-
-VECTOR_OPERAND = 4  # a vector's offset and length are set
-FABRIC_OPERAND = 1  # a length is set
 
 
 @dataclass(frozen=True)
@@ -49,11 +50,13 @@ class Router:
 
     positions: list[tuple[int, int]]
     filter: tuple[int, int, int] | None
+    ring: bool = False
 
 
 @dataclass(frozen=True)
 class Operation:
-    """An operation of a PE; `after` another one `begins` so many cycles later."""
+    """An operation of a PE; `after` another one `begins` so many cycles later. It `resets` the
+    switches on its way, or has so many `commands` for those in a ring."""
 
     receives: int | None
     sends: int | None
@@ -62,6 +65,7 @@ class Operation:
     begins: int
     advances: bool = False
     resets: bool = False
+    commands: int = 0
 
 
 @dataclass(frozen=True)
@@ -85,6 +89,10 @@ class StreamLine:
     def colors(self) -> list[str]:
         """All colors of the phase."""
         return sorted({use.color for role in self.phase.roles for use in role.colors})
+
+    def in_a_ring(self, role: Role | None, color: str | None) -> bool:
+        """Whether positions of the router of a role are a ring on a color."""
+        return any(use.ring for use in (role.colors if role else ()) if use.color == color)
 
     def wavelets(self, slices: Slices | None, place: int) -> int:
         """Of these slices."""
@@ -113,8 +121,15 @@ def stream_line(costs: Costs, phase: Phase, pattern: StepsPhase) -> StreamLine:
 
 
 def begun(costs: Costs, line: StreamLine) -> Ints:
-    """By place: cycles of the code that begins the phase."""
-    return np.array([_code(costs, role) for role in line.roles], dtype=np.int64)
+    """By place: cycles of the code that begins the phase, up to its last issue."""
+    return np.array([_beginning(costs, role) for role in line.roles], dtype=np.int64)
+
+
+def _beginning(costs: Costs, role: Role | None) -> int:
+    if role is None or not streams_of(role):
+        return 0
+    at_once = [op for op in thens_of(role) if begins_behind(role, op) is None]
+    return sum(_code(costs, role, op) for op in (None, *at_once)) - 1
 
 
 def _run(costs: Costs, line: StreamLine, called: Ints, deep: Ints) -> tuple[Ints, Ints]:
@@ -141,8 +156,7 @@ def _applied(costs: Costs, line: StreamLine, place: int) -> int:
     streams = map(stream_of, role.lanes) if role else ()
     staged = [s for s in streams if s is not None and s.staged]
     words = sum(line.wavelets(s.receives, place) for s in staged) * costs.per_wavelet
-    three = VECTOR_OPERAND + 3 * costs.load + costs.issue
-    return three + -(-words // costs.apply_rate) if words else 0
+    return -(-words // costs.apply_rate) + costs.streams.applied * len(staged) if words else 0
 
 
 def _machine(costs: Costs) -> Machine:
@@ -156,55 +170,74 @@ def _machine(costs: Costs) -> Machine:
     )
 
 
-def _code(costs: Costs, role: Role | None) -> int:
-    """What a PE does to begin."""
-    streams = [one for one in map(stream_of, role.lanes) if one] if role else []
-    code = costs.rows
-    takes = code.block * (sum(stream.ends for stream in streams) > 1)
-    for stream in streams:
-        takes += code.backward * stream.backward
-        if stream.sends is not None:
-            takes += VECTOR_OPERAND + FABRIC_OPERAND + 2 * costs.load + costs.issue
-        if stream.through:
-            takes += FABRIC_OPERAND + costs.load
-        elif stream.receives is not None:
-            takes += _receiving(costs, stream)
-    return takes
+def pieces_of(role: Role, op: StreamOp | None) -> dict[str, int]:
+    """The pieces of code of an operation of a role, or of what is in front of them all."""
+    streams = streams_of(role)
+    if op is None:
+        ends = ends_of(role)
+        return {"begun": 1, "joins": max(0, ends - 1)}
+    stream = streams[op.lane]
+    if op.name == "control":
+        return {"control": 1}
+    first = op.name == "out" or stream.sends is None
+    found = {"backward": int(first and stream.backward and begins_behind(role, op) is None)}
+    if op.name == "out":
+        return found | {"sends": 1, "through": int(stream.through)}
+    combines = stream.combines and not stream.staged
+    return found | {"receives": 1, "combines": int(combines), "staged": int(stream.staged)}
 
 
-def _receiving(costs: Costs, stream: Stream) -> int:
-    """What beginning to receive takes."""
-    operands = 2 + stream.combines
-    return VECTOR_OPERAND + FABRIC_OPERAND + operands * costs.load + costs.issue
+def _code(costs: Costs, role: Role, op: StreamOp | None) -> int:
+    """Cycles up to the issue of an operation, and its own."""
+    return sum(getattr(costs.streams, name) * n for name, n in pieces_of(role, op).items())
+
+
+def begins_behind(role: Role, op: StreamOp) -> StreamOp | None:
+    """The operation behind which one begins, None if it begins with the phase."""
+    stream = streams_of(role)[op.lane]
+    both = stream.through and stream.receives is not None
+    if op.name == "control" or (op.name == "into" and both and not stream.kept_first):
+        return StreamOp(op.lane, "out")
+    if op.name == "out" and both and stream.kept_first:
+        return StreamOp(op.lane, "into")
+    if stream.after and (op.name == "into") is stream.kept_first:
+        last = "out"
+        if stream.kept_first:
+            last = "into"
+        elif streams_of(role)[stream.after].advance in BY_WAVELET:
+            last = "control"
+        return StreamOp(stream.after, last)
+    return None
 
 
 def _operations(costs: Costs, line: StreamLine, place: int, begins: int) -> Iterator[Operation]:
     """What a PE does at a place of its line, in the order of the text."""
     role = line.roles[place]
-    numbers: dict[str | None, int | None] = {name: i for i, name in enumerate(line.colors)}
-    numbers[None] = None
-    number = 0
-    for lane in role.lanes if role else ():
-        stream = stream_of(lane)
-        if stream is None:
-            continue
-        index, into = numbers[stream.sends_on], numbers[stream.receives_on]
-        count = line.wavelets(stream.sends, place)
-        if stream.sends is not None:
-            advances = stream.advance is Advance.OWN_ROUTER
+    if role is None:
+        return
+    streams = streams_of(role)
+    colors: dict[str | None, int | None] = {name: i for i, name in enumerate(line.colors)}
+    colors[None] = None
+    number = {op: index for index, op in enumerate(thens_of(role))}
+    for op in number:
+        stream = streams[op.lane]
+        index, into = colors[stream.sends_on], colors[stream.receives_on]
+        behind = begins_behind(role, op)
+        after = number[behind] if behind is not None else None
+        starts = begins
+        if after is not None:
+            starts = 1 + costs.task + _code(costs, role, op) - 1 + costs.frames
+        if op.name == "control":
+            hands_over = stream.advance is Advance.HAND_OVER
+            commands = (1 + line.in_a_ring(role, stream.sends_on)) * hands_over
+            yield Operation(None, index, 1, after, starts, False, not hands_over, commands)
+        elif op.name == "out":
             through = into if stream.through else None
-            yield Operation(through, index, count, None, begins, advances)
-            number += 1
-        if stream.advance is Advance.RESET:
-            waits = 1 + costs.task + costs.load + costs.issue
-            yield Operation(None, index, 1, number - 1, waits, resets=True)
-            number += 1
-        if stream.receives is not None:
-            count = line.wavelets(stream.receives, place)
-            behind = number - 1 if stream.through else None
-            waits = 1 + costs.task + _receiving(costs, stream) if stream.through else begins
-            yield Operation(into, None, count, behind, waits)
-            number += 1
+            advances = stream.advance is Advance.OWN_ROUTER
+            words = line.wavelets(stream.sends, place)
+            yield Operation(through, index, words, after, starts, advances)
+        else:
+            yield Operation(into, None, line.wavelets(stream.receives, place), after, starts)
 
 
 def _router(line: StreamLine, place: int, color: str) -> Router:
@@ -219,7 +252,8 @@ def _router(line: StreamLine, place: int, color: str) -> Router:
         for route in use.positions
     ]
     counter = filters_of(role).get(color) if role else None
-    return Router(positions, _filter(line, place, counter) if counter else None)
+    sieve = _filter(line, place, counter) if counter else None
+    return Router(positions, sieve, use.ring)
 
 
 def _filter(line: StreamLine, place: int, counter: Filter) -> tuple[int, int, int]:

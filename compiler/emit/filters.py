@@ -5,20 +5,31 @@ from __future__ import annotations
 from collc.plan import Filter, Number, Slices
 
 
-def filter_line(filter: Filter, phase: str, place: str) -> str:
-    """The filter of a color setting, in wavelets that the layout counts."""
+def filter_lines(filter: Filter, phase: str, place: str) -> tuple[str, ...]:
+    """The filter of a color setting, in wavelets that the layout counts: where the counter begins,
+    after how many it is 0 again, and how many of these the PE has."""
 
     def words(slices: Slices) -> str:
-        given = (spelled_at(number, place) for number in (slices.first, slices.count))
+        given = (_bare(spelled_at(number, place)) for number in (slices.first, slices.count))
         return f"{phase}_words({', '.join(given)})"
 
-    period = words(filter.period)
-    counter = f"(({period} - {words(filter.before)}) % {period})"
+    period, none = words(filter.period), not filter.before.count.varies
+    begins = f"({period} - {words(filter.before)}) % {period}"
     return (
-        ".filter = .{ .kind = .{ .counter = true }, .count_data = true, "
-        f".init_counter = {counter}, .limit1 = {period} - 1, "
-        f".max_counter = {words(filter.passes)} - 1 }},"
+        ".filter = .{",
+        "  .kind = .{ .counter = true }, .count_data = true,",
+        f"  .init_counter = {'0' if none and not filter.before.count.offset else begins},",
+        f"  .limit1 = {period} - 1,",
+        f"  .max_counter = {words(filter.passes)} - 1,",
+        "},",
     )
+
+
+def _bare(text: str) -> str:
+    """An argument without the parentheses around all of it; `spelled_at` has them at both ends, or
+    around a first term."""
+    inner = text[1:-1]
+    return inner if text.startswith("(") and not set("()") & set(inner) else text
 
 
 def spelled_at(number: Number, place: str) -> str:

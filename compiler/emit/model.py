@@ -41,7 +41,7 @@ from collc.emit.registers import (
 from collc.emit.roles import Shape, shape_of
 from collc.lowering.ids import Ids
 from collc.lowering.registers import vector_pairs
-from collc.lowering.resources import resets, switched_colors
+from collc.lowering.resources import hands_over, resets, switched_colors
 from collc.lowering.shared_phases import SharedPhase
 from collc.plan import AREA_BITS, Plan, Registers
 from collc.schedule import Schedule, home_pe
@@ -101,6 +101,7 @@ class BundleModel:
     first: str
     opens: bool
     resets: bool
+    hands_over: bool
     tears_down: bool
     switched: bool
     outputs: int
@@ -207,6 +208,7 @@ def model_of(
         first=_entries(plan)[0],
         opens=any(shape.opens for shape in shapes),
         resets=any(shape.resets for shape in shapes) or any(map(resets, plan.phases)),
+        hands_over=any(map(hands_over, plan.phases)),
         tears_down=any(phase.multiplexed for phase in phases),
         switched=bool(switched_colors(plan.phases)),
         outputs=max((given.outputs for given in shared or ()), default=1),

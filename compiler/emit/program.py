@@ -16,6 +16,7 @@ from collc.emit.model import BundleModel, model_of, type_name
 from collc.emit.phases import PhaseModel
 from collc.emit.program_colors import ColorModel, color_models
 from collc.emit.registers import GotModel, got
+from collc.emit.streams import StreamModel
 from collc.lowering.configuration import setters
 from collc.lowering.resources import switched_colors
 from collc.lowering.shared_phases import SharedPhase, controls_ready, most_outputs, shared_of
@@ -265,16 +266,7 @@ def _tasks(plan: ProgramPlan, modules: tuple[ModuleModel, ...]) -> tuple[tuple[P
 def _functions(phase: PhaseModel) -> Iterator[tuple[int, str, str]]:
     """Tasks of a phase: position, condition on the PE's parameters, function."""
     if phase.stream:
-        yield phase.stream.task, "takes_part", f"{phase.name}_ended_all"
-        if phase.stream.reset_task >= 0:
-            yield phase.stream.reset_task, "resets", f"{phase.name}_reset"
-        for stream_lane in phase.stream.lanes:
-            if stream_lane.through_task >= 0:
-                yield (
-                    stream_lane.through_task,
-                    f"{stream_lane.field}_through",
-                    f"{stream_lane.name}_passed",
-                )
+        yield from _functions_of_stream(phase.name, phase.stream)
         return
     if phase.exchange:
         for lane in phase.exchange.lanes:
@@ -286,6 +278,16 @@ def _functions(phase: PhaseModel) -> Iterator[tuple[int, str, str]]:
         yield phase.send.task, "takes_part", f"{phase.send.name}_done"
         if phase.send.controls and not phase.quick:
             yield phase.send.control_task, "controls", f"{phase.name}_control_done"
+
+
+def _functions_of_stream(name: str, stream: StreamModel) -> Iterator[tuple[int, str, str]]:
+    """The same of a stream."""
+    yield stream.task, "takes_part", f"{name}_ended_all"
+    if stream.join_task >= 0:
+        yield stream.join_task, "waits_for > 2", f"{name}_joined"
+    for op in (op for lane in stream.lanes for op in lane.ops):
+        if op.task >= 0:
+            yield op.task, f"{op.then.partition('.')[2]} == 3", op.behind
 
 
 def _buffers(models: list[BundleModel]) -> Iterator[BufferModel]:

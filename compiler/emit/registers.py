@@ -144,18 +144,20 @@ def registers_of_stream(stream: StreamModel) -> Iterator[RegisterModel]:
     """The registers of the lanes of a stream, as far as some PE uses them."""
     for lane in stream.lanes:
         name, pair, source = lane.name, lane.pair, lane.source
+        sent = int(lane.receives)  # behind those of what it receives
         if lane.receives:
             yield RegisterModel(f"{name}_in_src1", SOURCE, source, "from the fabric")
-            yield RegisterModel(f"{name}_to_dest", "dsr_dest", pair, "the slices received")
+            if lane.keeps:
+                yield RegisterModel(f"{name}_to_dest", "dsr_dest", pair, "the slices received")
             if lane.combines:
                 about = "the same slices as a source"
                 yield RegisterModel(f"{name}_to_src0", "dsr_src0", pair, about)
         if lane.sends:
-            yield RegisterModel(f"{name}_from_src1", SOURCE, source + 1, "the slices sent")
-            yield RegisterModel(f"{name}_out_dest", "dsr_dest", pair + 1, "to the fabric")
-            if lane.through_task >= 0:
+            yield RegisterModel(f"{name}_from_src1", SOURCE, source + sent, "the slices sent")
+            yield RegisterModel(f"{name}_out_dest", "dsr_dest", pair + sent, "to the fabric")
+            if lane.through:
                 about = "the slices sent, combined on their way"
-                yield RegisterModel(f"{name}_out_src0", "dsr_src0", pair + 1, about)
+                yield RegisterModel(f"{name}_out_src0", "dsr_src0", pair + sent, about)
 
 
 def registers_of_lanes(

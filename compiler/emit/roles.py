@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from collc.emit.filters import filter_line
+from collc.emit.filters import filter_lines
 from collc.plan import (
     BY_WAVELET,
     Advance,
@@ -26,10 +26,12 @@ Setting = tuple[ColorUse, Filter | None]  # of a color at a router
 # On a path the sides that a router has to the places before and behind it differ from PE to PE.
 SIDES_OF_PATH = {Direction.WEST: "back", Direction.EAST: "onward"}
 
-# what control wavelets do that PEs send behind their vectors
-_OPENS = "moves the receiver's switch as well"
-_RESETS = "sets the switches on its way back"
-_TEARS_DOWN = "tears down the routers on its way"
+# what PEs send behind their vectors
+_COMMANDS = {
+    Advance.CONTROL: "SWITCH_ADV, which moves the receiver's switch as well",
+    Advance.RESET: "SWITCH_RST",
+    Advance.TEARDOWN: "TEARDOWN",
+}
 
 
 @dataclass(frozen=True)
@@ -126,8 +128,9 @@ def command_of(name: str, shape: Shape) -> str:
 def fields_of(shape: Shape, by_color: bool) -> tuple[Field, ...]:
     """The fields of the phase's struct, in the order of its slots; with `by_color` the queues are
     those of the colors."""
-    controls = ((shape.opens, _OPENS), (shape.resets, _RESETS), (shape.tears_down, _TEARS_DOWN))
-    about = ", or ".join(what for used, what in controls if used)
+    used = (shape.opens, shape.resets, shape.tears_down)
+    commands = [what for is_used, what in zip(used, _COMMANDS.values(), strict=True) if is_used]
+    about = f"sends a control wavelet behind its vector: {', or '.join(commands)}"
     rows = (
         (True, Field("takes_part", "bool", "", "false")),
         (shape.receives, Field("receives", "bool", "", "false")),
@@ -141,10 +144,10 @@ def fields_of(shape: Shape, by_color: bool) -> tuple[Field, ...]:
         (shape.combines, Field("combines", "bool", "with the last vector while it sends", "false")),
         (shape.advances, Field("advances", "bool", "its own switch behind its vector", "false")),
         (shape.controls, Field("controls", "bool", about, "false")),
-        (shape.opens and shape.resets, Field("resets", "bool", "sets them back", "false")),
+        (shape.opens and shape.resets, Field("resets", "bool", "SWITCH_RST", "false")),
         (
             shape.tears_down and (shape.opens or shape.resets),
-            Field("tears_down", "bool", "tears them down", "false"),
+            Field("tears_down", "bool", "TEARDOWN", "false"),
         ),
         (shape.copies, Field("copies", "bool", "what is broadcast", "false")),
     )
@@ -168,9 +171,16 @@ def role_model(
         values |= {field: str(queues[values[of]]) for field, of in ways if field in values}
     return RoleModel(
         index=index,
-        about=role.about,
+        about=_about(role),
         values=tuple(f".{field.name} = {values[field.name]}," for field in fields),
     )
+
+
+def _about(role: Role) -> str:
+    """What a role does, with the control wavelet that it sends."""
+    sent = (op.advance for op in role.ops if op.sends)
+    commands = [_COMMANDS[advance].partition(",")[0] for advance in sent if advance in _COMMANDS]
+    return f"{role.about}; sends a {commands[-1]} behind its vector" if commands else role.about
 
 
 def _op_values(op: Op, turns: int) -> dict[str, str]:
@@ -314,10 +324,12 @@ def _setting(
         f".pos{i + 1} = .{{ {_change(before, route, words)} }}"
         for i, (before, route) in enumerate(zip(use.positions, use.positions[1:], strict=False))
     ]
+    if use.ring:
+        changes += [".ring_mode = true", ".pop_mode = .{ .pop_on_advance = true }"]
     if changes:
         lines.append(f".switches = .{{ {', '.join(changes)} }},")
     if counter is not None:
-        lines.append(filter_line(counter, *of))
+        lines += filter_lines(counter, *of)
     return tuple(lines)
 
 

@@ -49,7 +49,8 @@ def direction(word: Word | None, span: Span, verb: str, lines: Lines) -> Line:
         if lines.single is None:
             size = (grid.span, f"{grid.name} is {grid.width} x {grid.height}")
             what = {"reduce": "a reduction says what it reduces", "run": "`run` says along what"}
-            help = f"write `{verb} columns by ...`, then `{verb} row by ...`"
+            last = "row" if verb == "reduce" else "rows"  # trees leave the sums in one row
+            help = f"write `{verb} columns by ...`, then `{verb} {last} by ...`"
             raise problem("C144", f"on a grid, {what[verb]}", span, size, help=help)
         return lines.single
     if lines.path is not None:

@@ -30,7 +30,7 @@ from collc.lowering.steps import (
     traffic_of,
 )
 from collc.lowering.steps.routes import Wired
-from collc.lowering.streams import recognised, stream_phase
+from collc.lowering.streams import recognised, stream_phases
 from collc.plan import Detour, Phase, Plan
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule
 from collc.schedule import Phase as SchedulePhase
@@ -85,9 +85,8 @@ def _ways(
         yield partial(_multicast, schedule, phase, target)
     elif isinstance(phase, StepsPhase):
         yield from _exchanges(schedule, phase, target)
-        streamed = _streamed(schedule, phase, target) if streams else None
-        if streamed is not None:
-            yield lambda: streamed
+        for streamed in _streamed(schedule, phase, target) if streams else ():
+            yield partial(_already, streamed)
     else:
         for coloring in COLORINGS.values():
             yield partial(_reduction, schedule, phase, coloring, target)
@@ -119,16 +118,20 @@ def _reduction(schedule: Schedule, phase: ReducePhase, coloring: Coloring, targe
     return replace(reduce_phase(phase, done, path), detours=detours, paired=paired)
 
 
-def _streamed(schedule: Schedule, phase: StepsPhase, target: Target) -> Phase | None:
-    """A phase made of steps as a stream, if it is of a form that can be one."""
+def _already(phase: Phase) -> Phase:
+    return phase
+
+
+def _streamed(schedule: Schedule, phase: StepsPhase, target: Target) -> Iterator[Phase]:
+    """A phase made of steps as a stream, in every form that it has."""
     contract, path = schedule.collective.contract, schedule.collective.path
     if contract.run_length is not None:
-        return None  # routers know only lengths that the compiler does
+        return iter(())  # routers know only lengths that the compiler does
     paired = slices_go_in_pairs(phase, contract, target)
     own_only = asks_own_slices(schedule, phase)
     if own_only and arithmetic_of(contract.element, contract.operation).kind == "map":
         own_only = False  # a call-back combines in code, not on the way
-    return stream_phase(phase, target, path=path, paired=paired, own_only=own_only)
+    return stream_phases(phase, target, path=path, paired=paired, own_only=own_only)
 
 
 def _exchanges(

@@ -12,7 +12,7 @@ from collc.base.grids import Grid
 from collc.base.paths import Path
 from collc.lowering.pe_masks import Mask, routing
 from collc.lowering.resources import switched_colors
-from collc.plan import Phase, Route, filters_of
+from collc.plan import ColorUse, Phase, Route, filters_of
 from collc.plan.program import ProgramPlan, Use
 from collc.spec import Collective
 
@@ -28,12 +28,12 @@ class Configuration:
     corner: tuple[int, int]
     path: Path | None
     width: int
-    settings: tuple[tuple[Route, ...], ...]
+    settings: tuple[tuple[Route | str, ...], ...]
     of_pes: bytes
     filters: tuple[object, ...] = ()
 
-    def at(self, pe: int) -> tuple[Route, ...]:
-        """The positions of one PE's router."""
+    def at(self, pe: int) -> tuple[Route | str, ...]:
+        """The positions of one PE's router, and whether they are a ring."""
         number = self.of_pes[pe]
         return self.settings[number - 1] if number else ()
 
@@ -51,7 +51,7 @@ def configuration(collective: Collective, phase: Phase, color: str) -> Configura
     for region, index in phase.regions:
         for used in phase.roles[index].colors:
             if used.color == color:
-                number = settings.index(used.positions) + 1
+                number = settings.index(_set(used)) + 1
                 of_pes[np.ix_(list(region.y), list(region.x))] = number
     place, site = _place(collective.grid), collective.grid.site
     corner = (site.x, site.y) if site else (0, 0)
@@ -63,9 +63,14 @@ def configuration(collective: Collective, phase: Phase, color: str) -> Configura
     )
 
 
-def _settings(phase: Phase, color: str) -> Iterator[tuple[Route, ...]]:
+def _settings(phase: Phase, color: str) -> Iterator[tuple[Route | str, ...]]:
     for role in phase.roles:
-        yield from (use.positions for use in role.colors if use.color == color)
+        yield from (_set(use) for use in role.colors if use.color == color)
+
+
+def _set(use: ColorUse) -> tuple[Route | str, ...]:
+    """All that is set at a router of a color."""
+    return (*use.positions, *("ring" for _ in range(use.ring)))
 
 
 def _place(grid: Grid) -> tuple[object, ...]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 import numpy.typing as npt
 
-from collc.plan import Phase, Role
+from collc.plan import Phase, Role, filters_of
 from collc.plan.placement import received_colors, sent_colors
 from collc.spec import Collective
 
@@ -38,6 +38,11 @@ def routing(collective: Collective, phase: Phase) -> dict[str, Mask]:
         mask = _on_whole(collective, passed)
         found[detour.color] = found[detour.color] | mask if detour.color in found else mask
     return found
+
+
+def filtering(collective: Collective, phase: Phase) -> dict[str, Mask]:
+    """The PEs whose routers have a filter on each color."""
+    return _masks(collective, phase, filters_of)
 
 
 def touched_by(collective: Collective, phase: Phase) -> Mask:

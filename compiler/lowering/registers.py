@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from collc.lowering.resources import take
-from collc.plan import BY_WAVELET, Phase, Role
+from collc.plan import BY_WAVELET, Phase, Role, sides_of
 from collc.target import Target
 
 Having = Callable[[Role], bool]
@@ -69,18 +69,18 @@ def sources_of_tree(phase: Phase) -> tuple[Having, ...]:
 
 
 def pairs_of_phase(phase: Phase) -> int:
-    """Pairs of a phase, beside the vector's; two for each lane of an exchange: for the slice that
-    it receives into, and for where it sends."""
+    """Pairs of a phase, beside the vector's; one for each side of a lane of an exchange: for the
+    slice that it receives into, and for where it sends."""
     if phase.exchange:
-        return 2 * len(phase.exchange.lanes)
+        return sum(side.count for side in sides_of(phase))
     return _count(phase, PAIRS)
 
 
 def sources_of_phase(phase: Phase) -> int:
-    """Sources of a phase; two for each lane of an exchange: for what arrives, and for the slice
-    that it sends."""
+    """Sources of a phase; one for each side of a lane of an exchange: for what arrives, and for the
+    slice that it sends."""
     if phase.exchange:
-        return 2 * len(phase.exchange.lanes)
+        return sum(side.count for side in sides_of(phase))
     return _count(phase, sources_of_tree(phase))
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import count, islice
 
-from collc.plan import Advance, Phase, Plan, stream_of
+from collc.plan import Advance, Phase, Plan, filters_of, joins_three, ops_with_tasks, sides_of
 from collc.spec import ContractKind, Reserved
 from collc.target import Target
 
@@ -83,29 +83,26 @@ def task_ids_of_phase(phase: Phase) -> int:
 
     Reduce: three, for a task after storing, after sending, and after the control wavelet.
     Broadcast: one, after copying, or sending at the root. Exchange: one for each lane. Stream: one
-    when all operations of a PE have ended, one for the control wavelet, where there is any, and one
-    for each lane on which words go through PEs.
+    when all operations of a PE have ended, one more where a PE waits for three, and one for each
+    operation behind which others begin.
     """
     if phase.streams:
-        return 1 + int(resets(phase)) + len(lanes_through(phase))
+        return 1 + joins_three(phase) + len(ops_with_tasks(phase))
     if phase.exchange:
         return len(phase.exchange.lanes)
     return 1 if phase.kind is ContractKind.BROADCAST else 3
 
 
 def resets(phase: Phase) -> bool:
-    """Whether some PE sends a control wavelet behind the words of a stream."""
-    streams = (stream_of(lane) for role in phase.roles for lane in role.lanes)
-    found = any(stream is not None and stream.advance is Advance.RESET for stream in streams)
-    return phase.streams and found
+    """Whether some PE sets switches back behind the words of a stream."""
+    return phase.streams and any(
+        op.advance is Advance.RESET for role in phase.roles for op in role.ops
+    )
 
 
-def lanes_through(phase: Phase) -> tuple[str, ...]:
-    """The lanes of a stream on which words go through some PE."""
-    lanes = (lane for role in phase.roles for lane in role.lanes)
-    found = ((lane.name, stream_of(lane)) for lane in lanes)
-    names = (name for name, stream in found if stream is not None and stream.through)
-    return tuple(dict.fromkeys(names))
+def hands_over(phase: Phase) -> bool:
+    """Whether some router's turn in a stream is handed over."""
+    return any(op.advance is Advance.HAND_OVER for role in phase.roles for op in role.ops)
 
 
 def number_task_ids(
@@ -121,9 +118,13 @@ def number_task_ids(
     return take(free, sum(task_ids_of_phase(phase) for phase in phases) + 1)
 
 
-def queues_of_phase(phase: Phase) -> int:
-    """Input queues of a phase, and output queues: one, or one for each lane of an exchange."""
-    return len(phase.exchange.lanes) if phase.exchange else 1
+def queues_of_phase(phase: Phase) -> tuple[int, int]:
+    """Input queues of a phase, and output queues: one, or one for each lane of an exchange on which
+    some PE receives, or sends."""
+    if phase.exchange is None:
+        return 1, 1
+    sides = sides_of(phase)
+    return sum(side.receives for side in sides), sum(side.sends for side in sides)
 
 
 @dataclass(frozen=True)
@@ -140,7 +141,7 @@ def number_queues(
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The numbers of the input and of the output queues, phase by phase."""
     counts = ((queues_of_phase(phase), phase.exchange is not None) for phase in phases)
-    dealt = deal_queues([QueueNeed(count, count, beside) for count, beside in counts], target)
+    dealt = deal_queues([QueueNeed(*count, beside) for count, beside in counts], target)
     inputs = tuple(number for queues, _ in dealt for number in queues)
     return inputs, tuple(number for _, queues in dealt for number in queues)
 
@@ -174,6 +175,12 @@ def color_limit(plan: Plan) -> int:
     return len(plan.target.colors) if own is None else min(own, len(plan.target.colors))
 
 
+def most_filters(phases: Iterable[Phase]) -> int:
+    """Filters that a PE has at most, if it plays the role with most of them in each phase."""
+    each = (max(len(filters_of(role)) for role in phase.roles) for phase in phases if phase.streams)
+    return sum(each)
+
+
 def within_budget(plan: Plan) -> bool:
     """Whether the plan uses only numbers that the target has and keeps the limit of colors."""
     target = plan.target
@@ -187,6 +194,7 @@ def within_budget(plan: Plan) -> bool:
     numbers = dict(plan.colors)
     return (
         len(plan.colors) <= color_limit(plan)
+        and most_filters(plan.phases) <= target.filters
         and all(numbers[name] in target.switch_colors for name in switched_colors(plan.phases))
         and all(taken <= set(available) for available, taken in used)
     )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from collc.base.paths import Path
 from collc.lowering.behaving import Behaviour, lanes_of
 from collc.lowering.regions import compress
-from collc.plan import Advance, Direction, Op, Phase, Region, Role, Strided
+from collc.plan import Direction, Op, Phase, Region, Role, Strided
 from collc.schedule import ReducePhase, ascending
 from collc.spec import ContractKind
 
@@ -92,26 +92,21 @@ def _about(behaviour: Behaviour, path: Path | None) -> str:
     role = Role("", "", lanes_of(behaviour.loops), ())
     stored = sum(turns * op.vectors for op, turns in role.repeated if op.stores)
     if stored:
-        parts.append(f"combines {stored} vector{'s' if stored > 1 else ''}")
+        parts.append(f"combines {stored} vector{'s' if stored > 1 else ''} in memory")
     for op in behaviour.ops:
         if op.sends:
-            parts += _about_sending(op, behaviour, path)
+            parts.append(_about_sending(op, behaviour, path))
     if behaviour.relays:
         parts.append("then lets farther vectors pass")
     return ", ".join(parts)
 
 
-def _about_sending(op: Op, behaviour: Behaviour, path: Path | None) -> list[str]:
+def _about_sending(op: Op, behaviour: Behaviour, path: Path | None) -> str:
     """How the vector leaves."""
     side = _side(op, behaviour)
     way = _ON_PATH[side] if path else side.value.lower()
     combined = ", combined with the last one on the way" if op.combines_from else ""
-    parts = [f"sends its vector {way}{combined}"]
-    if op.advance is Advance.CONTROL:
-        parts.append("opens the receiver's router behind it")
-    if op.advance is Advance.RESET:
-        parts.append("sets the routers on its way back behind it")
-    return parts
+    return f"sends its vector {way}{combined}"
 
 
 def _side(op: Op, behaviour: Behaviour) -> Direction:

@@ -13,7 +13,15 @@ from collc.lowering.configuration import (
     torn_down_by,
 )
 from collc.lowering.ids import Ids
-from collc.lowering.registers import controls, copies, sends, stores, vector_pairs
+from collc.lowering.registers import (
+    controls,
+    copies,
+    pairs_of_phase,
+    sends,
+    stores,
+    vector_pairs,
+)
+from collc.lowering.resources import task_ids_of_phase
 from collc.plan import Phase
 from collc.plan.program import ProgramPlan, Use
 from collc.spec.arithmetic import arithmetic_of
@@ -186,8 +194,8 @@ def _needs(plan: ProgramPlan, use: Use, given: SharedPhase) -> Ids:
     """How many ids of each kind a phase takes."""
     phase = plan.phase(use)
     if phase.exchange:
-        lanes = len(phase.exchange.lanes)
-        return Ids(tasks=lanes, pairs=2 * lanes, sources=2 * lanes)
+        registers = pairs_of_phase(phase)
+        return Ids(tasks=task_ids_of_phase(phase), pairs=registers, sources=registers)
     has = {of: any(map(of, phase.roles)) for of in (stores, sends, copies, controls)}
     waits = has[controls] and not is_quick(plan, use, given)
     own_control = waits and not given.late  # else it is sent by the vector's, or by the color's

@@ -19,16 +19,14 @@ from collc.lowering.registers import (
     PAIRS,
     Having,
     dsrs_needed,
-    pairs_of_phase,
     receives,
     sends,
-    sources_of_phase,
     sources_of_tree,
     stores,
     vector_pairs,
 )
 from collc.lowering.resources import take
-from collc.plan import Exchange, Lane, Phase, Plan, Registers, Role, Strided
+from collc.plan import Exchange, Lane, Phase, Plan, Registers, Role, Strided, sides_of
 from collc.spec.arithmetic import arithmetic_of
 
 
@@ -150,16 +148,15 @@ def _slots_of_exchange(at: int, phase: Phase, exchange: Exchange) -> Slots:
     """A lane's queues and registers are of the PEs that have rows for it."""
     lanes = [_slot_of_lane(at, phase, number) for number in range(len(exchange.lanes))]
 
-    def registers(count: int) -> tuple[Slot, ...]:
-        """So many for all lanes, each with as many as the others."""
-        each = count // len(lanes)
-        return tuple(replace(slot, in_phase=True) for slot in lanes for _ in range(each))
-
+    sided = list(zip(lanes, sides_of(phase), strict=True))
+    registers = tuple(
+        replace(slot, in_phase=True) for slot, side in sided for _ in range(side.count)
+    )
     return Slots(
-        inputs=tuple(lanes),
-        outputs=tuple(lanes),
-        pairs=registers(pairs_of_phase(phase)),
-        sources=registers(sources_of_phase(phase)),
+        inputs=tuple(slot for slot, side in sided if side.receives),
+        outputs=tuple(slot for slot, side in sided if side.sends),
+        pairs=registers,
+        sources=registers,
     )
 
 

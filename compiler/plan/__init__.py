@@ -21,11 +21,24 @@ from collc.plan.ops import (
 )
 from collc.plan.regions import Region, Strided
 from collc.plan.routers import BY_WAVELET, Advance, ColorUse, Direction, Route
+from collc.plan.stream_ends import (
+    MOST_ENDS,
+    Sides,
+    StreamOp,
+    Then,
+    ends_of,
+    joins_three,
+    ops_with_tasks,
+    sides_of,
+    streams_of,
+    thens_of,
+)
 from collc.plan.streams import Stream, filters_of, lane_of, stream_of
 
 __all__ = [
     "AREA_BITS",
     "BY_WAVELET",
+    "MOST_ENDS",
     "ONE",
     "VECTOR",
     "WHOLE",
@@ -51,12 +64,21 @@ __all__ = [
     "Role",
     "Route",
     "RowKind",
+    "Sides",
     "Slices",
     "Stream",
+    "StreamOp",
     "Strided",
+    "Then",
     "closing",
+    "ends_of",
     "filters_of",
+    "joins_three",
     "lane_of",
     "once",
+    "ops_with_tasks",
+    "sides_of",
     "stream_of",
+    "streams_of",
+    "thens_of",
 ]

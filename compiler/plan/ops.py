@@ -92,6 +92,9 @@ class Op:
     """One operation. Its extent is that of its slices, `vectors` times over; with `elements` that
     many elements instead, which only a relay has, where it joins slices that do not follow each
     other. `advance` is what moves routers on behind it, `filter` what thins out what arrives.
+    What it sends `returns` if it is received, too, in an operation that ends behind it. It begins
+    `after` that of another lane of the PE has ended which moves its slices the same way: from the
+    fabric, or to it.
 
     `where` is 1 at the places that have it, and 0 at those that share a step table with them and do
     something else. A color is "" where no place of the role has it.
@@ -102,7 +105,9 @@ class Op:
     send: Place
     slices: Slices = WHOLE
     advance: Advance = Advance.NOTHING
+    returns: bool = False
     filter: Filter | None = None
+    after: str = ""
     vectors: int = 1
     elements: Number | None = None
     where: Number = ONE

@@ -182,10 +182,11 @@ def _strided(text: str) -> Strided:
 def _color(text: str) -> ColorUse:
     color, routes = text.split(": ")
     positions = []
-    for route in routes.split(", then "):
+    in_order = routes.removesuffix(", in a ring")
+    for route in in_order.split(", then "):
         receive, send = route.split(" -> ")
         positions.append(Route(Direction(receive), tuple(map(Direction, send.split("+")))))
-    return ColorUse(color, tuple(positions))
+    return ColorUse(color, tuple(positions), ring=routes != in_order)
 
 
 def _lane(line: Line) -> Lane:
@@ -226,13 +227,15 @@ def read_op(text: str) -> Op:
         slices=_slices(given["slices"]) if "slices" in given else WHOLE,
         advance=_ADVANCES[given.get("advance", "advance nothing").split()[1]],
         filter=_filter(given["filter"]) if "filter" in given else None,
+        returns="back" in given,
+        after=given.get("after", "").removeprefix("after "),
         vectors=int(given.get("vectors", "1 vectors").split()[0]),
         elements=read_number(elements.removesuffix(" elements")) if elements else None,
         where=read_number(given["where"].removeprefix("where ")) if "where" in given else ONE,
     )
 
 
-_KEYS = {"vectors", "slices", "elements", "advance", "filter", "where"}
+_KEYS = {"vectors", "slices", "elements", "advance", "back", "filter", "after", "where"}
 
 
 def _key(word: str) -> str:

@@ -35,11 +35,13 @@ class ColorUse:
     """A color at the routers of a role: its positions in the order they are taken.
 
     One position is a static route. Position k + 1 differs from position k in the receiving side
-    or in the sending side, never in both.
+    or in the sending side, never in both. In a `ring` the first position follows the last one, and
+    a router takes the command that has moved it off the control wavelet (`pop_on_advance`).
     """
 
     color: str
     positions: tuple[Route, ...]
+    ring: bool = False
 
 
 class Advance(Enum):
@@ -48,9 +50,10 @@ class Advance(Enum):
     NOTHING = "nothing"
     OWN_ROUTER = "own_router"  # `.advance_switch`: the sender's own router takes the next position
     CONTROL = "control"  # a control wavelet behind the vector: own router, path and parent
+    HAND_OVER = "hand_over"  # a control wavelet behind the vector: own router, then the next one
     RESET = "reset"  # a control wavelet behind the vector: all routers on the path, to the first
     TEARDOWN = "teardown"  # the same, but the routers are torn down for the next use of the color
 
 
 # those that take a control wavelet
-BY_WAVELET = frozenset((Advance.CONTROL, Advance.RESET, Advance.TEARDOWN))
+BY_WAVELET = frozenset((Advance.CONTROL, Advance.HAND_OVER, Advance.RESET, Advance.TEARDOWN))

@@ -112,7 +112,9 @@ def show_op(op: Op) -> str:
         words.append(f"slices {first} .. {count}{' backward' if op.slices.backward else ''}")
     words += [f"{show_number(op.elements)} elements"] if op.elements is not None else []
     words += [f"advance {op.advance.value}"] if op.advance is not Advance.NOTHING else []
+    words += ["comes back"] if op.returns else []
     words += [_filter(op.filter)] if op.filter else []
+    words += [f"after {op.after}"] if op.after else []
     words += [f"where {show_number(op.where)}"] if op.where != ONE else []
     return ", ".join(words)
 
@@ -150,7 +152,8 @@ def _divided(divisor: int) -> str:
 
 def show_color(use: ColorUse) -> str:
     """A color and its positions on one line."""
-    return f"color {use.color}: " + ", then ".join(map(show_route, use.positions))
+    routes = ", then ".join(map(show_route, use.positions))
+    return f"color {use.color}: {routes}{', in a ring' if use.ring else ''}"
 
 
 def show_route(route: Route) -> str:

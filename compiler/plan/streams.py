@@ -35,8 +35,14 @@ class Stream:
     `receives`, as far as a `filter` lets it.
 
     What a PE sends goes `through` it if each element is combined with one that arrives, as it
-    leaves; what it receives comes behind that. What is received `combines` with the PE's own, or
-    overwrites it; if it is `staged`, when all has ended."""
+    leaves; what it receives comes behind that, or, `kept_first`, before. What is received
+    `combines` with the PE's own, or overwrites it; if it is `staged`, when all has ended.
+
+    If it `returns`, the PE's router hands what it sends to the PE, too, on the same color: when
+    that has been received it has been sent.
+
+    With `after`, the name of another lane, a chain whose own slice is kept first receives after
+    that lane has received, and any other stream sends after that lane has sent."""
 
     receives_on: str | None
     sends_on: str | None
@@ -47,24 +53,14 @@ class Stream:
     through: bool = False
     combines: bool = False
     staged: bool = False
+    kept_first: bool = False
+    after: str = ""
+    returns: bool = False
 
     @property
     def backward(self) -> bool:
         """Whether words go from the last element to the first."""
         return any(slices.backward for slices in (self.sends, self.receives) if slices)
-
-    @property
-    def returns(self) -> bool:
-        """Whether the PE's router hands what it sends to the neighbour and back to the PE: it sends
-        and receives on one color. When those words have been received they have been sent."""
-        return not self.through and self.sends_on is not None and self.sends_on == self.receives_on
-
-    @property
-    def ends(self) -> int:
-        """How many ends the PE waits for: that of receiving, and that of sending unless the former
-        says it, too, or comes behind it."""
-        told = self.returns or (self.through and self.receives is not None)
-        return int(self.receives is not None) + int(self.sends is not None and not told)
 
 
 def filters_of(role: Role) -> dict[str, Filter]:
@@ -78,16 +74,24 @@ def lane_of(name: str, stream: Stream) -> Lane:
     to = STAGE if stream.staged else VECTOR
     combining = Action.COMBINE if stream.combines else Action.COPY
     out = into = apply = None
+    sends_after, receives_after = ("", stream.after) if stream.kept_first else (stream.after, "")
     if stream.sends is not None:
         taken = stream.receives_on or "" if stream.through else VECTOR
         does = Action.COMBINE if stream.through else Action.COPY
-        out = Op(taken, does, stream.sends_on or "", stream.sends, stream.advance)
+        to_fabric = stream.sends_on or ""
+        advance, returns = stream.advance, stream.returns
+        out = Op(taken, does, to_fabric, stream.sends, advance, returns, after=sends_after)
     if stream.receives is not None:
         does = Action.COPY if stream.staged else combining
-        into = Op(stream.receives_on or "", does, to, stream.receives, filter=stream.filter)
+        of = stream.receives_on or ""
+        into = Op(of, does, to, stream.receives, filter=stream.filter, after=receives_after)
         apply = Op(STAGE, combining, VECTOR, stream.receives) if stream.staged else None
-    at_once = [out] if stream.through else [out, into]
-    groups = [at_once, [into] if stream.through else [], [apply]]
+    if not stream.through:
+        groups = [[out, into], [], [apply]]
+    elif stream.kept_first:
+        groups = [[into], [out], [apply]]
+    else:
+        groups = [[out], [into], [apply]]
     entries = [tuple(op for op in group if op is not None) for group in groups]
     last = Entry(entries[2], ONE) if entries[2] else None
     first = [ops for ops in entries[:2] if ops]
@@ -105,6 +109,7 @@ def stream_of(lane: Lane) -> Stream | None:
     apply = next((op for op in lane.ops if op.receive == STAGE), None)
     staged = into is not None and into.send == STAGE
     kept = apply if staged else into
+    through = out is not None and isinstance(out.receive, str)
     return Stream(
         into.receives_on if into else out.receives_on if out else None,
         out.sends_on if out else None,
@@ -112,7 +117,18 @@ def stream_of(lane: Lane) -> Stream | None:
         into.slices if into else None,
         out.advance if out else Advance.NOTHING,
         into.filter if into else None,
-        through=out is not None and isinstance(out.receive, str),
+        through=through,
         combines=kept is not None and kept.action is Action.COMBINE,
         staged=staged,
+        kept_first=_keeps_first(lane, out, into),
+        after=next((op.after for op in lane.ops if op.after), ""),
+        returns=out is not None and out.returns,
     )
+
+
+def _keeps_first(lane: Lane, out: Op | None, into: Op | None) -> bool:
+    """Whether what a chain receives comes before what goes through, or behind another lane."""
+    if into is None:
+        return False
+    through = out is not None and isinstance(out.receive, str)
+    return bool(into.after) or (through and lane.ops.index(into) < lane.ops.index(out))

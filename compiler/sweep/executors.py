@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from importlib.util import find_spec
@@ -33,26 +33,32 @@ class ExecutorError(Exception):
 
 
 def on_processes(points: Points, jobs: int, judged: Judge = judge) -> Answers:
-    """On so many processes of this machine. A process that dies takes its pool along: what is left
-    goes to a new one, what came first goes last, until nothing more is answered `TRIES` times."""
-    left, fruitless = dict(points), 0
-    while left and fruitless < TRIES:
-        fruitless += 1
-        with ProcessPoolExecutor(min(jobs, len(left))) as pool:
-            running = {pool.submit(judged, point): number for number, point in left.items()}
-            try:
-                for future in as_completed(running):
-                    verdict = future.result()
-                    fruitless = 0
-                    del left[running[future]]
-                    yield running[future], verdict
-            except BrokenProcessPool:
-                first = next(iter(left))
-                left[first] = left.pop(first)
-            finally:
-                pool.shutdown(wait=False, cancel_futures=True)
-    if left:
-        raise ExecutorError(_died(left))
+    """On so many processes of this machine, each a pool of its own: which point a process died of
+    is known, and no other suffers from it. Those that kill every time are named at the end."""
+    waiting, tries = list(points), dict.fromkeys(points, 0)
+    dead: list[int] = []
+    running: dict[Future[Verdict], tuple[int, ProcessPoolExecutor]] = {}
+    idle = [ProcessPoolExecutor(1) for _ in range(min(jobs, len(points)))]
+    try:
+        while waiting or running:
+            while waiting and idle:
+                number, pool = waiting.pop(0), idle.pop()
+                running[pool.submit(judged, points[number])] = number, pool
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                number, pool = running.pop(future)
+                if not isinstance(future.exception(), BrokenProcessPool):
+                    idle.append(pool)
+                    yield number, future.result()
+                    continue
+                pool.shutdown()
+                idle.append(ProcessPoolExecutor(1))
+                tries[number] += 1
+                (waiting if tries[number] < TRIES else dead).append(number)
+    finally:
+        for pool in (*idle, *(pool for _, pool in running.values())):
+            pool.shutdown(wait=False, cancel_futures=True)
+    if dead:
+        raise ExecutorError(_died({0: points[dead[0]]}))
 
 
 def _died(points: Points) -> str:

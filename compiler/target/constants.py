@@ -40,6 +40,7 @@ class Engine:
     wide_product: int  # one that multiplies whole numbers of 32 bits
     map_element: int  # what else a call of a call-back takes
     negate_words: int  # 16-bit words of memory, not cycles: so many change their sign in one
+    combine_words: int  # the same of a vector that is combined with another one
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,7 @@ class Code:
     # a collective by itself (`collective_pe.csl.j2`)
     launch: int  # from the launch to the call of the module's `run`
     returns: int  # from the issue of a task's last operation until that can have an element
+    receives: int  # the same of an operation that receives, which does not wait for the task's end
     buffer: int  # `run` sets `base` and `vector`, and calls the first phase
     token_alone: int  # the same for a barrier, which has no buffer
 
@@ -76,55 +78,46 @@ class Code:
     next_round: int  # an operation of several that store is over: on to the next
     last_round: int  # or, more than that, there is none
 
-    # from collective to collective (`collectives_pe.csl.j2`, `program_pe.csl.j2`)
-    program_launch: int  # from the launch to the test which turn is first
-    launch_round: int  # the round set, too
+    # from collective to collective (`collectives_pe.csl.j2`, `program_pe.csl.j2`): calls are inlined,
+    # so functions take nothing beside what they do, but where their returns meet
+    program_launch: int  # from the launch to the first call
+    launch_round: int  # more where there are rounds
     next_call: int  # from the end of a part to the test which turn is next
-    next_missing: int  # of calls in flight at the same time one less
-    new_round: int  # the last turn of a round was behind
+    new_round: int  # the same behind the last turn, to the first call of the next round
+    next_missing: int  # of calls in flight at the same time one less, and none is left
+    missing: int  # or some are left, up to the end of the task
+    finished: int  # from the end of the last part until the host may go on
+    finished_round: int  # more where there are rounds
+    turns_called: int  # more where what chooses the turn is too long to be inlined
     other_turn: int  # it is not this turn
     this_turn: int  # it is
     count_missing: int  # how many calls are in flight
+    jump: int  # to where returns meet
     pointer: int  # to the buffer
     pointer_of_round: int
+    pointer_of_next: int  # the same where the round has just been counted
     token: int  # a barrier's token is set instead
     set_buffer: int  # `prepare` sets `base` and `vector`
-    begin_phases: int  # `prepare` is left, the phase noted, what begins it called
-    begin_nothing: int  # the same where one PE has nothing to do
-    next_phase: int  # the phase noted, what begins it called
-    start: int  # what starts the phase is called, and the first of its functions
-    late_load: int  # registers are loaded in a function of their own
-    length_set: int  # the length of what is loaded is set to that of the call
-    begun_returns: int  # from the first function's return to that of what called the collective
-    nothing_returns: int  # the same where one PE has nothing to do
-    frames: int  # returns behind the first function of a phase
-    frames_within: int  # the same behind another phase of the same collective
-    frames_at_launch: int
-    frames_of_nothing: int  # by how much fewer where one PE has nothing to do
-    other_use: int  # a task finds that it is not this phase
-    this_use: int  # that it is
-    last_use: int  # behind all those that it is not
-    own_task: int  # a task of one phase calls its function
-    ends: int  # what ends a phase is called, and activates a task
-    control_sent: int  # a control wavelet is issued, and what follows called
-    closes: int  # a lane's teardown is issued
-    restore_test: int  # whether a PE has the result, with call and return
-    frames_of_lane: int  # returns behind the last row of a lane
-    finished: int  # from the end of the last part until the host may go on
+    begin_phases: int  # the phase is noted
+    next_phase: int  # the same behind another one
+    map_length: int  # a round of call-backs sets the length of what it takes
+    phase_read: int  # a task that several phases have reads which is under way
+    other_use: int  # it is not this phase
+    this_use: int  # it is
+    ends: int  # what ends a phase activates a task
+    control_sent: int  # a control wavelet is issued, up to what follows
 
     # routers torn down and set (`shared_phase.csl.j2`)
-    awaited: int  # whether a color of the phase is not torn down yet
-    opened: int  # the colors are noted, what sets them is called, and returns
+    awaited: int  # whether a color of the phase is not torn down yet: none is
+    waits: int  # or some is, up to the return
+    opened: int  # the colors are noted
     opened_color: int  # for each color
     opened_array: int  # more for a color with several outputs
     opened_output: int  # and for each of them
     opened_switch: int  # for each color on which switch positions change in some phase
     opened_moving: int  # and where they change in this one
-    told: int  # the handler of a teardown, from the first instruction of its task
-    frames_of_start: int  # returns behind the first function where a handler has started the phase
-    last_control: int  # of the task that sends the control wavelet that ends a part
-    between: int  # of a task between two operations of a phase
-    ended: int  # behind the end of a part, where that of another is missing
+    told: int  # the handler of a teardown
+    told_last: int  # the same where it was the last one that a phase waits for
 
 
 @dataclass(frozen=True)
@@ -159,12 +152,29 @@ class RowCode:
 
 
 @dataclass(frozen=True)
+class StreamCode:
+    """Pieces of the code of streams (`stream_pe.csl.j2`), up to the issue of an operation."""
+
+    begun: int  # a phase's beginning
+    joins: int  # for each task that is blocked
+    backward: int  # for each lane that goes from the last element on
+    sends: int  # an operation sends
+    through: int  # more where it combines what comes
+    receives: int  # an operation receives
+    combines: int  # more where it combines that with the own vector
+    staged: int  # more, or less, where that is staged
+    control: int  # a control wavelet is sent
+    applied: int  # in the end, for each lane that is staged: combined with the vector, or moved
+
+
+@dataclass(frozen=True)
 class Constants:
     """All of a target."""
 
     engine: Engine
     code: Code
     rows: RowCode
+    streams: StreamCode
 
 
 @lru_cache
@@ -174,7 +184,8 @@ def constants_of(target: str, timing: str = TIMING) -> Constants:
     engine, code = (
         {field.name: values[field.name] for field in fields(kind)} for kind in (Engine, Code)
     )
-    return Constants(Engine(**engine), Code(**code), RowCode(**values["rows"]))
+    rows, streams = RowCode(**values["rows"]), StreamCode(**values["streams"])
+    return Constants(Engine(**engine), Code(**code), rows, streams)
 
 
 def read(file: Path) -> Any:  # noqa: ANN401 - JSON
@@ -188,4 +199,5 @@ def without_code(constants: Constants) -> Constants:
     engine = replace(constants.engine, **none)
     code = Code(**{field.name: 0 for field in fields(Code)})
     rows = RowCode(**{field.name: 0 for field in fields(RowCode)})
-    return Constants(engine, code, rows)
+    streams = StreamCode(**{field.name: 0 for field in fields(StreamCode)})
+    return Constants(engine, code, rows, streams)

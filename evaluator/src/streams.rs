@@ -25,17 +25,20 @@ pub const HIGHER: usize = 1;
 pub const RAMP: usize = 2;
 
 /// What a router does with a color: from which side, to which (a bit for each), position by
-/// position; of a filter the period, its first count and how many pass.
+/// position, which may follow each other in a ring; of a filter the period, its first count and how
+/// many pass.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "python", derive(pyo3::FromPyObject))]
 pub struct Router {
     pub positions: Vec<(usize, usize)>,
     pub filter: Option<(i64, i64, i64)>,
+    pub ring: bool,
 }
 
 /// An operation of a PE: the colors it receives and sends on, its wavelets, the operation whose end
 /// it waits for, the cycles from there (or from the common start) to its first slot, and what
-/// follows its last wavelet.
+/// follows its last wavelet: the own router's next position, the first position of all routers on
+/// the way, or commands for the next routers in a ring, each of which takes one off.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "python", derive(pyo3::FromPyObject))]
 pub struct Operation {
@@ -46,6 +49,7 @@ pub struct Operation {
     pub begins: i64,
     pub advances: bool,
     pub resets: bool,
+    pub commands: u8,
 }
 
 /// A place of the line: the routers of all colors, the PE's operations.
@@ -72,6 +76,13 @@ enum Mark {
     Data,
     Last, // of an operation that moves its own router on
     Reset,
+    Commands(u8),
+}
+
+impl Mark {
+    fn is_control(self) -> bool {
+        matches!(self, Mark::Reset | Mark::Commands(_))
+    }
 }
 
 /// A color at a place.
@@ -224,9 +235,10 @@ impl Line<'_> {
             self.channels[at * self.colors + color].input.pop_front();
         }
         if let Some(color) = one.sends {
-            let mark = match (over, one.resets, one.advances) {
-                (true, true, _) => Mark::Reset,
-                (true, _, true) => Mark::Last,
+            let mark = match (over, one.resets, one.commands, one.advances) {
+                (true, true, _, _) => Mark::Reset,
+                (true, _, 1.., _) => Mark::Commands(one.commands),
+                (true, _, _, true) => Mark::Last,
                 _ => Mark::Data,
             };
             let ready = self.now + self.machine.ramp_up - 1;
@@ -272,7 +284,7 @@ impl Line<'_> {
         let router = &self.places[at].routers[color];
         let &(_, mut sides) = router.positions.get(channel.position)?;
         let ramp = 1 << RAMP;
-        if sides & ramp > 0 && (wavelet.mark == Mark::Reset || !self.passes(at, color)) {
+        if sides & ramp > 0 && (wavelet.mark.is_control() || !self.passes(at, color)) {
             sides &= !ramp;
         }
         let free = sides & taken == 0;
@@ -313,9 +325,20 @@ impl Line<'_> {
 
     fn hand_on(&mut self, at: usize, color: usize, sides: usize) {
         let index = at * self.colors + color;
-        let Some(wavelet) = self.channels[index].router.pop_front() else {
+        let Some(mut wavelet) = self.channels[index].router.pop_front() else {
             return;
         };
+        let router = &self.places[at].routers[color];
+        let channel = &mut self.channels[index];
+        match wavelet.mark {
+            Mark::Reset => channel.position = 0,
+            Mark::Commands(left) if left > 0 && router.ring => {
+                channel.position = (channel.position + 1) % router.positions.len();
+                wavelet.mark = Mark::Commands(left - 1);
+            }
+            Mark::Commands(_) => {}
+            _ => channel.counted += 1,
+        }
         for side in (0..3).filter(|side| sides >> side & 1 == 1) {
             if side == RAMP {
                 let ready = self.now + self.machine.ramp_down;
@@ -325,12 +348,6 @@ impl Line<'_> {
                 let router = &mut self.channels[next * self.colors + color].router;
                 router.push_back(Wavelet { ready, ..wavelet });
             }
-        }
-        let channel = &mut self.channels[index];
-        if wavelet.mark == Mark::Reset {
-            channel.position = 0;
-        } else {
-            channel.counted += 1;
         }
     }
 }
@@ -351,7 +368,7 @@ mod tests {
     fn router(positions: &[(usize, usize)]) -> Router {
         Router {
             positions: positions.to_vec(),
-            filter: None,
+            ..Router::default()
         }
     }
 
@@ -399,6 +416,38 @@ mod tests {
         let mut line = gather(8);
         line[1].routers[0].positions.pop();
         assert_eq!(ends(&MACHINE, &line), Err(Stuck(vec![0, 2])));
+    }
+
+    /// The first of three PEs sends, then the one between, whose router first lets pass; `commands`
+    /// are in the wavelet behind the first one's words.
+    fn handed_over(own: i64, commands: u8) -> Vec<Place> {
+        let control = Operation {
+            sends: Some(0),
+            wavelets: 1,
+            after: Some(0),
+            commands,
+            ..Operation::default()
+        };
+        let receives = |wavelets| Operation {
+            receives: Some(0),
+            wavelets,
+            ..Operation::default()
+        };
+        let mut first = place(&[(RAMP, 1 << HIGHER)], sends(own, false));
+        first.operations.push(control);
+        let ring = [(LOWER, 1 << HIGHER | 1 << RAMP), (RAMP, 1 << HIGHER)];
+        let mut second = place(&ring, sends(own, false));
+        second.routers[0].ring = true;
+        second.operations.push(receives(own));
+        let third = place(&[(LOWER, 1 << RAMP)], receives(2 * own));
+        vec![first, second, third]
+    }
+
+    #[test]
+    fn a_turn_is_handed_over_by_a_command() {
+        let found = ends(&MACHINE, &handed_over(8, 1)).expect("it comes to its end");
+        assert!(found[2][0] > found[1][0]);
+        assert_eq!(ends(&MACHINE, &handed_over(8, 0)), Err(Stuck(vec![1, 2])));
     }
 
     #[test]

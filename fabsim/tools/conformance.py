@@ -161,10 +161,21 @@ def _replace_placeholders(commands: Path) -> None:
 
 def _execute(commands: Path, environment: dict[str, str], timeout: float) -> str:
     """Run a commands file in its directory; why it failed, or nothing."""
+    command = ["bash", commands.name]
+    output, status = run_group(command, commands.parent, environment, timeout)
+    if output is None:
+        return f"not done after {timeout:.0f} s"
+    return "" if status == 0 else last_words(output)
+
+
+def run_group(
+    command: list[str], folder: Path, environment: dict[str, str], timeout: float
+) -> tuple[str | None, int]:
+    """The output and the status of a command; no output if it took more than so many seconds."""
     # A group of its own, so that what it started ends with it.
     process = subprocess.Popen(
-        ["bash", commands.name],
-        cwd=commands.parent,
+        command,
+        cwd=folder,
         env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -177,11 +188,11 @@ def _execute(commands: Path, environment: dict[str, str], timeout: float) -> str
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
-        return f"not done after {timeout:.0f} s"
-    return "" if process.returncode == 0 else _last_words(output)
+        return None, process.returncode
+    return output, process.returncode
 
 
-def _last_words(output: str) -> str:
+def last_words(output: str) -> str:
     """The line of the output that says best what went wrong."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     located = [line for line in lines if ": error: " in line]
@@ -214,10 +225,15 @@ def _table(verdicts: list[Verdict]) -> str:
     return "\n".join(rows) + "\n"
 
 
-def _shims(scratch: Path) -> Path:
-    """A directory with the two commands that a commands file calls."""
+def made_shims(scratch: Path) -> Path:
+    """A directory with the commands that fabsim has in place of the vendor's."""
     shims = scratch / "shims"
     subprocess.run([sys.executable, "-m", "fabsim", "shims", shims], check=True)
+    return shims
+
+
+def _shims(scratch: Path) -> Path:
+    shims = made_shims(scratch)
     (shims / "cs_python").write_text(CS_PYTHON.format(python=shlex.quote(sys.executable)))
     return shims
 

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import asdict, fields
 
 import pytest
 from measuring.engine import measured_engine
 from measuring.fitting import fitted, trimmed
 from measuring.probes import probe_of
+from measuring.programs import measured_programs
 from measuring.rows import tasks_of
 from measuring.trees import measured_trees
 
 from collc.target import TARGETS
-from collc.target.constants import FILE, TIMING, Code, Engine, RowCode, constants_of, read
+from collc.target.constants import (
+    FILE,
+    TIMING,
+    Code,
+    Engine,
+    RowCode,
+    StreamCode,
+    constants_of,
+    read,
+)
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -25,6 +35,16 @@ def test_the_machine_and_the_phases_of_trees_are_as_measured(target: str) -> Non
     assert trees == {name: getattr(constants.code, name) for name in trees}
 
 
+@pytest.mark.parametrize("target", TARGETS)
+def test_the_code_between_collectives_is_as_measured(target: str) -> None:
+    constants = constants_of(target)
+    known = asdict(constants.engine) | asdict(constants.code)
+    programs = measured_programs(target, TIMING, known)
+    assert programs == {name: getattr(constants.code, name) for name in programs}
+    trees = measured_trees(target, TIMING, asdict(constants.engine))
+    assert set(programs) | set(trees) == {field.name for field in fields(Code)}
+
+
 @pytest.mark.parametrize(
     ("target", "pattern"),
     [("wse2", "two_pes"), ("wse3", "prefix_sum")],
@@ -32,7 +52,7 @@ def test_the_machine_and_the_phases_of_trees_are_as_measured(target: str) -> Non
 def test_tasks_that_run_rows_take_what_their_pieces_take(target: str, pattern: str) -> None:
     constants = constants_of(target)
     tasks = tasks_of(probe_of(pattern, 3, 6), target, TIMING, constants)
-    assert len(tasks) > 6
+    assert len(tasks) > 5
     for task in tasks:
         takes = sum(count * getattr(constants.rows, name) for name, count in task.counts)
         assert abs(takes - task.cycles) <= 4, task
@@ -41,9 +61,10 @@ def test_tasks_that_run_rows_take_what_their_pieces_take(target: str, pattern: s
 @pytest.mark.parametrize("target", TARGETS)
 def test_every_constant_is_in_the_file_and_nothing_else_is(target: str) -> None:
     values = read(FILE)[TIMING][target]
-    rows = values.pop("rows")
+    rows, streams = values.pop("rows"), values.pop("streams")
     assert set(values) == {field.name for kind in (Engine, Code) for field in fields(kind)}
     assert set(rows) == {field.name for field in fields(RowCode)}
+    assert set(streams) == {field.name for field in fields(StreamCode)}
 
 
 def test_pieces_are_what_fits_the_tasks_that_have_them() -> None:

@@ -84,13 +84,20 @@ def _roles(role: Role, colors: list[str]) -> Iterator[Mutant[Role]]:
         ]
         changed = replace(role, lanes=tuple(exchanged))
         yield Mutant(Kind.OTHER_WORK, "with its lanes' work exchanged", changed)
+    for at, use in enumerate(role.colors):
+        turned = replace(use, ring=not use.ring)
+        uses = (*role.colors[:at], turned, *role.colors[at + 1 :])
+        yield Mutant(
+            Kind.ROUTE, f"{use.color} in a ring: {turned.ring}", replace(role, colors=uses)
+        )
     for kind, what, uses in color_uses(role.colors, colors):
         yield Mutant(kind, what, replace(role, colors=uses))
 
 
 def _lanes(lane: Lane) -> Iterator[tuple[Kind, str, Lane]]:
     stream = stream_of(lane)
-    for kind, changed in _streams(stream) if stream else ():
+    changes = _streams(stream) if stream else ()
+    for kind, changed in (one for one in changes if one[1] != stream):
         name = next(f for f in vars(changed) if getattr(changed, f) != getattr(stream, f))
         yield kind, f"{name} {getattr(changed, name)}", lane_of(lane.name, changed)
 
@@ -114,8 +121,14 @@ def _streams(stream: Stream) -> Iterator[tuple[Kind, Stream]]:
         got = stream.receives
         counter = Filter(got, replace(got, count=Number(0)), got)  # lets all pass
         yield Kind.FILTER, replace(stream, filter=counter)
-    for field in ("through", "combines", "staged"):
-        yield Kind.OTHER_WORK, replace(stream, **{field: not getattr(stream, field)})
+    yield from ((Kind.OTHER_WORK, changed) for changed in _other_work(stream))
+
+
+def _other_work(stream: Stream) -> Iterator[Stream]:
+    for field in ("through", "combines", "staged", "kept_first", "returns"):
+        yield replace(stream, **{field: not getattr(stream, field)})
+    for after in sorted({"", "forward", "backward"} - {stream.after}):
+        yield replace(stream, after=after)
 
 
 def _slices(slices: Slices) -> Iterator[tuple[Kind, Slices]]:

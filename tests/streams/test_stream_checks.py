@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import product
 
 import pytest
 import steps_patterns as s
+from stream_forms import CONTRACTS, plans, text_of
 
 from collc.checks import check_plan
+from collc.checks.counted import tasks_of_phase
+from collc.driver.pipeline import prove_text
 from collc.lowering import candidate_plans
+from collc.lowering.resources import task_ids_of_phase
 from collc.plan import (
     Advance,
     ColorUse,
@@ -21,8 +26,11 @@ from collc.plan import (
     Role,
     Slices,
     Stream,
+    Then,
+    ends_of,
     lane_of,
     stream_of,
+    thens_of,
 )
 from collc.plan.read import read_plan
 from collc.plan.show import show_plan
@@ -186,7 +194,8 @@ def test_an_own_slice_that_does_not_come_back_has_to_be_waited_for():
     """What is sent and received on one color counts as sent when it has been received."""
     schedule, plan = planned()
     color = plan.phases[0].roles[INNER].colors[0].color
-    both = with_stream(plan, INNER, receives=between(0, 1), receives_on=color)
+    back = {"receives": between(0, 1), "receives_on": color, "returns": True}
+    both = with_stream(plan, INNER, **back)
     assert codes(schedule, both) == {"C319"}
 
 
@@ -231,8 +240,53 @@ def test_a_plan_that_streams_is_read_back_from_its_text():
         assert read_plan(show_plan(plan), plan.collective, plan.target) == plan
 
 
+def role_of(*lanes: tuple[str, Stream]) -> Role:
+    return Role("part", "", tuple(lane_of(name, stream) for name, stream in lanes), ())
+
+
 def test_what_a_pe_waits_for_is_counted_by_its_ends():
     one = Stream("in", "out", between(0, 1), between(1, 2))
-    assert one.ends == 2
-    assert replace(one, receives_on="out").ends == 1  # its own words come back
-    assert replace(one, through=True).ends == 1  # what it receives comes behind
+    assert ends_of(role_of(("a", one))) == 2
+    assert ends_of(role_of(("a", replace(one, receives_on="out", returns=True)))) == 1
+    assert ends_of(role_of(("a", replace(one, through=True)))) == 1  # it receives behind that
+    behind = replace(one, receives_on=None, receives=None, after="a")
+    assert ends_of(role_of(("a", one), ("b", behind))) == 2  # a's receiving, b's sending
+    assert ends_of(role_of(("a", one), ("b", one))) == 4
+
+
+def test_of_three_ends_two_are_joined_first():
+    one = Stream("in", "out", between(0, 1), between(1, 2))
+    thens = thens_of(role_of(("a", one), ("b", replace(one, sends=None, sends_on=None))))
+    assert list(thens.values()) == [Then.JOINS, Then.JOINS_TOO, Then.ENDS_TOO]
+
+
+def test_the_end_of_a_chain_is_that_of_its_last_operation():
+    first = Stream("in", "out", between(1, 2), between(0, 1), through=True, combines=True)
+    second = replace(first, kept_first=True, after="a")
+    thens = thens_of(role_of(("a", first), ("b", second)))
+    assert list(thens.values()) == [Then.GOES_ON, Then.GOES_ON, Then.ENDS, Then.GOES_ON]
+
+
+def test_tasks_are_counted_by_operations():
+    for name, target in product(CONTRACTS, TARGETS):
+        _, schedule = prove_text(text_of(name), "t", {"P": 6, "B": 36}, target)
+        for plan in plans(schedule, target):
+            (phase,) = plan.phases
+            assert tasks_of_phase(phase) == task_ids_of_phase(phase)
+            assert len(plan.task_ids) == tasks_of_phase(phase) + 1
+
+
+@pytest.mark.parametrize("after", ["backward", "forward", "nowhere"])
+def test_what_a_lane_begins_after_has_to_be_there(after):
+    """The first PE sends forward and receives backward."""
+    _, schedule = prove_text(text_of("allgather"), "t", {"P": 5, "B": 50})
+    chained = plans(schedule)[1]
+
+    def change(role: Role) -> Role:
+        first, second = role.lanes
+        stream = stream_of(first)
+        assert stream is not None
+        return replace(role, lanes=(lane_of(first.name, replace(stream, after=after)), second))
+
+    assert codes(schedule, chained) == set()
+    assert codes(schedule, with_role(chained, 0, change)) == {"C319"}

@@ -105,8 +105,9 @@ def test_cycles_are_predicted(contract, ranks, slice_):
     for target in TARGETS:
         bundle = compiled(contract, ranks, ranks * slice_, target)
         cycles = bundle.run(seed=1).cycles
-        assert abs(bundle.prediction.cycles - cycles) <= 0.02 * cycles + 90, target
         assert cycles >= bundle.prediction.bound
+        if streamed(bundle):  # on WSE-3 a scatter goes by steps
+            assert abs(bundle.prediction.cycles - cycles) <= 0.02 * cycles + 60, target
 
 
 def test_one_element_a_rank_takes_little_more_than_the_way():
@@ -174,7 +175,7 @@ def test_sums_are_combined_in_rank_order_bit_by_bit(ranks, target):
         assert streamed(bundle)
         report = bundle.run(seed=2, repeats=3)
         assert report.verified, report.problem
-        assert abs(bundle.prediction.cycles - report.cycles) <= 0.02 * report.cycles + 90
+        assert abs(bundle.prediction.cycles - report.cycles) <= 0.02 * report.cycles + 60
 
 
 @pytest.mark.parametrize("operation", ["max", "min", "add"])
@@ -203,7 +204,7 @@ def test_everybody_hears_everybody_and_keeps_what_is_his(algorithm, ranks):
         bundle = compile_text(text, "test.coll", {"P": ranks, "B": length})
         report = bundle.run(seed=2, repeats=3)
         assert report.verified, report.problem
-        assert abs(bundle.prediction.cycles - report.cycles) <= 0.02 * report.cycles + 90
+        assert abs(bundle.prediction.cycles - report.cycles) <= 0.02 * report.cycles + 60
 
 
 def test_blocks_of_a_grid_stream_along_rows_and_columns():

@@ -1,6 +1,7 @@
 """Streams: exchanges whose slices the routers put in order (docs/streams.md)."""
 
-from collc.lowering.streams.phase import stream_phase
+from collc.lowering.streams.phase import stream_phases
+from collc.lowering.streams.reasons import why_not
 from collc.lowering.streams.recognition import recognised
 
-__all__ = ["recognised", "stream_phase"]
+__all__ = ["recognised", "stream_phases", "why_not"]

@@ -7,40 +7,56 @@ the farthest place that has a slice nothing is set.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
-from collc.lowering.streams.line import Flow, Part, span
+from collc.lowering.streams.line import Flow, Part, Shape, flows, span
 from collc.plan import Advance
 
-Form = Callable[[Flow, Sequence[int], int], None]
+Form = Callable[[Shape], tuple[Flow, ...]]
 
 
-def gather(flow: Flow, sizes: Sequence[int], root: int) -> None:
+def gather(line: Shape) -> tuple[Flow, ...]:
     """Own, then farther: each router sends its PE's slice, then lets pass what comes from behind.
     So slices come to the root in the order of distance, without a gap."""
+    both = flows(line.axis)
+    for flow in both:
+        _gather(flow, line.sizes, line.root)
+    return both
+
+
+def _gather(flow: Flow, sizes: Sequence[int], root: int) -> None:
     senders = [place for place in _away(flow, sizes, root, upstream=True) if sizes[place]]
     if not senders:
         return
     far = senders[-1]
     for place in _away(flow, sizes, root, upstream=True):
         if place == far:
-            flow.parts[place] = Part((flow.out,), span(place, place), advance=_last(senders))
+            flow.parts[place] = Part((flow.out,), sends=span(place, place), advance=_last(senders))
             break
         if sizes[place]:
             both = (flow.out, flow.past)
-            flow.parts[place] = Part(both, span(place, place), advance=Advance.OWN_ROUTER)
+            own = span(place, place)
+            flow.parts[place] = Part(both, sends=own, advance=Advance.OWN_ROUTER)
         else:
             flow.parts[place] = Part((flow.past,))
     flow.parts[root] = Part((flow.into,), receives=span(far, _next_to(root, far)))
 
 
-def scatter(flow: Flow, sizes: Sequence[int], root: int) -> None:
+def scatter(line: Shape) -> tuple[Flow, ...]:
     """One multicast of all slices, the farthest first; filters let every PE have its own."""
+    both = flows(line.axis)
+    for flow in both:
+        _scatter(flow, line.sizes, line.root)
+    return both
+
+
+def _scatter(flow: Flow, sizes: Sequence[int], root: int) -> None:
     takers = [place for place in _away(flow, sizes, root, upstream=False) if sizes[place]]
     if not takers:
         return
     far = takers[-1]
     all_slices = span(_next_to(root, far), far)
-    flow.parts[root] = Part((flow.out,), all_slices)
+    flow.parts[root] = Part((flow.out,), sends=all_slices)
     for place in _away(flow, sizes, root, upstream=False):
         own = span(place, place)
         before = (place + 1, far + 1) if far > root else (far, place)
@@ -54,10 +70,19 @@ def scatter(flow: Flow, sizes: Sequence[int], root: int) -> None:
             flow.parts[place] = Part((flow.past,))
 
 
-def allgather(flow: Flow, sizes: Sequence[int], root: int) -> None:
+def allgather(line: Shape) -> tuple[Flow, ...]:
     """Turns at multicasting: each router sends its PE's slice on and back to the PE, then passes on
-    and delivers what comes from behind. `root` is the last place of the flow."""
-    order = [root, *_away(flow, sizes, root, upstream=True)]
+    and delivers what comes from behind."""
+    both = flows(line.axis)
+    for flow in both:
+        _turns(flow, line.sizes)
+    return both
+
+
+def _turns(flow: Flow, sizes: Sequence[int], *, filtered: bool = False, after: str = "") -> None:
+    """Own, then farther; `filtered` keeps the own slice from the PE."""
+    order = _towards_head(flow, sizes)
+    root = order[0]
     senders = [place for place in order[1:] if sizes[place]]
     if not senders:
         return
@@ -66,74 +91,217 @@ def allgather(flow: Flow, sizes: Sequence[int], root: int) -> None:
     for place in order[1:]:
         own = span(place, place)
         if place == head:
-            flow.parts[place] = Part((flow.out,), own, advance=_last(senders))
+            last = _last(senders)
+            flow.parts[place] = Part((flow.out,), sends=own, advance=last)
             break
         if sizes[place]:
-            both = (flow.out_and_back, flow.past_and_in)
-            got = span(head, place)
-            flow.parts[place] = Part(both, own, got, Advance.OWN_ROUTER)
+            farther, to_own = span(head, _next_to(place, head)), span(head, place)
+            flow.parts[place] = Part(
+                (flow.out_and_back, flow.past_and_in),
+                sends=own,
+                receives=farther if filtered else to_own,
+                advance=Advance.OWN_ROUTER,
+                filter=(to_own, own, farther) if filtered else None,
+                after=after,
+                returns=not filtered,
+            )
         else:
             got = span(head, _next_to(place, head))
             flow.parts[place] = Part((flow.past_and_in,), receives=got)
 
 
-def all_to_all(flow: Flow, sizes: Sequence[int], root: int) -> None:
+def chained_allgather(line: Shape) -> tuple[Flow, ...]:
+    """Forward the slices that come from farther pass first, then a PE sends its own and hands its
+    turn over to the next router; back it is as in `allgather`, once the PE has sent forward. So
+    each PE has one word a cycle to send or to receive, if its own do not come back."""
+    sizes = line.sizes
+    forward, backward = flows(line.axis)
+    forward = replace(forward, backward=False)
+    order = _towards_head(forward, sizes)
+    senders = [place for place in order[1:] if sizes[place]]
+    if senders:
+        _handed_over(forward, order, senders, line)
+    _turns(backward, sizes, filtered=line.target.counter_filters, after=forward.name)
+    for place, part in backward.parts.items():
+        if part.after and place not in senders:
+            backward.parts[place] = replace(part, after="")
+    return forward, backward
+
+
+def turned_allgather(line: Shape) -> tuple[Flow, ...]:
+    """What comes from farther passes first on both colors, where no filter keeps own words from the
+    PE but positions can change both sides. A PE first sends where its turn comes first."""
+    forward, backward = flows(line.axis)
+    both = (replace(forward, backward=False), replace(backward, backward=True))
+    if line.target.counter_filters or not line.target.switch_both_sides:
+        return ()
+    for flow in both:
+        order = _towards_head(flow, line.sizes)
+        senders = [place for place in order[1:] if line.sizes[place]]
+        if senders:
+            _handed_over(flow, order, senders, line)
+    for place in range(len(line.sizes)):
+        first, second = both if 2 * place < len(line.sizes) else both[::-1]
+        parts = [flow.parts.get(place) for flow in (first, second)]
+        if all(part is not None and part.sends for part in parts):
+            second.parts[place] = replace(second.parts[place], after=first.name)
+    return both
+
+
+def _handed_over(flow: Flow, order: Sequence[int], senders: Sequence[int], line: Shape) -> None:
+    """Farther, then own, which does not come back: a filter keeps it from the PE, if a position
+    cannot change both sides."""
+    root, head = order[0], senders[-1]
+    flow.parts[root] = Part((flow.into,), receives=span(head, _next_to(root, head)))
+    one_side = not line.target.switch_both_sides
+    for place in order[1:]:
+        own, to_own = span(place, place), span(head, place)
+        if place == head:
+            last = Advance.HAND_OVER if len(senders) > 1 else Advance.NOTHING
+            flow.parts[place] = Part((flow.out,), sends=own, advance=last)
+            break
+        farther = span(head, _next_to(place, head))
+        if line.sizes[place]:
+            flow.parts[place] = Part(
+                (flow.past_and_in, flow.out_and_back if one_side else flow.out),
+                ring=True,
+                sends=own,
+                receives=farther,
+                advance=Advance.HAND_OVER,
+                filter=(to_own, (head, head), farther) if one_side else None,
+            )
+        else:
+            flow.parts[place] = Part((flow.past_and_in,), receives=farther)
+
+
+def all_to_all(line: Shape) -> tuple[Flow, ...]:
     """Each PE multicasts all slices but those for places behind it, one PE after the other as in an
-    allgather; filters let every PE have its own of each block. `root` is the last place of the
-    flow."""
-    order = [root, *_away(flow, sizes, root, upstream=True)]
-    head = order[-1]
-    block = span(root, _next_to(head, root))
+    allgather; filters let every PE have its own of each block."""
+    both = flows(line.axis)
+    for flow in both:
+        _blocks(flow, _towards_head(flow, line.sizes), range(len(line.sizes)))
+    return both
+
+
+def halved_all_to_all(line: Shape) -> tuple[Flow, ...]:
+    """The same where the ranks of each half are served by colors of their own, whose blocks have
+    the slices of that half and travel no farther: half the words."""
+    half, ranks = len(line.sizes) // 2, len(line.sizes)
+    found = []
+    for served, suffix in ((range(half), "_low"), (range(half, ranks), "_high")):
+        for flow in flows(line.axis, suffix):
+            forward = range(served.stop - 1, -1, -1)  # from the last place that it comes to
+            _blocks(flow, forward if flow.forward else range(served.start, ranks), served)
+            _name_lanes(flow, served)
+            found.append(flow)
+    return tuple(found)
+
+
+def _name_lanes(flow: Flow, served: range) -> None:
+    """Of the ranks that are `served` and of those that only send."""
+    word = "forward" if flow.forward else "backward"
+    for place, part in flow.parts.items():
+        lane = word if place in served else f"across_{word}"
+        flow.parts[place] = replace(part, lane=lane)
+
+
+def _blocks(flow: Flow, order: Sequence[int], served: Sequence[int]) -> None:
+    """Places from the last one that words come to; those that are not `served` let them pass."""
+    root, head = order[0], order[-1]
+    taken = [place for place in order if place in served and place != head]
+    if root == head or not taken:
+        return
+    block = span(root, taken[-1])
     for place in order:
         own = span(place, place)
         before = span(root, _next_to(place, root)) if place != root else (0, 0)
         sieve = (block, before, own)
         if place == head:
-            flow.parts[place] = Part((flow.out,), block, advance=_last(order[1:]))
+            flow.parts[place] = Part((flow.out,), sends=block, advance=_last(order[1:]))
         elif place == root:
             got = span(head, _next_to(root, head))
             flow.parts[place] = Part((flow.into,), receives=got, filter=sieve, staged=True)
-        else:
-            both, got = (flow.out_and_back, flow.past_and_in), span(head, place)
+        elif place in served:
             flow.parts[place] = Part(
-                both, block, got, Advance.OWN_ROUTER, filter=sieve, staged=True
+                (flow.out_and_back, flow.past_and_in),
+                sends=block,
+                receives=span(head, place),
+                advance=Advance.OWN_ROUTER,
+                filter=sieve,
+                staged=True,
+                returns=True,
             )
+        else:
+            both = (flow.out, flow.past)
+            flow.parts[place] = Part(both, sends=block, advance=Advance.OWN_ROUTER)
 
 
-def reduce_scatter(flow: Flow, sizes: Sequence[int], root: int) -> None:
-    """A chain that shrinks: what is for places farther on is combined on its way, then comes what
-    is for the place itself. What comes backward is staged, so that it is combined last; `root` is
-    the last place of the flow."""
-    order = [root, *_away(flow, sizes, root, upstream=True)]
-    for place in order:
-        own = span(place, place)
-        later = span(_next_to(place, root), root) if place != root else None
+def reduce_scatter(line: Shape) -> tuple[Flow, ...]:
+    """Two chains that shrink: what is for places farther on is combined on its way, then comes what
+    is for the place itself. What comes backward is staged, so that it is combined last."""
+    both = flows(line.axis)
+    for flow in both:
+        _chain(flow, line.sizes, staged=not flow.forward)
+    return both
+
+
+def chained_reduce_scatter(line: Shape) -> tuple[Flow, ...]:
+    """The same, one operation after the other: all that goes forward, then what comes backward, of
+    which the PE's own slice comes first. So each PE combines one word a cycle."""
+    forward, backward = flows(line.axis)
+    backward = replace(backward, backward=True)
+    _chain(forward, line.sizes)
+    _chain(backward, line.sizes)
+    for place, part in backward.parts.items():
+        before = forward.parts.get(place)
+        waits = part.receives is not None and before is not None and before.receives is not None
+        first = waits or (part.through and part.receives is not None)
+        after = forward.name if waits else ""
+        backward.parts[place] = replace(part, kept_first=first, after=after)
+    return forward, backward
+
+
+def _chain(flow: Flow, sizes: Sequence[int], *, staged: bool = False) -> None:
+    """A chain from its first place to the last one that has a slice."""
+    order = _towards_head(flow, sizes)[::-1]
+    ends = next(i for i in range(len(order), 0, -1) if sizes[order[i - 1]])
+    order = order[:ends]
+    if len(order) == 1:
+        return
+    root = order[-1]
+    for index, place in enumerate(order):
+        first, last = index == 0, place == root
         arrives, leaves = f"_{_parity(flow, place, upstream=True)}", f"_{_parity(flow, place)}"
-        hops = [] if place == order[-1] else [(arrives, flow.into)]
-        hops += [] if place == root else [(leaves, flow.out)]
-        first = place == order[-1]
-        staged = flow.name == "backward" and not first and place != root
+        hops = [] if first else [(arrives, flow.into)]
+        hops += [] if last else [(leaves, flow.out)]
+        keeps = not first and bool(sizes[place])
         flow.parts[place] = Part(
-            sends=later,
-            receives=None if first else own,
-            through=not first and place != root,
-            combines=not first,
-            staged=staged,
+            sends=None if last else span(_next_to(place, root), root),
+            receives=span(place, place) if keeps else None,
+            through=not first and not last,
+            combines=keeps,
+            staged=staged and keeps and place != 0,
             hops=tuple(hops),
         )
 
 
 def _parity(flow: Flow, place: int, *, upstream: bool = False) -> str:
     """Of the hop that leaves a place, or comes to it."""
-    behind = place - 1 if flow.name == "forward" else place + 1
+    behind = place - 1 if flow.forward else place + 1
     return "odd" if (behind if upstream else place) % 2 else "even"
 
 
 def _away(flow: Flow, sizes: Sequence[int], root: int, *, upstream: bool) -> Iterator[int]:
     """The places on one side of the root, the nearest first: those the flow comes from, or those
     that it goes to."""
-    lower = flow.name == "forward"  # comes from lower places
-    return iter(range(root - 1, -1, -1) if lower == upstream else range(root + 1, len(sizes)))
+    below = flow.forward == upstream
+    return iter(range(root - 1, -1, -1) if below else range(root + 1, len(sizes)))
+
+
+def _towards_head(flow: Flow, sizes: Sequence[int]) -> list[int]:
+    """All places from the last one that a flow comes to."""
+    places = range(len(sizes))
+    return list(reversed(places)) if flow.forward else list(places)
 
 
 def _next_to(place: int, other: int) -> int:

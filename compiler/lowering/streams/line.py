@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from collc.plan import Advance, Direction, Route
+from collc.target import Target
 
 Range = tuple[int, int]  # slices first to end - 1
 
@@ -15,9 +17,11 @@ class Part:
     filter lets it have, as `collc.plan.streams` says, with slices of this place.
 
     A chain takes words on one color and sends them on another: `hops` are these, by the parity of
-    the hop, each with its one route, in place of `positions`."""
+    the hop, each with its one route, in place of `positions`. The PE does it on the `lane`, which
+    is that of the flow if it is not named."""
 
     positions: tuple[Route, ...] = ()
+    ring: bool = False
     sends: Range | None = None
     receives: Range | None = None
     advance: Advance = Advance.NOTHING
@@ -25,19 +29,28 @@ class Part:
     through: bool = False
     combines: bool = False
     staged: bool = False
+    kept_first: bool = False
+    after: str = ""
+    lane: str = ""
+    returns: bool = False
     hops: tuple[tuple[str, Route], ...] = ()
 
 
 @dataclass(frozen=True)
 class Flow:
-    """A lane: a color that flows along the line from `comes` to `goes`, words `backward` or not,
-    and the part of every place that has one."""
+    """A color that flows along the line from `comes` to `goes`, words `backward` or not, and the
+    part of every place that has one."""
 
     name: str
     backward: bool
     comes: Direction
     goes: Direction
     parts: dict[int, Part] = field(default_factory=dict)
+
+    @property
+    def forward(self) -> bool:
+        """Whether it flows to higher places."""
+        return self.goes in {Direction.EAST, Direction.SOUTH}
 
     @property
     def out(self) -> Route:
@@ -65,13 +78,25 @@ class Flow:
         return Route(self.comes, (Direction.RAMP,))
 
 
-def both_ways(axis: str) -> tuple[Flow, Flow]:
-    """A lane forward along the line and one back. Forward the slices of higher ranks come first,
+@dataclass(frozen=True)
+class Shape:
+    """What forms are of: the lengths of a line's slices, the place of the root where there is one,
+    the axis, and the target."""
+
+    sizes: Sequence[int]
+    root: int
+    axis: str
+    target: Target
+
+
+def flows(axis: str, suffix: str = "") -> tuple[Flow, Flow]:
+    """A color forward along the line and one back. Forward the slices of higher ranks come first,
     so that words go from the last element to the first; back it is the other way round."""
     ahead, behind = (
         (Direction.EAST, Direction.WEST) if axis == "x" else (Direction.SOUTH, Direction.NORTH)
     )
-    return Flow("forward", True, behind, ahead), Flow("backward", False, ahead, behind)
+    forward = Flow(f"forward{suffix}", True, behind, ahead)
+    return forward, Flow(f"backward{suffix}", False, ahead, behind)
 
 
 def span(one: int, other: int) -> Range:

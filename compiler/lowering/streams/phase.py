@@ -10,7 +10,7 @@ from collc.base.paths import Path
 from collc.lowering.regions import compress
 from collc.lowering.roles import where
 from collc.lowering.steps.numbers import number_of
-from collc.lowering.streams.line import Flow, Part, Range, both_ways
+from collc.lowering.streams.line import Flow, Part, Range, Shape
 from collc.lowering.streams.recognition import recognised
 from collc.plan import (
     Advance,
@@ -37,47 +37,56 @@ Places = list[int]
 _BEHIND = {
     Advance.RESET: ", then sets the switches back",
     Advance.OWN_ROUTER: ", then lets pass",
+    Advance.HAND_OVER: ", then hands its turn over",
 }
 
 
-def stream_phase(
+def stream_phases(
     pattern: StepsPhase,
     target: Target,
     *,
     path: Path | None = None,
     paired: bool = False,
     own_only: bool = False,
-) -> Phase | None:
-    """The plan's phase of `pattern` as a stream; None where it is none, or takes what the target is
-    not known to do. With a `path`, which is a row when unfolded, it goes along that. `own_only`
-    says that nothing but its own slice is asked of a rank afterwards."""
+) -> Iterator[Phase]:
+    """The plan's phases of `pattern` as a stream, one for each form; none where it is none, or
+    takes what the target is not known to do. With a `path`, which is a row when unfolded, it goes
+    along that. `own_only` says that nothing but its own slice is asked of a rank afterwards."""
     found = recognised(pattern, own_only=own_only)
     if found is None or (path is not None and path.gaps):
-        return None
+        return
     sizes = np.diff(pattern.slicing.bounds).tolist()
-    both = both_ways(pattern.axis)
-    for flow, root in zip(both, found.roots, strict=True):
-        found.form(flow, sizes, root)
-    flows = tuple(flow for flow in both if flow.parts)
-    filtered = any(part.filter for flow in flows for part in flow.parts.values())
-    if not flows or (filtered and not target.counter_filters):
-        return None
-    groups = _groups(flows, pattern.ranks)
-    names = tuple(flow.name for flow in flows)
-    return Phase(
-        name=pattern.name,
-        kind=ContractKind.ALLREDUCE if found.combines else ContractKind.BROADCAST,
-        axis=pattern.axis,
-        order=None,
-        about=f"{pattern.algorithm} along {where(pattern.axis, path)}, streamed",
-        roles=tuple(
-            _role(f"part_{index}", places, flows, pattern) for index, places in enumerate(groups)
-        ),
-        regions=_regions(pattern, groups),
-        exchange=Exchange(pattern.slicing, 0, names, blocks=pattern.blocks, streams=True),
-        path=path,
-        paired=paired,
-    )
+    kind = ContractKind.ALLREDUCE if found.combines else ContractKind.BROADCAST
+    line = Shape(sizes, found.root, pattern.axis, target)
+    for form in found.forms:
+        flows = tuple(flow for flow in form(line) if flow.parts)
+        parts = [part for flow in flows for part in flow.parts.values()]
+        if not flows or (any(part.filter for part in parts) and not target.counter_filters):
+            continue
+        groups = _groups(flows, pattern.ranks)
+        names = _lanes(flows)
+        yield Phase(
+            name=pattern.name,
+            kind=kind,
+            axis=pattern.axis,
+            order=None,
+            about=f"{pattern.algorithm} along {where(pattern.axis, path)}, streamed",
+            roles=tuple(
+                _role(f"part_{index}", places, flows, pattern, names)
+                for index, places in enumerate(groups)
+            ),
+            regions=_regions(pattern, groups),
+            exchange=Exchange(pattern.slicing, 0, names, blocks=pattern.blocks, streams=True),
+            path=path,
+            paired=paired,
+        )
+
+
+def _lanes(flows: Sequence[Flow]) -> tuple[str, ...]:
+    """The lanes of all places, those on which some receive first."""
+    names = [part.lane or flow.name for flow in flows for part in flow.parts.values()]
+    order = sorted(dict.fromkeys(names), key=lambda name: name.endswith("backward"))
+    return tuple(sorted(order, key=lambda name: name.startswith("across")))
 
 
 def _groups(flows: Sequence[Flow], ranks: int) -> list[Places]:
@@ -94,24 +103,31 @@ def _form(part: Part | None) -> tuple[object, ...]:
     if part is None:
         return ()
     does = (part.sends is not None, part.receives is not None, part.filter is not None)
-    takes = (part.through, part.combines, part.staged)
-    return (part.positions, part.hops, part.advance, *does, *takes)
+    takes = (part.through, part.combines, part.staged, part.kept_first, part.after, part.returns)
+    return (part.positions, part.ring, part.hops, part.advance, part.lane, *does, *takes)
 
 
-def _role(name: str, places: Places, flows: Sequence[Flow], pattern: StepsPhase) -> Role:
-    lanes, colors = [], []
+def _role(
+    name: str,
+    places: Places,
+    flows: Sequence[Flow],
+    pattern: StepsPhase,
+    names: Sequence[str],
+) -> Role:
+    lanes, colors = {lane: Lane(lane, ()) for lane in names}, []
     for flow in flows:
         parts = [flow.parts[place] for place in places if place in flow.parts]
         color = f"{pattern.name}_{flow.name}"
         if not parts:
-            lanes.append(Lane(flow.name, ()))
             continue
-        if parts[0].hops:
-            colors += [ColorUse(color + hop, (route,)) for hop, route in parts[0].hops]
+        first = parts[0]
+        if first.hops:
+            colors += [ColorUse(color + hop, (route,)) for hop, route in first.hops]
         else:
-            colors.append(ColorUse(color, parts[0].positions))
-        lanes.append(lane_of(flow.name, _stream(flow, color, places, parts, pattern)))
-    return Role(name, _about(lanes), tuple(lanes), tuple(colors))
+            colors.append(ColorUse(color, first.positions, first.ring))
+        lane = first.lane or flow.name
+        lanes[lane] = lane_of(lane, _stream(flow, color, places, parts, pattern))
+    return Role(name, _about(tuple(lanes.values())), tuple(lanes.values()), tuple(colors))
 
 
 def _stream(
@@ -143,6 +159,9 @@ def _stream(
         first.through,
         first.combines,
         first.staged,
+        first.kept_first,
+        first.after,
+        first.returns,
     )
 
 

@@ -16,9 +16,13 @@ from collc.lowering.streams.forms import (
     Form,
     all_to_all,
     allgather,
+    chained_allgather,
+    chained_reduce_scatter,
     gather,
+    halved_all_to_all,
     reduce_scatter,
     scatter,
+    turned_allgather,
 )
 from collc.spec.exchange import StepsPhase
 
@@ -28,11 +32,11 @@ Words = npt.NDArray[np.uint64]
 
 @dataclass(frozen=True)
 class Recognised:
-    """A form, and the places of the root for the lane forward and for the lane backward."""
+    """A collective, the forms that it has, and its root, where it has one."""
 
     word: str
-    form: Form
-    roots: tuple[int, int]
+    forms: tuple[Form, ...]
+    root: int = 0
     combines: bool = False
 
 
@@ -46,7 +50,7 @@ def recognised(phase: StepsPhase, *, own_only: bool = False) -> Recognised | Non
         return None
     if any(moves.combines.any() for moves in phase.steps):
         return _reduce_scatter(phase) if own_only else None
-    held = _held_after(phase)
+    held = held_after(phase)
     return None if held is None else _moved(held, np.diff(slicing.bounds) > 0)
 
 
@@ -55,12 +59,12 @@ def _moved(held: Ints, there: npt.NDArray[np.bool_]) -> Recognised | None:
     ranks, own = len(held), np.arange(len(held))
     origin = own * ranks + own  # slice r of rank r
     if bool((held == origin)[:, there].all()):
-        return Recognised("allgather", allgather, (ranks - 1, 0))
+        return Recognised("allgather", (allgather, chained_allgather, turned_allgather))
     if there.all() and bool((held == own * ranks + own[:, None]).all()):
-        return Recognised("all_to_all", all_to_all, (ranks - 1, 0))
+        return Recognised("all_to_all", (all_to_all, halved_all_to_all))
     rows = np.flatnonzero((held != _beginning(ranks))[:, there].any(axis=1))
     if len(rows) == 1 and bool((held[rows[0]] == origin)[there].all()):
-        return Recognised("gather", gather, (int(rows[0]), int(rows[0])))
+        return Recognised("gather", (gather,), int(rows[0]))
     return _scatter(held, there)
 
 
@@ -75,15 +79,16 @@ def _scatter(held: Ints, there: npt.NDArray[np.bool_]) -> Recognised | None:
     alike = (others == _beginning(ranks))[:, there].all()
     slices = (held[own, own] == root * ranks + own)[there].all()
     if len(roots) == 1 and alike and slices:
-        return Recognised("scatter", scatter, (root, root))
+        return Recognised("scatter", (scatter,), root)
     return None
 
 
 def _reduce_scatter(phase: StepsPhase) -> Recognised | None:
     """A reduce_scatter that combines what the chains combine, in their order."""
     ranks = phase.ranks
-    if (np.diff(phase.slicing.bounds) == 0).any() or ranks < MANY:
+    if ranks < MANY:
         return None
+    there = np.diff(phase.slicing.bounds) > 0
     held = _folded(phase)
     if held is None:
         return None
@@ -99,9 +104,10 @@ def _reduce_scatter(phase: StepsPhase) -> Recognised | None:
     own = np.diagonal(first)
     wanted = combined(combined(own, lower), upper)
     wanted[0], wanted[-1] = combined(own[:1], upper[:1])[0], combined(own[-1:], lower[-1:])[0]
-    if not (np.diagonal(held) == wanted).all():
+    if not (np.diagonal(held) == wanted)[there].all():
         return None
-    return Recognised("reduce_scatter", reduce_scatter, (ranks - 1, 0), combines=True)
+    forms = (reduce_scatter, chained_reduce_scatter)
+    return Recognised("reduce_scatter", forms, combines=True)
 
 
 MANY = 3  # ranks from which on there is something to combine on the way
@@ -134,7 +140,7 @@ def _beginning(ranks: int) -> Ints:
     return np.arange(ranks * ranks, dtype=np.int64).reshape(ranks, ranks)
 
 
-def _held_after(phase: StepsPhase) -> Ints | None:
+def held_after(phase: StepsPhase) -> Ints | None:
     """What ranks hold in the end; None if something is handed over."""
     held = _beginning(phase.ranks)
     start = held.copy()

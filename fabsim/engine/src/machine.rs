@@ -33,7 +33,7 @@ use rayon_core::ThreadPool;
 use std::sync::Arc;
 
 /// With fewer tiles to visit, a cycle is done before a second thread has begun.
-const TILES_WORTH_A_THREAD: usize = 1_000;
+const TILES_WORTH_A_THREAD: usize = 4_000;
 
 /// How far the current host command has got.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

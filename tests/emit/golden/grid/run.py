@@ -5,7 +5,7 @@ total = allreduce(x: f32[16], add) on 12 x 9 PEs
 
 It is launched several times on one load.
 
-Made by collc 0.1.0 from test.coll.
+Made by collc 0.2.0 from test.coll.
 """
 
 from __future__ import annotations

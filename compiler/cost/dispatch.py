@@ -1,0 +1,116 @@
+"""What tasks that several phases of a program have take to find out whose they are, by PE.
+
+Such a task reads which phase is under way and compares it with those in which this PE has a part in
+the task, in their order, as `templates/collectives_pe.csl.j2` prints it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from collc.cost.phase_entry import places_of
+from collc.cost.phase_timing import parts_of
+from collc.cost.predict import Mask, Times
+from collc.lowering.shared_phases import SharedPhase, is_quick
+from collc.plan import BY_WAVELET, Role
+from collc.plan.program import ProgramPlan, Use
+from collc.spec.arithmetic import arithmetic_of
+
+
+@dataclass(frozen=True)
+class Dispatch:
+    """Cycles before the function behind storing is called, and that behind sending; `lanes` is what
+    those of an exchange take at most."""
+
+    stored: Times
+    sent: Times
+    lanes: int
+
+
+def dispatches(plan: ProgramPlan, given: list[SharedPhase]) -> list[Dispatch]:
+    """Of each use."""
+    code = plan.target.code
+    found = []
+    tasks: dict[int, list[Mask]] = {}  # the PEs that have a part in each, phase by phase
+    own = [_tasks(plan, use, one) for use, one in zip(plan.uses, given, strict=True)]
+    often = [position for one in own for position, _ in one.values()]
+    for one in own:
+        times: dict[str, Times] = {}
+        for name, (position, mask) in one.items():
+            earlier = np.zeros(_shape(plan), dtype=np.int64)
+            for before in tasks.setdefault(position, []):
+                earlier += before
+            asked = not plan.program.has_lengths or often.count(position) > 1
+            times[name] = asked * (code.phase_read + code.other_use * earlier + code.this_use)
+            tasks[position].append(mask)
+        none = np.zeros(_shape(plan), dtype=np.int64)
+        lanes = [int(times[name][one[name][1]].max(initial=0)) for name in times if name.isdigit()]
+        found.append(
+            Dispatch(times.get("stored", none), times.get("sent", none), max(lanes, default=0))
+        )
+    return found
+
+
+def _shape(plan: ProgramPlan) -> tuple[int, int]:
+    grid = plan.plans[0].collective.grid.whole
+    return grid.width, grid.height
+
+
+def _tasks(plan: ProgramPlan, use: Use, given: SharedPhase) -> dict[str, tuple[int, Mask]]:
+    """The position of each task that a use has, and the PEs whose it is."""
+    phase, position = plan.phase(use), given.first.tasks
+    if phase.exchange:
+        return {
+            str(n): (position + n, _where(plan, use, partial(_has_lane, n)))
+            for n in range(len(phase.exchange.lanes))
+        }
+    contract = plan.plans[use.collective].collective.contract
+    maps = arithmetic_of(contract.element, contract.operation).kind == "map"
+    found: dict[str, tuple[int, Mask]] = {}
+    if not maps and any(op.stores for role in phase.roles for op in role.ops):
+        stored = _where(plan, use, lambda role: any(op.stores for op in role.ops))
+        found["stored"] = position, stored
+        position += 1
+    found["sent"] = position, _where(plan, use, lambda _: True)
+    controls = any(op.advance in BY_WAVELET for role in phase.roles for op in role.ops)
+    if controls and not is_quick(plan, use, given):
+        sends = _where(plan, use, lambda role: any(op.advance in BY_WAVELET for op in role.ops))
+        found["control"] = position + 1, sends
+    return found
+
+
+def combining(plan: ProgramPlan, use: Use) -> Mask:
+    """The PEs that combine vectors in a phase of a tree: call-backs have them to their end."""
+    if plan.phase(use).exchange:
+        return np.zeros(_shape(plan), dtype=np.bool_)
+    return _where(plan, use, _combines)
+
+
+def sends_first(plan: ProgramPlan, use: Use) -> Mask:
+    """The PEs whose first operation of a phase sends and receives nothing."""
+    return _where(plan, use, _sends_first)
+
+
+def _sends_first(role: Role) -> bool:
+    return bool(role.ops) and role.ops[0].sends and role.ops[0].combines_from is None
+
+
+def _has_lane(number: int, role: Role) -> bool:
+    return len(role.lanes) > number
+
+
+def _combines(role: Role) -> bool:
+    return any(op.stores or (op.sends and op.combines_from is not None) for op in role.ops)
+
+
+def _where(plan: ProgramPlan, use: Use, holds: Callable[[Role], bool]) -> Mask:
+    """The PEs whose role of a phase is such a one."""
+    phase, found = plan.phase(use), np.zeros(_shape(plan), dtype=np.bool_)
+    for part in parts_of(plan.plans[use.collective].collective.grid, found):
+        for region, number in phase.regions:
+            part[places_of(phase, region)] = holds(phase.roles[number])
+    return found

@@ -1,0 +1,60 @@
+"""What phases load into registers when they begin, by PE."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from collc.cost.phase_entry import places_of
+from collc.cost.phase_timing import parts_of
+from collc.cost.predict import Times
+from collc.lowering.shared_phases import SharedPhase, is_quick, loads_at_start
+from collc.plan import BY_WAVELET, Role
+from collc.plan.program import ProgramPlan, Use
+from collc.spec.arithmetic import arithmetic_of
+
+
+def loads(plan: ProgramPlan, shared: list[SharedPhase]) -> list[Times]:
+    """By use and PE: the cycles in which registers are loaded when the phase begins; those of most
+    phases have been since the program was loaded."""
+    grid = plan.plans[0].collective.grid.whole
+    found = []
+    for use, given in zip(plan.uses, shared, strict=True):
+        cycles = np.zeros((grid.width, grid.height), dtype=np.int64)
+        phase = plan.phase(use)
+        for part in parts_of(plan.plans[use.collective].collective.grid, cycles):
+            for region, number in phase.regions:
+                part[places_of(phase, region)] = _load(plan, use, phase.roles[number], given)
+        found.append(cycles)
+    return found
+
+
+def _load(plan: ProgramPlan, use: Use, role: Role, given: SharedPhase) -> int:
+    """Cycles in which a PE of a role loads the registers of a phase when that begins: for the
+    fabric operand of each operation, for both where two vectors are combined, and two for a control
+    wavelet, unless these are loaded behind the vector. Operations by call-back have none. Where a
+    phase does not wait for its control wavelets, their registers are those of colors, and one of
+    them is loaded anyway."""
+    phase, maps = plan.phase(use), _maps(plan, use)
+    engine = plan.target.cycles.engine
+    ops = () if phase.exchange else role.ops
+    stored = sum(op.stores for op in ops)
+    sent = [op for op in ops if op.sends]
+    both = sum(op.combines_from is not None for op in sent)
+    control = sum(op.advance in BY_WAVELET for op in sent)
+    if is_quick(plan, use, given):
+        always, control = control * engine.dsr_load, 0
+    else:
+        always = 0
+    if not loads_at_start(phase, given):
+        return always
+    vectors = len(ops) - stored * maps + both * (not maps)
+    control *= 0 if given.late else 2
+    registers = vectors + control
+    lengths = engine.scalar * vectors if given.dynamic_length else 0
+    return always + registers * engine.dsr_load + lengths
+
+
+def _maps(plan: ProgramPlan, use: Use) -> bool:
+    """Whether elements are combined by a call-back."""
+    contract = plan.plans[use.collective].collective.contract
+    return arithmetic_of(contract.element, contract.operation).kind == "map"

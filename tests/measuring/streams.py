@@ -1,0 +1,94 @@
+"""Pieces of the code of streams (`templates/stream_pe.csl.j2`), up to the issue of each operation.
+
+A PE's first task begins operations one after the other, each behind the last; another one begins
+what comes behind an operation that has ended. What an operation takes is the same in both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields
+from itertools import pairwise
+
+import numpy as np
+from measuring.fitting import Fit, Pieces, fitted
+from measuring.traces import Trace, traced
+from stream_forms import CONTRACTS, forms, text_of
+
+from collc.cost.operations import costs_of
+from collc.cost.streams import begins_behind, pieces_of
+from collc.driver.bundle import Bundle
+from collc.plan import Plan, Role, streams_of, thens_of
+from collc.plan.unrolled import roles_of_places
+from collc.spec.exchange import StepsPhase
+from collc.target.constants import Constants, StreamCode
+
+PIECES = tuple(field.name for field in fields(StreamCode))
+SIGNED = frozenset(("staged",))
+SIZES = ((4, 16), (5, 25))
+
+
+def bundles(target: str) -> Iterator[Bundle]:
+    """Every form of each collective, in two sizes."""
+    for name in CONTRACTS:
+        for ranks, length in SIZES:
+            yield from forms(text_of(name), {"P": ranks, "B": length}, target)
+
+
+def measured_streams(target: str, timing: str, known: Constants) -> Fit:
+    """What fits all issues of these bundles."""
+    begun = known.code.launch + known.code.buffer
+    found = [task for one in bundles(target) for task in _tasks(one, traced(one, timing), begun)]
+    return fitted(found, SIGNED)
+
+
+def _tasks(bundle: Bundle, trace: Trace, begun: int) -> Iterator[Pieces]:
+    (phase,), (pattern,) = bundle.plan.phases, bundle.schedule.phases
+    assert isinstance(pattern, StepsPhase)
+    for place, role in enumerate(roles_of_places(phase, pattern)):
+        if role is not None:
+            yield from _tasks_of(role, trace, place, begun)
+            yield from _applied(bundle.plan, pattern, role, trace, place)
+
+
+def _applied(
+    plan: Plan, pattern: StepsPhase, role: Role, trace: Trace, pe: int
+) -> Iterator[Pieces]:
+    """What a PE's last task but one takes, where it combines what is staged, without its words."""
+    staged = [stream for stream in streams_of(role).values() if stream.staged and stream.receives]
+    if not staged:
+        return
+    sizes = np.diff(pattern.slicing.bounds)
+    slices = [slice_ for stream in staged if stream.receives for slice_ in stream.receives.at(pe)]
+    words = -(-int(sizes[slices].sum()) // costs_of(plan).apply_rate)
+    begins = trace.begins(pe, trace.tasks(pe) - 2)
+    ends = trace.first(pe, "code", "ACTV", after=begins - 1)
+    yield ends - begins - words, {"applied": len(staged)}
+
+
+def _tasks_of(role: Role, trace: Trace, pe: int, begun: int) -> Iterator[Pieces]:
+    """Issues of the first task, each with all before it; of later ones those that are alone."""
+    at_once = [op for op in thens_of(role) if begins_behind(role, op) is None]
+    later = [op for op in thens_of(role) if begins_behind(role, op) is not None]
+    begins = [*trace.cycles(pe, "task"), 1 << 60]
+    issues = [
+        [
+            one
+            for one in trace.events
+            if one.pe == pe and one.kind == "issue" and first <= one.cycle < end
+        ]
+        for first, end in pairwise(begins)
+    ]
+    counts: dict[str, int] = pieces_of(role, None)
+    for op, event in zip(at_once, issues[0], strict=True):
+        for name, number in pieces_of(role, op).items():
+            counts[name] = counts.get(name, 0) + number
+        # an operation takes the cycle of its issue, too
+        yield event.cycle + 1 - begun, dict(counts)
+    alone = [(i, one[0]) for i, one in enumerate(issues) if i and len(one) == 1]
+    controls = [op for op in later if op.name == "control"]
+    for index, event in alone:
+        is_control = "MOV32" in event.of
+        of = [op for op in later if (op in controls) is is_control]
+        if len(of) == 1:
+            yield event.cycle + 1 - trace.begins(pe, index), pieces_of(role, of[0])

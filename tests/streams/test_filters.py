@@ -1,0 +1,70 @@
+"""A PE has as many filters as its target: plans and programs keep that, and checks count it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from stream_forms import plans, text_of
+
+from collc.checks import check_plan
+from collc.checks.program import check_program
+from collc.cost.choice import build_plan, build_program_plan
+from collc.driver.pipeline import compile_text, prove_text
+from collc.lowering.resources import within_budget
+from collc.target import TARGETS
+
+WSE2 = TARGETS["wse2"]
+PROGRAM = """target wse2
+grid row = 6 x 1
+{collectives}
+program {{ {names} }}
+"""
+ONE = "collective {name} = scatter({name}_x: f32[{length}]) on row {{ run linear_scatter }}"
+
+
+def program(count: int):
+    names = [f"c{number}" for number in range(count)]
+    collectives = (ONE.format(name=name, length=6 * (i + 1)) for i, name in enumerate(names))
+    text = PROGRAM.format(collectives="\n".join(collectives), names=" ".join(names))
+    return compile_text(text, "t", {})
+
+
+def codes(schedule, plan, filters: int) -> set[str]:
+    changed = replace(plan, target=replace(plan.target, filters=filters))
+    return {problem.code for problem in check_plan(schedule, changed)}
+
+
+def test_filters_of_a_plan_are_counted():
+    _, schedule = prove_text(text_of("all_to_all"), "t", {"P": 6, "B": 36})
+    for plan in plans(schedule):
+        assert codes(schedule, plan, 1) == {"C340"}
+        assert codes(schedule, plan, 2) == set()  # two a PE, on as many colors as there are
+
+
+def test_a_plan_without_filters_needs_none():
+    _, schedule = prove_text(text_of("gather"), "t", {"P": 6, "B": 36})
+    (plan,) = plans(schedule)
+    assert codes(schedule, plan, 0) == set()
+
+
+def test_a_machine_with_too_few_goes_by_steps():
+    _, schedule = prove_text(text_of("all_to_all"), "t", {"P": 6, "B": 36})
+    assert build_plan(schedule, WSE2).streams
+    assert not within_budget(replace(plans(schedule)[0], target=replace(WSE2, filters=1)))
+    assert not build_plan(schedule, replace(WSE2, filters=1)).streams
+
+
+def test_collectives_of_a_program_have_their_filters_at_the_same_time():
+    two = program(2)
+    assert all(plan.streams for plan in two.plans)
+    assert two.run(seed=1, repeats=2).verified
+    fewer = replace(WSE2, filters=1)
+    changed = build_program_plan(two.schedules, two.program.program, fewer)
+    assert not any(plan.streams for plan in changed.plans)
+
+
+def test_filters_of_a_program_are_counted():
+    plan = program(2).program
+    for filters, found in ((1, {"C340"}), (2, set())):
+        changed = replace(plan, target=replace(plan.target, filters=filters))
+        assert {problem.code for problem in check_program(changed)} == found
