@@ -226,7 +226,7 @@ def _combining_rate(contract: Contract, target: Target) -> int:
     """Elements a cycle that are combined in memory."""
     operation, size = contract.operation, contract.element.bytes
     alone = operation is not None and (operation.value, size) in target.one_by_one
-    return 1 if alone else target.cycles.engine.negate_words // (size // 2)
+    return 1 if alone else target.cycles.engine.combine_words // (size // 2)
 
 
 def _prepared(contract: Contract, arithmetic: Arithmetic) -> Mapping[str, str]:

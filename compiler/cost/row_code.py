@@ -21,6 +21,8 @@ OUT, INTO, FABRIC = SENDS | RELAYS, RECEIVES | APPLIES, SENDS | RELAYS | RECEIVE
 ENDS = int(RowKind.ENDS)
 OVER = int(RowKind.OVER) | ENDS
 
+DISPATCH = 1  # an asynchronous operation, on top of its issue (docs/machine.md, section 4)
+
 Action = tuple[str, int]  # what the code does, and a number (`collc_evaluator`)
 
 
@@ -160,7 +162,7 @@ def _receive(text: Features, here: Here, kind: int) -> Iterator[Action]:
         yield "code", text.bit(kind & COMBINES)
     if kind & COMBINES:
         yield "code", text.code.operand
-    yield from (("code", text.issue), ("receive", 0))
+    yield from (("code", text.issue + DISPATCH), ("receive", 0))
     if kind & STAGES or (text.mixed and kind & COMBINES):
         yield "code", text.jump
 
@@ -176,9 +178,9 @@ def _send(text: Features, here: Here, kind: int) -> Iterator[Action]:
     if text.passes:
         yield "code", text.bit(kind & SENDS)
     if kind & RELAYS:
-        yield from (("code", text.code.operand_length + text.issue), ("pass", 0))
+        yield from (("code", text.code.operand_length + text.issue + DISPATCH), ("pass", 0))
         return
-    yield from (("code", text.code.operand + text.issue), ("send", 0))
+    yield from (("code", text.code.operand + text.issue + DISPATCH), ("send", 0))
     if text.passes:
         yield "code", text.jump
 
@@ -189,11 +191,10 @@ def _activated(text: Features, kind: int) -> int:
 
 
 def _apply(text: Features, kind: int) -> Iterator[Action]:
-    """Operands: where it goes to, what was there if it is combined, what is staged."""
-    operands = 3 if kind & COMBINES else 2
+    """Operands: where it goes to, which is what it is combined with, and what is staged."""
     if text.mixed_applying:
         yield "code", text.bit(kind & COMBINES)
-    yield "code", operands * text.code.operand + text.issue
+    yield "code", 2 * text.load + text.issue
     yield "apply", kind & COMBINES
     if text.mixed_applying and kind & COMBINES:
         yield "code", text.jump

@@ -40,6 +40,7 @@ class Engine:
     wide_product: int  # one that multiplies whole numbers of 32 bits
     map_element: int  # what else a call of a call-back takes
     negate_words: int  # 16-bit words of memory, not cycles: so many change their sign in one
+    combine_words: int  # the same of a vector that is combined with another one
 
 
 @dataclass(frozen=True)

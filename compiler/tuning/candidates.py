@@ -102,6 +102,7 @@ _TO_ALL = (ContractKind.ALLREDUCE, ContractKind.BARRIER)  # a sum, or a token, a
 _CHUNKS = (2, 8)
 _LONGEST_PATH = 4096  # ranks of a path that is tried; its length alone costs 6 cycles a PE
 _LONGEST_OF_STEPS = 64  # ranks along the axes of a grid: on more, trees are faster by far
+_FEW = 16  # sizes of groups from 1 on that are all tried
 _ROOTS_TRIED = 16
 _MANY_ROOTS = 64  # ranks tried as the root of an algorithm where none is said: each is to be proved
 
@@ -383,8 +384,9 @@ def values(gap: Gap, collective: Collective, target: Target) -> tuple[int, ...]:
         even = {ranks * step // _ROOTS_TRIED for step in range(_ROOTS_TRIED)}
         roots = {*even, *_roots(collective, ranks, target), ranks - 1}
         return tuple(sorted(roots)) if commutes(collective) else (0,)
-    if gap.what == "tree":  # the smallest group for every number of groups
-        return tuple(sorted({-(-ranks // groups) for groups in range(1, ranks + 1)}))
+    if gap.what == "tree":  # the smallest group for every number of groups, and a last one that
+        few = set(range(1, min(_FEW, ranks) + 1))  # is much smaller than the others
+        return tuple(sorted(few | {-(-ranks // groups) for groups in range(1, ranks + 1)}))
     if gap.name == "root":  # of an algorithm: a rank, as its name says, and the one that is said
         return tuple(range(min(ranks, _MANY_ROOTS))) if gap.place is None else (gap.place,)
     most = max(length, ranks)

@@ -17,7 +17,8 @@ CHAIN = f"reduce(x: f32[{ELEMENTS}], add) on row {{ order west_to_east reduce ch
 BY_MAP = f"reduce(x: u32[{ELEMENTS}], add) on row {{ order west_to_east reduce chain to 0 }}"
 PRODUCTS = f"reduce(x: u32[{ELEMENTS}], mul) on row {{ order west_to_east reduce chain to 0 }}"
 NEGATES = f"reduce(x: f32[{NEGATED}], min) on row {{ order west_to_east reduce chain to 0 }}"
-STEPS = f"reduce(x: f32[{ELEMENTS}], add) on row {{ order ring run ring_reduce }}"
+STEPS = f"allgather(x: f32[{ELEMENTS}]) on row {{ run ring_allgather }}"
+STAGED = f"allreduce(x: f32[{NEGATED}], add) on row {{ run dual_root_allreduce(c = 1) }}"
 OWN = f"""operation own(a, b: f32) assume associative = a * b + a
 collective c = reduce(x: f32[{ELEMENTS}], own) on row {{ order west_to_east reduce chain to 0 }}"""
 
@@ -102,6 +103,11 @@ def _negate_words(trace: Trace) -> int:
     return NEGATED * WORDS // (trace.first(1, "code", after=begins) - begins)
 
 
+def _combine_words(trace: Trace) -> int:
+    begins = trace.first(0, "issue at once", "FADDS")
+    return NEGATED * WORDS // (trace.first(0, "code", after=begins) - begins)
+
+
 @dataclass(frozen=True)
 class Constant:
     """A constant of the machine: on which row it is measured, from which event to which."""
@@ -141,6 +147,7 @@ CONSTANTS = (
     Constant("float_wait", OWN, 2, _float_wait, "one call to the next of a sum and product"),
     Constant("wide_product", PRODUCTS, 2, _wide_product, "one call to the next of a product"),
     Constant("negate_words", NEGATES, 2, _negate_words, "a pass over a vector is issued; its end"),
+    Constant("combine_words", STAGED, 2, _combine_words, "a sum of two vectors is issued; its end"),
 )
 
 

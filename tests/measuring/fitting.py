@@ -12,8 +12,7 @@ import numpy as np
 
 ROUNDS = 3000
 TIE = 1e-3  # what pulls a piece towards nothing where no task tells
-TRIMS = 3
-FAR_OFF = 12  # cycles
+LIMITS = (40, 12, 8, 5, 4, 3, 3)  # cycles
 
 
 Pieces = tuple[int, Mapping[str, int]]  # what a task took, and how often it has each piece
@@ -28,23 +27,25 @@ class Fit:
     worst: int
 
 
-def fitted(tasks: Sequence[Pieces]) -> Fit:
-    """The fit to tasks that took so many cycles and have so many of each piece. No piece takes less
-    than nothing, and nothing where tasks leave it open."""
+def fitted(tasks: Sequence[Pieces], signed: frozenset[str] = frozenset()) -> Fit:
+    """The fit to tasks that took so many cycles, and have so many of each piece. Only `signed` ones
+    take less than nothing; where tasks leave it open, a piece takes nothing."""
     names = sorted({name for _, counts in tasks for name in counts})
     counts = np.array([[of.get(name, 0) for name in names] for _, of in tasks], dtype=np.float64)
     cycles = np.array([took for took, _ in tasks], dtype=np.float64)
     square = counts.T @ counts + TIE * np.eye(len(names))
     aim = counts.T @ cycles
-    found = _descended(square, aim, np.zeros(len(names)), whole=False)
-    found = _by_pairs(square, aim, _descended(square, aim, np.round(found), whole=True))
+    least = np.array([-np.inf if name in signed else 0 for name in names])
+    found = _descended(square, aim, least, np.zeros(len(names)), whole=False)
+    found = _descended(square, aim, least, np.round(found), whole=True)
+    found = _by_pairs(square, aim, least, found)
     off = counts @ found - cycles
     values = dict(zip(names, found.astype(int).tolist(), strict=True))
     return Fit(values, float(np.sqrt((off**2).mean())), round(float(np.abs(off).max())))
 
 
 def _descended(
-    square: np.ndarray, aim: np.ndarray, start: np.ndarray, *, whole: bool
+    square: np.ndarray, aim: np.ndarray, least: np.ndarray, start: np.ndarray, *, whole: bool
 ) -> np.ndarray:
     """One number after the other made as good as it can be, until nothing changes."""
     found = start.copy()
@@ -52,20 +53,22 @@ def _descended(
         before = found.copy()
         for index in range(len(found)):
             best = found[index] + (aim[index] - square[index] @ found) / square[index, index]
-            found[index] = max(0, round(best) if whole else best)
+            found[index] = max(least[index], round(best) if whole else best)
         if np.abs(found - before).max() < 1e-6:
             break
     return found
 
 
-def _by_pairs(square: np.ndarray, aim: np.ndarray, start: np.ndarray) -> np.ndarray:
+def _by_pairs(
+    square: np.ndarray, aim: np.ndarray, least: np.ndarray, start: np.ndarray
+) -> np.ndarray:
     """Whole numbers moved by one, alone and two at a time, as long as that makes it better."""
     steps = np.concatenate((np.eye(len(start)), -np.eye(len(start))))
     moves = np.concatenate((steps, *(steps + one for one in steps)))
     found, curve = start.copy(), np.einsum("ij,jk,ik->i", moves, square, moves) / 2
     for _ in range(ROUNDS):
         gain = moves @ (aim - square @ found) - curve
-        gain[((found + moves) < 0).any(axis=1)] = 0
+        gain[((found + moves) < least).any(axis=1)] = 0
         best = int(gain.argmax())
         if gain[best] < 1e-9:
             break
@@ -74,13 +77,13 @@ def _by_pairs(square: np.ndarray, aim: np.ndarray, start: np.ndarray) -> np.ndar
 
 
 def trimmed(tasks: Sequence[Pieces]) -> Fit:
-    """The fit without tasks that are far off: what one has to do depends on how far the other lane
-    is, which is taken from the model, and may be otherwise in a run."""
+    """The fit to the tasks that it is near, which most are: what one has to do depends on how far
+    the other lane is, which is taken from the model, and may be otherwise in a run; and where a
+    function is called that others have in its place, more than the call may be different."""
     kept = list(tasks)
-    for _ in range(TRIMS):
+    for limit in LIMITS:
         fit = fitted(kept)
-        limit = max(FAR_OFF, 3 * fit.error)
-        kept = [task for task in tasks if abs(_off(fit, task)) < limit]
+        kept = [task for task in tasks if abs(_off(fit, task)) <= limit]
     return fitted(kept)
 
 
