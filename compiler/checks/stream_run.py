@@ -76,6 +76,7 @@ class Place:
     held: list[int]
     staged: dict[int, tuple[int, bool]] = field(default_factory=dict)
     written: set[int] = field(default_factory=set)
+    combining: dict[int, Work] = field(default_factory=dict)  # by slice, which lane does so
     returned: set[str] = field(default_factory=set)
 
     def may_begin(self, work: Work, *, receives: bool) -> bool:
@@ -333,6 +334,10 @@ def _take(line: Line, at: int, work: Work, slice_: int, value: int) -> None:
             raise RefusedError(f"place {at} stages two slices where there is room for one")
     else:
         changed = combined(one.held[into], value) if work.combines else value
+        if work.combines and one.combining.setdefault(into, work) is not work:
+            raise RefusedError(
+                f"place {at} combines from two sides as words come, in no fixed order"
+            )
         one.written |= {into} if changed != one.held[into] else set()
         one.held[into] = changed
 

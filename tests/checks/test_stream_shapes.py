@@ -101,3 +101,13 @@ def test_a_color_without_positions_is_refused():
         return replace(role, colors=tuple(replace(use, positions=()) for use in role.colors))
 
     assert check_plan(schedule, with_role(plan, "part_1", closed))
+
+
+def test_what_comes_from_two_sides_is_combined_in_a_fixed_order():
+    """Without a stage the order would be that in which words happen to come."""
+    schedule, plan = planned("reduce_scatter")
+    inner = min(staging(plan, "backward") - {"part_0"})
+    changed = with_lane(plan, inner, "backward", staged=False)
+    (problem,) = check_plan(schedule, changed)
+    assert problem.code == "C321"
+    assert "in no fixed order" in problem.message
