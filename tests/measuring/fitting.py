@@ -28,7 +28,7 @@ class Fit:
 
 
 def fitted(tasks: Sequence[Pieces], signed: frozenset[str] = frozenset()) -> Fit:
-    """The fit to tasks that took so many cycles and have so many of each piece. Only `signed` pieces
+    """The fit to tasks that took so many cycles and have so many of each piece. Only `signed` ones
     take less than nothing; where tasks leave it open, a piece takes nothing."""
     names = sorted({name for _, counts in tasks for name in counts})
     counts = np.array([[of.get(name, 0) for name in names] for _, of in tasks], dtype=np.float64)
