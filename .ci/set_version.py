@@ -23,6 +23,7 @@ LOCKED = r'(name = "(?:fabsim|fabsim-\w+|collc-evaluator|collc_evaluator)"\nvers
 RECORDED = ROOT / "tests" / "emit" / "golden"
 IN_TEXT = r"(\bcollc )\d+\.\d+\.\d+()"
 HEADINGS = ("Added", "Changed", "Fixed")
+SAME = 50  # characters in which two entries are one
 
 
 def with_version(text: str, pattern: str, version: str) -> str:
@@ -42,13 +43,25 @@ def released(changelog: str, version: str) -> str:
         raise SystemExit("set_version: the changelog has nothing unreleased")
     entries = re.findall(r"^- .*?(?=^- |^#|\Z)", found[1], re.M | re.S)
     kinds: dict[str, list[str]] = {heading: [] for heading in HEADINGS}
-    for entry in entries:
-        kind = next((h for h in HEADINGS if entry.startswith(f"- {h}: ")), "Added")
-        kinds[kind].append(entry.replace(f"- {kind}: ", "- ", 1).rstrip("\n"))
+    for kind, entry in _once(entries):
+        kinds[kind].append(entry)
     parts = [f"### {kind}\n\n" + "\n".join(kinds[kind]) for kind in HEADINGS if kinds[kind]]
     section = f"## {version}\n\n" + "\n\n".join(parts) + "\n\n"
     before, after = changelog[: found.start()], changelog[found.end() :]
     return (before + section + after).rstrip("\n") + "\n"
+
+
+def _once(entries: list[str]) -> list[tuple[str, str]]:
+    """Entries with their kinds. Of those that begin alike, as merges leave them when one side has
+    changed a line, there is one: the longest, of the kind that any of them says."""
+    found: dict[str, tuple[str, str]] = {}
+    for entry in entries:
+        kind = next((h for h in HEADINGS if entry.startswith(f"- {h}: ")), "Added")
+        text = entry.replace(f"- {kind}: ", "- ", 1).rstrip("\n")
+        before = found.get(text[:SAME], ("Added", ""))
+        said = before[0] if kind == "Added" else kind
+        found[text[:SAME]] = (said, max(before[1], text, key=len))
+    return list(found.values())
 
 
 def main(version: str) -> None:

@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
+
+from collc.cli import commands
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -77,3 +80,17 @@ def test_the_first_page_lists_all_by_kind() -> None:
     links = {link.partition("#")[0] for link in _LINK.findall(index)}
     missing = {name for name, kind in kinds().items() if kind != "Status"} - links
     assert missing == {"index.md"}
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/index.md"])
+def test_the_first_output_that_is_shown_is_what_the_command_prints(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = (ROOT / page).read_text(encoding="utf-8")
+    monkeypatch.chdir(ROOT)
+    sizes = ["-D", "P=64", "-D", "B=256", "-D", "S=8", "-o", str(tmp_path)]
+    words = ["run", "examples/two_phase.coll", *sizes]
+    printed = CliRunner().invoke(commands, words).output
+    figures = re.findall(r"^  (?:cycles|predicted|bound|colors) .*$", printed, re.M)
+    assert len(figures) == 4
+    assert [line for line in figures if line not in shown] == []

@@ -64,6 +64,15 @@ def test_the_unreleased_section_is_put_in_order_under_the_version() -> None:
         released(wanted, "0.3.0")
 
 
+def test_an_entry_that_a_merge_left_twice_is_there_once() -> None:
+    words = "A sum over a line of PEs takes fewer cycles than before"
+    entries = [f"- {words}.\n", f"- Changed: {words} it did.\n", "- A sum of nothing.\n"]
+    assert script("set_version")._once(entries) == [
+        ("Changed", f"- {words} it did."),
+        ("Added", "- A sum of nothing."),
+    ]
+
+
 def test_the_version_is_where_the_script_looks_for_it() -> None:
     module = script("set_version")
     for name, pattern in module.PLACES:

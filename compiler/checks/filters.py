@@ -8,7 +8,7 @@ import numpy as np
 
 from collc.base.diagnostics import Diagnostic
 from collc.lowering.pe_masks import filtering
-from collc.plan import Phase, Plan
+from collc.plan import Phase, Plan, filters_of
 from collc.plan.program import ProgramPlan
 from collc.schedule import Schedule
 from collc.spec import Collective
@@ -42,10 +42,22 @@ def filters_of_program(plan: ProgramPlan) -> Iterator[Diagnostic]:
         yield Diagnostic("C340", message, plan.program.span, help=help)
 
 
+def _is_counted(collective: Collective, phase: Phase) -> bool:
+    """Whether a phase has filters, on PEs that are there, which other checks look at."""
+    grid = collective.lined if phase.path else collective.grid
+    inside = all(
+        all(0 <= x < grid.width for x in area.x) and all(0 <= y < grid.height for y in area.y)
+        for area, _ in phase.regions
+    )
+    return inside and any(map(filters_of, phase.roles))
+
+
 def _most(settings: Iterable[Setting]) -> int:
     """The filters of the PE that has most: one for each of its colors that has one."""
     by_color: dict[int, np.ndarray[tuple[int, ...], np.dtype[np.bool_]]] = {}
     for collective, phase, numbers in settings:
+        if not _is_counted(collective, phase):
+            continue
         for color, mask in filtering(collective, phase).items():
             number = numbers[color]
             by_color[number] = by_color[number] | mask if number in by_color else mask

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable
 
 import click
 
+from collc.base.cache import Kept
 from collc.commands.output import print_data
 from collc.patterns import (
     Entry,
+    Facts,
     Pattern,
     RankOrder,
     all_orders,
@@ -38,7 +41,8 @@ def command(as_json_: bool, page: bool, words: tuple[str, ...]) -> None:
     known: tuple[Entry, ...] = (*all_patterns(), *all_orders())
     entries, more = _found(words, known) if words else (known, ())
     orders = [entry for entry in entries if isinstance(entry, RankOrder)]
-    found = [facts_of(entry) for entry in entries if isinstance(entry, Pattern)]
+    kept = Kept("list", "facts")
+    found = [_facts(entry, kept) for entry in entries if isinstance(entry, Pattern)]
     if as_json_:
         data = {"patterns": list(map(as_data, found)), "orders": list(map(order_as_data, orders))}
         print_data(data)
@@ -51,6 +55,18 @@ def command(as_json_: bool, page: bool, words: tuple[str, ...]) -> None:
         click.echo(f"\n{show_details(found, orders)}", nl=False)
     if more:
         click.echo(f"\nsee also {', '.join(more)}")
+
+
+def _facts(pattern: Pattern, kept: Kept) -> Facts:
+    """What is found out about a pattern, or was by the same tools for the same text."""
+    key = [pattern.name, repr(pattern)]
+    fields = kept.get(key)
+    if fields is None:
+        facts = facts_of(pattern)
+        own = {field.name: getattr(facts, field.name) for field in dataclasses.fields(facts)}
+        kept.keep(key, {name: value for name, value in own.items() if name != "pattern"})
+        return facts
+    return Facts(pattern, **(fields | {"also": tuple(fields["also"])}))
 
 
 def _found(

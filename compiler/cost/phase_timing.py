@@ -33,13 +33,15 @@ from collc.spec.exchange import StepsPhase
 class Ends:
     """By PE: when its part is over, and whether a task is told of it; by symbolic color, from when
     on its router is torn down. `due` are two tasks between operations, behind storing and behind
-    sending: when they are, -1 if there are none; the second is `long` by so many cycles."""
+    sending: when they are, -1 if there are none; the second is `long` by so many cycles. `comes` is
+    from when to when a multicast's elements go before code, -1 if none do."""
 
     over: Times
     by_task: Mask
     torn: dict[str, Times]
     due: tuple[Times, Times]
     long: Times
+    comes: tuple[Times, Times]
 
 
 @dataclass(frozen=True)
@@ -79,8 +81,8 @@ def ends_of(plan: ProgramPlan, use: Use, whole: Part) -> Ends:
     grid = plan.plans[use.collective].collective.grid
     known: dict[bytes, Ends] = {}
     given = (whole.begun, whole.depth, *whole.late)
-    arrays = (ends.over, ends.by_task, ends.long, *ends.due, *ends.torn.values())
-    for (begun, depth, *late), (over, told, long, stored, sent, *torn) in zip(
+    arrays = (ends.over, ends.by_task, ends.long, *ends.due, *ends.comes, *ends.torn.values())
+    for (begun, depth, *late), (over, told, long, stored, sent, begin, end, *torn) in zip(
         zip(*(parts_of(grid, of) for of in given), strict=True),
         zip(*(parts_of(grid, of) for of in arrays), strict=True),
         strict=True,
@@ -92,7 +94,7 @@ def ends_of(plan: ProgramPlan, use: Use, whole: Part) -> Ends:
             known[key] = _ends_of_part(plan, use, part)
         found = known[key]
         over[:], told[:], long[:] = found.over + first, found.by_task, found.long
-        for times, due in zip((stored, sent), found.due, strict=True):
+        for times, due in zip((stored, sent, begin, end), (*found.due, *found.comes), strict=True):
             times[:] = np.where(due < 0, -1, due + first)
         for name, times in zip(ends.torn, torn, strict=True):
             times[:] = found.torn[name] + first
@@ -131,6 +133,7 @@ def _idle(part: Part) -> Ends:
         {color: part.begun.copy() for color in sorted(colors)},
         (np.full_like(part.begun, -1), np.full_like(part.begun, -1)),
         np.zeros_like(part.begun),
+        (np.full_like(part.begun, -1), np.full_like(part.begun, -1)),
     )
 
 
@@ -160,7 +163,8 @@ def _folded(path: Path, shape: tuple[int, ...], ends: Ends) -> Ends:
     due, long = (np.full_like(over, -1), np.full_like(over, -1)), np.zeros_like(over)
     for times, found in zip((*due, long), (*ends.due, ends.long), strict=True):
         times[path.x, path.y] = found[:, 0]
-    return Ends(over, told, torn, due, long)
+    never = np.full_like(over, -1)
+    return Ends(over, told, torn, due, long, (never, never))
 
 
 def _reduce(part: Part, pattern: ReducePhase, ends: Ends) -> None:
@@ -317,6 +321,9 @@ def _broadcast(part: Part, pattern: BroadcastPhase) -> Ends:
     torn = np.maximum(left + costs.hop * distances, end + 1 - costs.ramp_down)
     torn[at] = left
     ends.torn = dict.fromkeys(ends.torn, torn)
+    ends.comes = start.copy(), end + 1
+    for times in ends.comes:
+        times[at] = -1
     return ends
 
 

@@ -45,6 +45,7 @@ class Processor:
     given: list[Stretch] = field(default_factory=list)
     others_work: list[Stretch] = field(default_factory=list)
     handled: list[int] = field(default_factory=list)  # which of `given` are the system's
+    coming: list[tuple[Times, Times]] = field(default_factory=list)  # elements, which go first
     work: list[Stretch] = field(default_factory=list)  # from when to when how much is done
 
     def put_off(self, begin: Times, end: Times) -> Times:
@@ -92,7 +93,7 @@ class Processor:
                 begun[number] = np.where(on, at, begun[number])
             left = [on & ~first for on, first in zip(left, early, strict=True)]
             begin = self.first_free(due)
-            self.hold(due, begin, begin + length)
+            self.hold(due, begin, self._ended(begin, length))
             of_tasks = begun[tasks]
             np.put_along_axis(of_tasks, one, begin[None], axis=0)
             begun[tasks] = of_tasks
@@ -106,10 +107,18 @@ class Processor:
         for piece, on in zip(handlers, left, strict=True):
             waits = self.first_free(due)
             for before, first in zip(handlers, early, strict=False):
-                behind = waits + before.length + self.gap
+                behind = self._ended(waits, before.length) + self.gap
                 waits = np.where(first & (before.due <= waits), behind, waits)
             early.append(on & (piece.due <= waits + ALSO_FIRST))
         return early
+
+    def _ended(self, begin: Times, length: Times) -> Times:
+        """When code ends that begins in a cycle: elements that come meanwhile go before it."""
+        end = begin + length
+        for first, beyond in self.coming:
+            meets = (length > 0) & (first < end) & (beyond > begin)
+            end = np.where(meets, end + beyond - np.maximum(first, begin), end)
+        return end
 
     def _in_order(
         self, pieces: Sequence[Piece], masks: Sequence[Mask], *, first: bool = False
@@ -128,7 +137,7 @@ class Processor:
             begin = self.first_free(when)
             self.handled.append(len(self.given))
             waited = np.where(here & (not first), when, 0)
-            self.hold(waited, begin, begin + np.where(here, cycles, 0))
+            self.hold(waited, begin, self._ended(begin, np.where(here, cycles, 0)))
             np.put_along_axis(begun, one, begin[None], axis=0)
         return list(begun)
 

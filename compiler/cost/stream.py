@@ -182,6 +182,8 @@ class CallStream:
         """When the part of each PE of a phase is over."""
         ends = ends_of(self.plan, use, part)
         self.by_code = ~ends.by_task
+        if self.processor is not None:
+            self.processor.coming = [ends.comes]
         if self.processor is not None and part.costs.maps:
             combines = combining(self.plan, use)
             self.processor.hold(part.begun, part.begun, np.where(combines, ends.over, part.begun))

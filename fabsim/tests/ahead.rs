@@ -15,25 +15,17 @@ use std::sync::Arc;
 /// Two PEs exchange vectors by microthreads while their main threads multiply, `LENGTH` elements at a
 /// time, by `@map`, a loop, sums and stamps in between.
 const PE: &str = r#"
-param memcpy_params;
 param east: color;
 param west: color;
 param first: bool;
 param length: u16;
-const sys = @import_module("<memcpy/memcpy>", memcpy_params);
-const time = @import_module("<time>");
-const out_queue = @get_output_queue(2);
-const in_queue = @get_input_queue(3);
 var a = @zeros([32]f16);
 var b = @zeros([32]f16);
 var c = @zeros([96]f16);
 var sent = @zeros([64]f16);
 var received = @zeros([64]f16);
 var sums = @zeros([32]f32);
-var before = @zeros([3]u16);
-var after = @zeros([3]u16);
 var turns: i16 = 0;
-var done: i16 = 0;
 var total: f32 = 0.0;
 const dest = @get_dsr(dsr_dest, 4);
 const addend = @get_dsr(dsr_src0, 4);
@@ -46,25 +38,9 @@ const sent_dsd = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{64} -> sent[i] });
 const received_dsd = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{64} -> received[i] });
 const out_dsd = @get_dsd(fabout_dsd, .{ .extent = 64, .output_queue = out_queue, .fabric_color = if (first) east else west });
 const in_dsd = @get_dsd(fabin_dsd, .{ .extent = 64, .input_queue = in_queue, .fabric_color = if (first) west else east });
-const came = @get_local_task_id(12);
-const went = @get_local_task_id(13);
-const next = @get_local_task_id(14);
 fn multiply(by: f16) void {
   @fmach(dest, addend, factor, by);
 }
-fn square(x: f32) f32 {
-  if (x > 4.0) { return x * 0.25; }
-  return x + 1.0;
-}
-fn one_done() void {
-  done += 1;
-  if (done == 3) {
-    done = 0;
-    @activate(next);
-  }
-}
-task arrived() void { one_done(); }
-task departed() void { one_done(); }
 task compute() void {
   if (turns == 4) {
     time.get_timestamp(&after);
@@ -133,7 +109,7 @@ fn layout(length: u16) -> String {
 
 fn products(arch: Arch, clock: Clock, length: u16) -> Arc<Design> {
     let queues = if arch == Arch::Wse3 { QUEUES } else { "" };
-    let pe = PE.replace("QUEUES", queues);
+    let pe = format!("{}{}", ahead_support::SHARED, PE.replace("QUEUES", queues));
     let options = CompileOptions::new(arch);
     let files = [("layout.csl", &*layout(length)), ("pe.csl", &*pe)];
     let design = accepts(compile(&files, &options));

@@ -58,5 +58,5 @@ def test_what_is_proved_is_emitted_as_csl(algorithm, parameters, tmp_path):
             for plan in candidate_plans(schedule, target):
                 assert check_plan(schedule, plan) == ()
                 write_files(tmp_path, s.texts_of(schedule, plan))
-                fabsim.compile(tmp_path / "layout.csl", arch=target.name)
+                fabsim.compile(tmp_path / "layout.csl", arch=target.name, strict=True)
     assert proved

@@ -49,7 +49,7 @@ def compiles(
     assert count == 1, choice.text
     bundle = compile_text(text, "many.coll", choice.parameters)
     bundle.write(into)
-    fabsim.compile(str(into / "layout.csl"), arch="wse2")
+    fabsim.compile(str(into / "layout.csl"), arch="wse2", strict=True)
     return dict(bundle.files)
 
 

@@ -86,7 +86,7 @@ def test_nobody_ends_before_the_last_has_begun(grid, steps, target, tmp_path):
         call = LATE_CALL.replace("LATE_PLACE", str(late)).replace("LATE", str(LATE))
         changed = text.replace(PARAMETERS, f"{PARAMETERS}param place: u16;\n").replace(CALL, call)
         file.write_text(changed.replace(END, f"{END}  time.get_timestamp(&ended);\n"))
-        simulator = fabsim.Simulator(fabsim.compile(layout, arch=target))
+        simulator = fabsim.Simulator(fabsim.compile(layout, arch=target, strict=True))
         simulator.launch("run")
         begun, ended = (stamps(simulator, name, width, height) for name in ("begun", "ended"))
         simulator.stop()

@@ -29,7 +29,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def cycles(folder: Path, late_starts: tuple[int, int] | None) -> list[int]:
     """What three launches on one load take; their results are right."""
-    program = fabsim.compile(folder / "layout.csl", arch="wse2")
+    program = fabsim.compile(folder / "layout.csl", arch="wse2", strict=True)
     simulator = fabsim.Simulator(program, late_starts=late_starts)
     found = []
     for launch in range(3):
@@ -70,4 +70,4 @@ def test_what_is_no_lateness_is_wrong_usage(
 ) -> None:
     monkeypatch.setenv("FABSIM_OPTIONS", f"--late-starts={text}")
     with pytest.raises(SystemExit):
-        fabsim.opened(fabsim.compile(folder / "layout.csl", arch="wse2"))
+        fabsim.opened(fabsim.compile(folder / "layout.csl", arch="wse2", strict=True))

@@ -18,7 +18,7 @@ from emitting import files_of
 
 def simulator_of(what: Collective, directory: Path) -> fabsim.Simulator:
     write_files(directory, files_of(what))
-    return fabsim.Simulator(fabsim.compile(str(directory / "layout.csl"), arch="wse2"))
+    return fabsim.Simulator(fabsim.compile(str(directory / "layout.csl"), arch="wse2", strict=True))
 
 
 def run_once(simulator: fabsim.Simulator, what: Collective, seed: int) -> np.ndarray:

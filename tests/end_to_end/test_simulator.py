@@ -40,7 +40,7 @@ def outcome(program: Any, bundle: Any, seed: int | None) -> tuple[int, int, byte
 def test_visiting_order_changes_nothing(path: Path, target: str, tmp_path: Path) -> None:
     bundle = collc.compile(path, target=target)
     bundle.write(tmp_path)
-    program = fabsim.compile(tmp_path / "layout.csl", arch=target)
+    program = fabsim.compile(tmp_path / "layout.csl", arch=target, strict=True)
     expected = outcome(program, bundle, None)
     for seed in range(3):
         assert outcome(program, bundle, seed) == expected, seed

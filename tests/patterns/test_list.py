@@ -143,3 +143,16 @@ def test_list_of_an_unknown_name_is_wrong_usage_and_says_what_is_near() -> None:
     status, text = run("list", "zzz")
     assert status == 2
     assert "`collc list` shows all" in text
+
+
+def test_what_was_found_out_is_kept_and_printed_alike(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    words = ["list", "chain", "binomial_gather", "--json"]
+    first = CliRunner().invoke(commands, words)
+    monkeypatch.delattr("collc.commands.list.facts_of")
+    assert CliRunner().invoke(commands, words).output == first.output
+    assert len(json.loads(first.output)["patterns"]) == 2
+    other = CliRunner().invoke(commands, ["list", "star"])
+    assert isinstance(other.exception, NameError)  # of what is not kept

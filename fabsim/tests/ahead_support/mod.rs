@@ -9,25 +9,16 @@ use fabsim::program::*;
 /// Elements of each array.
 const ELEMENTS: usize = 48;
 
-const HEAD: &str = r#"
+/// What all programs of this test begin with: an exchange and work, each of which says when it is done.
+pub const SHARED: &str = r#"
 param memcpy_params;
 const sys = @import_module("<memcpy/memcpy>", memcpy_params);
 const time = @import_module("<time>");
 const out_queue = @get_output_queue(2);
 const in_queue = @get_input_queue(3);
-var a = @zeros([48]f32);
-var b = @zeros([48]f32);
-var c = @zeros([48]f32);
-var sent = @zeros([48]f32);
-var received = @zeros([48]f32);
 var before = @zeros([3]u16);
 var after = @zeros([3]u16);
-var word: f32 = 1.0;
-var round: i16 = 0;
 var done: i16 = 0;
-const d0 = @get_dsr(dsr_dest, 4);
-const s0 = @get_dsr(dsr_src0, 4);
-const s1 = @get_dsr(dsr_src1, 4);
 const came = @get_local_task_id(12);
 const went = @get_local_task_id(13);
 const next = @get_local_task_id(14);
@@ -44,6 +35,19 @@ fn one_done() void {
 }
 task arrived() void { one_done(); }
 task departed() void { one_done(); }
+"#;
+
+const HEAD: &str = r#"
+var a = @zeros([48]f32);
+var b = @zeros([48]f32);
+var c = @zeros([48]f32);
+var sent = @zeros([48]f32);
+var received = @zeros([48]f32);
+var word: f32 = 1.0;
+var round: i16 = 0;
+const d0 = @get_dsr(dsr_dest, 4);
+const s0 = @get_dsr(dsr_src0, 4);
+const s1 = @get_dsr(dsr_src1, 4);
 "#;
 
 const TAIL: &str = r#"
@@ -186,7 +190,7 @@ fn pe(arch: Arch, first: bool, rounds: &[(usize, usize)], r: &mut Random) -> Str
     };
     let count = rounds.len();
     format!(
-        "{HEAD}const east = @get_color(4); const west = @get_color(5);
+        "{SHARED}{HEAD}const east = @get_color(4); const west = @get_color(5);
 task compute() void {{
   if (round == {count}) {{ time.get_timestamp(&after); sys.unblock_cmd_stream(); {last} return; }}
   round += 1;
