@@ -21,6 +21,7 @@ from collc.plan import (
     Phase,
     Role,
     Slices,
+    Stream,
     StreamOp,
     ends_of,
     filters_of,
