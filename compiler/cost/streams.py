@@ -6,7 +6,7 @@ them, as `templates/stream_pe.csl.j2` has it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import collc_evaluator
@@ -21,6 +21,7 @@ from collc.plan import (
     Phase,
     Role,
     Slices,
+    Stream,
     StreamOp,
     ends_of,
     filters_of,
@@ -156,7 +157,13 @@ def _applied(costs: Costs, line: StreamLine, place: int) -> int:
     streams = map(stream_of, role.lanes) if role else ()
     staged = [s for s in streams if s is not None and s.staged]
     words = sum(line.wavelets(s.receives, place) for s in staged) * costs.per_wavelet
-    return -(-words // costs.apply_rate) + costs.streams.applied * len(staged) if words else 0
+    return applied_words(costs, staged, words) + costs.streams.applied * len(staged) if words else 0
+
+
+def applied_words(costs: Costs, staged: Sequence[Stream], words: int) -> int:
+    """Cycles in which so many words that are staged are combined, or copied."""
+    rate = costs.apply_rate if any(one.combines for one in staged) else costs.move_rate
+    return -(-words // rate)
 
 
 def _machine(costs: Costs) -> Machine:

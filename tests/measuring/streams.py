@@ -16,7 +16,7 @@ from measuring.traces import Trace, traced
 from stream_forms import CONTRACTS, forms, text_of
 
 from collc.cost.operations import costs_of
-from collc.cost.streams import begins_behind, pieces_of
+from collc.cost.streams import applied_words, begins_behind, pieces_of
 from collc.driver.bundle import Bundle
 from collc.plan import Plan, Role, streams_of, thens_of
 from collc.plan.unrolled import roles_of_places
@@ -60,7 +60,7 @@ def _applied(
         return
     sizes = np.diff(pattern.slicing.bounds)
     slices = [slice_ for stream in staged if stream.receives for slice_ in stream.receives.at(pe)]
-    words = -(-int(sizes[slices].sum()) // costs_of(plan).apply_rate)
+    words = applied_words(costs_of(plan), staged, int(sizes[slices].sum()))
     begins = trace.begins(pe, trace.tasks(pe) - 2)
     ends = trace.first(pe, "code", "ACTV", after=begins - 1)
     yield ends - begins - words, {"applied": len(staged)}

@@ -219,5 +219,5 @@ def test_a_program_calls_streams_again_and_again():
     text = text.replace("collective total", "collective first")
     more = "collective second = allgather(x: f32[B]) on row { run direct_allgather }\n"
     bundle = compile_text(f"{text}{more}program {{ repeat 3 {{ first second first }} }}", "t", {})
-    assert any(plan.streams for plan in bundle.plan.plans)
+    assert any(plan.streams for plan in bundle.program.plans)
     assert bundle.run(seed=1, repeats=2).verified
