@@ -64,6 +64,10 @@ class Work:
         """Whether the next slice that arrives goes through."""
         return bool(self.through) and not (self.kept_first and self.receives)
 
+    def follows(self, other: Work) -> bool:
+        """Whether it receives nothing before the other has received all."""
+        return self.kept_first and self.after == other.lane
+
 
 @dataclass
 class Place:
@@ -334,7 +338,8 @@ def _take(line: Line, at: int, work: Work, slice_: int, value: int) -> None:
             raise RefusedError(f"place {at} stages two slices where there is room for one")
     else:
         changed = combined(one.held[into], value) if work.combines else value
-        if work.combines and one.combining.setdefault(into, work) is not work:
+        other = one.combining.setdefault(into, work) if work.combines else work
+        if other is not work and not (work.follows(other) or other.follows(work)):
             raise RefusedError(
                 f"place {at} combines from two sides as words come, in no fixed order"
             )
