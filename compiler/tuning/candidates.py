@@ -187,10 +187,11 @@ def _and_back(collective: Collective, root: int) -> Iterator[Written]:
 
 def _to_root(collective: Collective, text: str, root: str) -> Iterator[Written]:
     """A reduction of a line to a root: by each tree on either side of it, or by a single one that
-    passes it by, which takes it one vector instead of two."""
+    passes it by, which takes it one vector instead of two. The best tree of the model knows nothing
+    of the place that is passed by, so it bounds none of the others there."""
     yield from _with_trees(text)
     if root != "0" and commutes(collective):
-        yield from _with_trees(text, _BYPASSING)
+        yield from (Written(text.format(tree=tree)) for tree in _BYPASSING)
 
 
 def _with_trees(text: str, trees: Sequence[str] = _TREES) -> Iterator[Written]:
