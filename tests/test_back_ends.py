@@ -175,7 +175,11 @@ def test_cycles_beyond_the_tolerance_are_status_3(tmp_path: Path) -> None:
     row = rows(result)["simfabric"]
     assert (row["result"], row["cycles"], row["starts_within"]) == ("right", 500, 9)
     assert row["against"] == pytest.approx((500 - 9 - predicted) / predicted)
-    assert run("--on", "simfabric", "--sdk", tools, "--tolerance", "900").exit_code == 0
+    for beyond, status in ((-1, 0), (1, 3)):
+        tolerance = str(100 * row["against"] - beyond)
+        assert (
+            run("--on", "simfabric", "--sdk", tools, "--tolerance", tolerance).exit_code == status
+        )
 
 
 def test_a_system_gets_the_fabric_of_its_machine_and_its_address(tmp_path: Path) -> None:
