@@ -79,14 +79,22 @@ program {{ {calls} {limits} }}
 BESIDE = "reserve colors 0 .. 2, colors 5, input_queues 5, output_queues 5, tasks 9 .. 10, dsrs 2"
 
 
+def queues_of(bundle):
+    """The queues of both kinds that a program takes, of one call or of several."""
+    if bundle.program.alone:
+        return {*bundle.plan.input_queues, *bundle.plan.output_queues}
+    return {q for color in bundle.program.colors for q in (color.input_queue, color.output_queue)}
+
+
 @pytest.mark.parametrize("target", ["wse2", "wse3"])
 @pytest.mark.parametrize("calls", ["repeat 2 { total most }", "total"])
 def test_a_program_takes_nothing_that_it_reserves_and_delivers(calls, target):
     text = SEVERAL.format(target=target, calls=calls, limits=f"within colors <= 3 {BESIDE}")
     bundle = compile_text(text, "test.coll", {})
-    plan = bundle.plan
-    assert not {0, 1, 2, 5} & {color.number for color in plan.colors}
-    assert not {5} & {q for color in plan.colors for q in (color.input_queue, color.output_queue)}
+    (plan,) = bundle.plans if bundle.program.alone else (bundle.program,)
+    assert plan.task_ids and plan.dsr_ids
+    assert not {0, 1, 2, 5} & set(bundle.program.color_numbers)
+    assert 5 not in queues_of(bundle)
     assert not {9, 10} & set(plan.task_ids)
     assert 2 not in plan.dsr_ids
     assert bundle.run(seed=2).verified
@@ -139,7 +147,8 @@ def test_a_shown_reservation_of_a_program_reads_as_the_same():
 def test_pes_that_start_late_keep_what_the_collective_reserves():
     text = program("reserve colors 0 .. 2, tasks 8")
     bundle = compile_text(text, "test.coll", {}, skew=20)
-    assert not {0, 1, 2} & {color.number for color in bundle.plan.colors}
+    assert bundle.program.color_numbers
+    assert not {0, 1, 2} & set(bundle.program.color_numbers)
     assert 8 not in bundle.plan.task_ids
     assert bundle.run(seed=2).verified
 
@@ -221,6 +230,7 @@ program { one other reconfigure teardown reserve colors 1 .. 18 }
         "test.coll",
         {},
     )
-    assert {color.number for color in bundle.plan.colors} <= bundle.plan.target.switch_colors
+    program = bundle.program
+    assert program.colors and set(program.color_numbers) <= program.target.switch_colors
     report = bundle.run()
     assert report.verified, report.problem
