@@ -17,6 +17,7 @@ EXAMPLES = [
     for path in sorted((Path(__file__).parents[2] / "examples").glob("*.coll"))
     if "\n    run " not in path.read_text()  # algorithms: not run from here yet
     and not path.stem.startswith(("program_", "select"))  # of several collectives
+    and path.stem != "rotating_root"  # its roots are given with the launch by collc.run
     and "= barrier(" not in path.read_text()  # nothing comes out of them
 ]
 
