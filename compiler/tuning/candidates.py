@@ -137,6 +137,10 @@ _TREES = ("optimal", "chain", "star", "binomial", "two_phase(S = auto)", "chain_
 _BACK = " then broadcast from auto"
 _BYPASSING = tuple(f"root_bypass({tree})" for tree in _TREES)
 
+# Sizes of both axes are a product, so on grids they are looked for in one kind of tree.
+_ON_BOTH = tuple(tree for tree in _TREES if not tree.startswith("chain_star"))
+_BYPASSING_BOTH = ("root_bypass(optimal)", "root_bypass(chain)")
+
 
 def _on_line(collective: Collective, undecided: Undecided, target: Target) -> Iterator[Written]:
     kind, ranks = collective.contract.kind, undecided.extents[0]
@@ -360,7 +364,7 @@ def _along_both(
     rows_first = "reduce rows by {{across}} to {x} then reduce column by {{down}} to {y}"
     text, mirrored = (order.format(x=x, y=y) + back for order in (columns_first, rows_first))
     inside = (x, y) != ("0", "0") and commutes(collective)
-    for trees in (_TREES, _BYPASSING) if inside else (_TREES,):
+    for trees in (_ON_BOTH, _BYPASSING_BOTH) if inside else (_ON_BOTH,):
         best = text.format(across=trees[0], down=trees[0])
         for tree in trees:
             plan = text.format(across=tree, down=tree)

@@ -202,6 +202,8 @@ def _read(
     open_ones: dict[str, Collective] = {}
     texts = list(search.budget.affordable(texts, undecided))
     _predict_all(search, _elaborated(search, undecided.write, texts, read, open_ones))
+    if search.best is None and search.considered:
+        return  # sizes of groups change no colors: where no other tree keeps the limits, none does
     for text, collective in open_ones.items():
         found = _fill(search, collective)
         if found is not None:
