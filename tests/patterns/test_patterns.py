@@ -41,7 +41,7 @@ def test_every_pattern_has_an_example() -> None:
 def test_every_example_is_shown_by_some_pattern() -> None:
     shown = {name for pattern in PATTERNS.values() for name in pattern.examples}
     names = {path.stem for path in (ROOT / "examples").glob("*.coll")}
-    programs = {name for name in names if name.startswith(("program_", "select"))}
+    programs = {name for name in names if name.startswith(("program_", "select", "rotating_"))}
     assert shown == names - programs - {"auto"}
 
 
