@@ -61,7 +61,9 @@ def test_a_table_for_another_architecture_is_none(program, table):
 
 
 def test_no_name_and_no_file(program):
-    with pytest.raises(ValueError, match="unknown timing 'nothing'; there are simfabric, silicon, streams"):
+    with pytest.raises(
+        ValueError, match="unknown timing 'nothing'; there are simfabric, silicon, streams"
+    ):
         fabsim.compile(program, timing="nothing")
 
 
