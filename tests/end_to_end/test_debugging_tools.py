@@ -163,7 +163,8 @@ def test_a_long_run_can_be_interrupted_and_says_where_it_was(program: Path) -> N
     (program / "run.py").write_text(script)
     assert fabsim(program, "cslc", *COMPILE).returncode == 0
     process = subprocess.Popen(
-        [sys.executable, "-m", "fabsim", "python", "run.py"],
+        # a billion cycles, the usual limit, are less than a second of such a loop
+        [sys.executable, "-m", "fabsim", "python", "--max-cycles", str(10**15), "run.py"],
         cwd=program,
         stderr=subprocess.PIPE,
         text=True,
