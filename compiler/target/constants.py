@@ -78,8 +78,8 @@ class Code:
     next_round: int  # an operation of several that store is over: on to the next
     last_round: int  # or, more than that, there is none
 
-    # from collective to collective (`collectives_pe.csl.j2`, `program_pe.csl.j2`): calls are inlined,
-    # so functions take nothing beside what they do, but where their returns meet
+    # from collective to collective (`collectives_pe.csl.j2`, `program_pe.csl.j2`): calls are
+    # inlined, so functions take nothing beside what they do, but where their returns meet
     program_launch: int  # from the launch to the first call
     launch_round: int  # more where there are rounds
     next_call: int  # from the end of a part to the test which turn is next
