@@ -2,7 +2,9 @@
 
 A file that is imported declares orders, trees, algorithms, operations and contracts, and may import
 others. It is in the importing file's folder or below it, links followed, so that a program from
-somewhere else reads nothing but what came with it. A file that several import is read once.
+somewhere else reads nothing but what came with it. Where the program's file is itself a link, as
+in the sandboxes of build systems, the folder that it leads to counts as well. A file that several
+import is read once.
 """
 
 from __future__ import annotations
@@ -38,31 +40,37 @@ def with_imports(
     names of these files, sorted. Raises CollcError with the problems of the first file that has
     any.
     """
-    folder = Path(file).parent
-    read: dict[Path, Path] = {Path(file).resolve(): Path(file)}
-    imported = tuple(_imported(folder, folder, declarations, read))
+    folder, real = Path(file).parent, Path(file).resolve()
+    read: dict[Path, Path] = {real: Path(file)}
+    tops = folder.resolve(), real.parent
+    imported = tuple(_imported(tops, folder, declarations, read))
     own = tuple(one for one in declarations if not isinstance(one, ImportDecl))
     return imported + own, tuple(sorted(str(path) for path in [*read.values()][1:]))
 
 
 def _imported(
-    top: Path, folder: Path, declarations: tuple[Declaration, ...], read: dict[Path, Path]
+    tops: tuple[Path, ...],
+    folder: Path,
+    declarations: tuple[Declaration, ...],
+    read: dict[Path, Path],
 ) -> Iterator[Declaration]:
     for one in declarations:
         if isinstance(one, ImportDecl):
-            yield from _of_file(top, folder, one.file, read)
+            yield from _of_file(tops, folder, one.file, read)
 
 
-def _of_file(top: Path, folder: Path, word: Word, read: dict[Path, Path]) -> Iterator[Declaration]:
+def _of_file(
+    tops: tuple[Path, ...], folder: Path, word: Word, read: dict[Path, Path]
+) -> Iterator[Declaration]:
     path = folder / word.text
-    resolved = _within(top, path, word)
+    resolved = _within(tops, path, word)
     if resolved in read:
         return
     if len(read) > MOST_FILES:
         raise refuse(problem("C118", f"more than {MOST_FILES} files are imported", word.span))
     read[resolved] = path
     declarations = parse_text(str(path), read_source(path))
-    yield from _imported(top, path.parent, declarations, read)
+    yield from _imported(tops, path.parent, declarations, read)
     for declaration in declarations:
         if isinstance(declaration, _IMPORTED):
             yield declaration
@@ -70,11 +78,11 @@ def _of_file(top: Path, folder: Path, word: Word, read: dict[Path, Path]) -> Ite
             raise refuse(_not_for_import(declaration.span, word.span))
 
 
-def _within(top: Path, path: Path, word: Word) -> Path:
-    """Where a file is, links followed; raises CollcError if it is not there, or not in the
-    folder."""
+def _within(tops: tuple[Path, ...], path: Path, word: Word) -> Path:
+    """Where a file is, links followed; raises CollcError if it is not there, or in none of the
+    folders that count."""
     shown = word.text if word.text.isprintable() else repr(word.text)[1:-1]
-    if "\0" in word.text or not path.resolve().is_relative_to(top.resolve()):
+    if "\0" in word.text or not any(map(path.resolve().is_relative_to, tops)):
         message = f'"{shown}" is outside of the folder that this file is in'
         help = "copy the file into the folder, or below it"
         raise refuse(problem("C118", message, word.span, help=help))

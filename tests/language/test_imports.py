@@ -84,6 +84,22 @@ def test_a_link_within_the_folder_is_followed(tmp_path: Path) -> None:
     assert tree_of(spec_of(tmp_path, main=MAIN, real=TREES)) == "mine"
 
 
+def test_a_program_and_its_imports_may_all_be_links_as_in_a_sandbox(tmp_path: Path) -> None:
+    """Bazel's sandbox has a link for each input, to where the file really is."""
+    real, sandbox, other = tmp_path / "real", tmp_path / "sandbox", tmp_path / "other"
+    for folder in (real, sandbox, other):
+        folder.mkdir()
+    (real / "main.coll").write_text(MAIN)
+    (real / "trees.coll").write_text(TREES)
+    (other / "trees.coll").write_text(TREES)
+    (sandbox / "main.coll").symlink_to(real / "main.coll")
+    (sandbox / "trees.coll").symlink_to(real / "trees.coll")
+    assert tree_of(spec_of(sandbox)) == "mine"
+    (sandbox / "trees.coll").unlink()
+    (sandbox / "trees.coll").symlink_to(other / "trees.coll")
+    assert problem_of(sandbox).code == "C118"
+
+
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     assert 'there is no file "trees.coll"' in problem_of(tmp_path, main=MAIN).message
 

@@ -1,4 +1,8 @@
-"""Emitted CSL in a Bazel build: `collc_collective` makes a folder of it from a `.coll` file."""
+"""Emitted CSL in a Bazel build: `collc_collective` makes a folder of it from a `.coll` file.
+
+collc is looked for on PATH (`--action_env=PATH`) and is no input of its own. An action environment
+with its version in it has files made again by another one: `--action_env=COLLC="$(collc --version)"`.
+"""
 
 def _collc_collective(ctx):
     folder = ctx.actions.declare_directory(ctx.label.name)
@@ -15,7 +19,7 @@ def _collc_collective(ctx):
         inputs = [ctx.file.src] + ctx.files.imports,
         outputs = [folder],
         mnemonic = "Collc",
-        progress_message = "collc %{label}",
+        progress_message = "collc %s" % ctx.label,
         use_default_shell_env = True,
     )
     return [DefaultInfo(files = depset([folder]))]
