@@ -18,7 +18,7 @@ import click
 
 from collc.base.version import __version__
 from collc.commands.status import FAULT, USAGE
-from collc.start import INTERRUPTED
+from collc.start import INTERRUPTED, interrupts_raise
 
 # Every command and what it does: `--help` imports none of them.
 COMMANDS = {
@@ -118,6 +118,7 @@ class _Commands(click.Group):
         if cmd_name not in COMMANDS:
             return None
         command = import_module(f"collc.commands.{cmd_name}").command
+        interrupts_raise()
         assert isinstance(command, click.Command)
         return command
 

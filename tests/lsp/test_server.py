@@ -112,7 +112,7 @@ def test_problems_are_told_while_typing_with_their_places(tmp_path: Path) -> Non
         assert await editor.diagnostics() == []
         editor.type(TEXT.replace("on row", "on rows"))
         (told,) = await editor.diagnostics()
-        assert (told.code, told.severity) == ("C111", lsp.DiagnosticSeverity.Error) or told.code
+        assert (told.code, told.severity) == ("C110", lsp.DiagnosticSeverity.Error)
         assert (told.range.start.line, told.source) == (7, "collc")
         editor.type(TEXT + "\N{GREEK SMALL LETTER MU}")
         (told,) = await editor.diagnostics()
@@ -137,7 +137,7 @@ def test_what_only_the_compiler_finds_comes_after_a_pause_and_the_prediction_on_
         editor.type(TEXT.replace("    reduce mine", "    within colors <= 1\n    reduce mine"))
         assert await editor.diagnostics() == []
         told = await editor.diagnostics()
-        assert {one.code for one in told} & {"C302", "C301"} or told == []
+        assert {one.code for one in told} == {"C302"}
 
     session(script, TEXT, tmp_path)
 
@@ -178,7 +178,7 @@ def test_completion_offers_what_may_come(tmp_path: Path) -> None:
         trees = await offered("    reduce ", "mine")
         assert {"mine", "chain", "two_phase"} <= trees
         assert not trees & {"row", "ring_allreduce", "P"}
-        assert await offered(" on ", "row") == {"row"} | (await offered(" on ", "row")) & {"each"}
+        assert await offered(" on ", "row") == {"row", "each"}
         assert "param" in await offered("", "target")
 
     session(script, TEXT, tmp_path)
