@@ -17,9 +17,10 @@ RUST := evaluator fabsim
 
 .PHONY: demo test quick setup tools lint types test-python test-rust fuzz format clean
 
-# What a first look needs and no more, in parallel, by a profile that is built in a third of the time.
+# What a first look needs and no more, in parallel, by a profile that is built in a third of the time;
+# nothing that only a second build or a second start would gain from.
 demo:
-	@$(MAKE) --no-print-directory -j3 RUST_PROFILE=quick installed
+	@CARGO_INCREMENTAL=0 PIP_NO_COMPILE=1 $(MAKE) --no-print-directory -j3 RUST_PROFILE=quick installed
 	$(BIN)/collc run examples/two_phase.coll -D P=64 -D B=256 -D S=8 -o out/two_phase
 
 test: lint
@@ -58,15 +59,21 @@ $(VENV)/.tests: setup.cfg | $(VENV)/.collc
 	@touch $@
 
 # A profile of Cargo.toml for both crates; `quick` runs nearly as fast as `release`. Their one
-# dependency comes with the compiler, so that nothing is installed twice at the same time.
+# dependency comes with the compiler, so that nothing is installed twice at the same time; what both
+# are built on is compiled once, since they have one target folder.
 RUST_PROFILE ?= release
-WITH_RUST = MATURIN_PEP517_ARGS=--profile=$(RUST_PROFILE) $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps
+WITH_RUST = CARGO_TARGET_DIR=$(CURDIR)/build/rust MATURIN_PEP517_ARGS=--profile=$(RUST_PROFILE) \
+    $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation
 
-$(VENV)/.evaluator: $(EVALUATOR_SOURCES) | $(VENV)/.made
+$(VENV)/.maturin: | $(VENV)/.made
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'maturin>=1.7,<2'
+	@touch $@
+
+$(VENV)/.evaluator: $(EVALUATOR_SOURCES) | $(VENV)/.maturin
 	$(WITH_RUST) ./evaluator
 	@touch $@
 
-$(VENV)/.fabsim: $(FABSIM_SOURCES) | $(VENV)/.made
+$(VENV)/.fabsim: $(FABSIM_SOURCES) | $(VENV)/.maturin
 	$(WITH_RUST) ./fabsim
 	@touch $@
 
