@@ -62,8 +62,8 @@ $(VENV)/.tests: setup.cfg | $(VENV)/.collc
 # dependency comes with the compiler, so that nothing is installed twice at the same time; what both
 # are built on is compiled once, since they have one target folder.
 RUST_PROFILE ?= release
-WITH_RUST = CARGO_TARGET_DIR=$(CURDIR)/build/rust MATURIN_PEP517_ARGS=--profile=$(RUST_PROFILE) \
-    $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation
+WITH_RUST = PATH="$(abspath $(BIN)):$$PATH" CARGO_TARGET_DIR=$(CURDIR)/build/rust \
+    MATURIN_PEP517_ARGS=--profile=$(RUST_PROFILE) $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation
 
 $(VENV)/.maturin: | $(VENV)/.made
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'maturin>=1.7,<2'
