@@ -94,3 +94,16 @@ def test_the_first_output_that_is_shown_is_what_the_command_prints(
     figures = re.findall(r"^  (?:cycles|predicted|bound|colors) .*$", printed, re.M)
     assert len(figures) == 4
     assert [line for line in figures if line not in shown] == []
+
+
+def test_the_benchmarks_that_are_shown_are_points_of_their_page() -> None:
+    def rows(name: str) -> list[list[str]]:
+        lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
+        return [[c.strip() for c in line.split("|")] for line in lines if line.startswith("| ")]
+
+    points = (line for line in rows("docs/versus.md") if len(line) > 7)
+    measured = {(*line[3:6], ours) for line in points for ours in line[6:]}
+    shown = [line for line in rows("README.md") if len(line) == 9 and line[2][0].isdigit()]
+    assert len(shown) >= 5
+    for _, _, shape, length, _, theirs, ours, ratio, _ in shown:
+        assert (shape, length, theirs, f"{ours} ({ratio})") in measured
