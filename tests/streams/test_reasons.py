@@ -47,11 +47,6 @@ def test_what_a_call_back_combines_says_so():
     assert found == "goes by steps: elements are combined by a call-back"
 
 
-def test_filters_are_named_where_nobody_attests_them():
-    found = said(text_of("scatter"), {"P": 5, "B": 20}, "wse3")
-    assert found == "goes by steps: it takes counter filters, which nobody attests for wse3"
-
-
 def test_too_few_colors_are_named():
     steps = "chain_reduce_scatter }"
     limited = "chain_reduce_scatter within colors <= 3 }"
