@@ -64,6 +64,6 @@ def test_too_few_colors_are_named():
     ],
 )
 def test_the_first_reason_is_said(phase, reason):
-    found = why_not(phase, TARGETS["wse2"], path=None, own_only=False, in_code=False)
+    found = why_not(phase, path=None, own_only=False, in_code=False)
     assert reason in found
     assert bool(found) == bool(reason)
