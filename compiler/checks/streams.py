@@ -44,7 +44,7 @@ REPORT = "the stream does not follow the schedule; please report this"
 def streams(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
     """C319: a lane that no text runs. C321: words that wait for ever, or that a PE gets without
     receiving them. C322: other slices than the schedule says. C323: slices that are received over
-    what is sent. C339: a filter that the machine does not have."""
+    what is sent."""
     for phase, pattern in zip(plan.phases, schedule.phases, strict=True):
         if not isinstance(pattern, StepsPhase) or phase.exchange is None:
             continue
@@ -53,19 +53,6 @@ def streams(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
         own_only = asks_own_slices(schedule, pattern)
         for code, problem in _problems(phase, pattern, own_only):
             yield Diagnostic(code, f"in `{phase.name}` {problem}", pattern.span, help=REPORT)
-        if _filters(phase) and not plan.target.counter_filters:
-            what = f"`{phase.name}` filters by counters, which nobody attests for"
-            message = f"{what} {plan.target.name}"
-            yield Diagnostic(
-                "C339",
-                message,
-                pattern.span,
-                help="compile for the other machine, or say `within unattested`",
-            )
-
-
-def _filters(phase: Phase) -> bool:
-    return any(filters_of(role) for role in phase.roles)
 
 
 @remembered

@@ -34,7 +34,7 @@ def _of_phase(schedule: Schedule, plan: Plan, index: int, phase: Phase, pattern:
         return "goes by steps: the length is known when the program runs"
     in_code = arithmetic_of(contract.element, contract.operation).kind == "map"
     path = schedule.collective.path
-    reason = why_not(pattern, plan.target, path=path, own_only=own_only, in_code=in_code)
+    reason = why_not(pattern, path=path, own_only=own_only, in_code=in_code)
     return f"goes by steps: {reason or _outdone(schedule, plan, index)}"
 
 

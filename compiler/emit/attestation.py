@@ -1,17 +1,16 @@
 """The forms in a bundle that no public program shows for its target, for the manifest.
 
-Some rest on the vendor's pages alone; those that nobody attests are emitted only where a program
-says `within unattested`. docs/csl-constructs.md has all forms and who attests them.
+They rest on the vendor's pages; nothing is emitted that nobody attests. docs/csl-constructs.md has
+all forms and who attests them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collc.plan import Action, Advance, Plan, filters_of
+from collc.plan import Action, Advance, Plan
 from collc.plan.program import ProgramPlan
 from collc.spec.arithmetic import arithmetic_of
-from collc.target import TARGETS
 
 Forms = dict[str, list[str]]
 
@@ -21,10 +20,7 @@ def forms_of(program: ProgramPlan) -> dict[str, Forms]:
     emitted."""
     by_pages = {form for plan in program.plans for form in _by_pages(plan)}
     pages = sorted(by_pages | set(_settings(program)))
-    unattested = sorted({form for plan in program.plans for form in _unattested(plan)})
-    found = {"by_pages_alone": pages, "unattested": unattested}
-    kept = {kind: forms for kind, forms in found.items() if forms}
-    return {"forms": kept} if kept else {}
+    return {"forms": {"by_pages_alone": pages}} if pages else {}
 
 
 def _by_pages(plan: Plan) -> Iterator[str]:
@@ -50,9 +46,3 @@ def _settings(program: ProgramPlan) -> Iterator[str]:
         for one in settings:
             if one.color in torn_down and one.positions[0].send != one.positions[-1].send:
                 yield "set_tx_switch_pos1"
-
-
-def _unattested(plan: Plan) -> Iterator[str]:
-    filtered = any(filters_of(role) for phase in plan.phases for role in phase.roles)
-    if filtered and not TARGETS[plan.target.name].counter_filters:
-        yield f"counter filters on {plan.target.name}"

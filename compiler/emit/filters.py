@@ -17,7 +17,7 @@ def filter_lines(filter: Filter, phase: str, place: str) -> tuple[str, ...]:
     begins = f"({period} - {words(filter.before)}) % {period}"
     return (
         ".filter = .{",
-        "  .kind = .{ .counter = true }, .count_data = true,",
+        "  .kind = .{ .counter = true }, .count_data = true, .count_control = false,",
         f"  .init_counter = {'0' if none and not filter.before.count.offset else begins},",
         f"  .limit1 = {period} - 1,",
         f"  .max_counter = {words(filter.passes)} - 1,",

@@ -225,8 +225,7 @@ def _collective(
     limit_clauses = _clauses(declaration, syntax.WithinClause)
     limits = problems.attempt(elaborate_limits, limit_clauses, scope)
     reserve_clauses = _clauses(declaration, syntax.ReserveClause)
-    given = (reserve_clauses, () if limits is None else limit_clauses)
-    reserved = problems.attempt(elaborate_reserved, *given, scope, context.target)
+    reserved = problems.attempt(elaborate_reserved, reserve_clauses, scope, context.target)
     if grid is None:
         return None
     order_clauses = _clauses(declaration, syntax.OrderClause)

@@ -12,7 +12,6 @@ from collc.language.syntax import ExpectClause, Expression, WithinClause
 from collc.spec import Expectation, Limits, Reserved
 from collc.target import Target
 
-UNATTESTED = "unattested"
 QUANTITIES = ("colors", "cycles", "memory_bytes")
 _LATER_LIMITS = ("queues", "tasks", "dsrs", "memory_bytes", "memory")
 
@@ -23,34 +22,22 @@ def elaborate_limits(clauses: tuple[WithinClause, ...], scope: Scope) -> Limits:
         word = clause.quantity
         if word.text in _LATER_LIMITS:
             raise not_supported(f"a limit on {word.text}", word.span)
-        if word.text not in ("colors", UNATTESTED):
+        if word.text != "colors":
             message = f"there is no limit on {word.text}"
-            help = suggest(word.text, ("colors", UNATTESTED))
+            help = suggest(word.text, ("colors",))
             raise problem("C111", message, word.span, help=help)
-    _once(clauses, UNATTESTED, "`within unattested` is given twice")
-    of_colors = _once(clauses, "colors", "the limit on colors is given twice")
-    if not of_colors:
+    if len(clauses) > 1:
+        message, first = "the limit on colors is given twice", clauses[0].span
+        raise problem("C108", message, clauses[1].span, (first, "it is given here"))
+    if not clauses:
         return Limits(None, None)
-    clause = of_colors[0]
-    if clause.most is None:
-        message = "the limit on colors has no number"
-        raise problem("C126", message, clause.span, help="write `within colors <= 4`, say")
+    clause = clauses[0]
     most = number(clause.most, scope)
     if most < 1:
         message = f"{most} colors are too few: moving data takes at least 1"
         help = "allow at least 1, or leave the limit out"
         raise problem("C126", message, clause.most.span, help=help)
     return Limits(most, clause.span)
-
-
-def _once(
-    clauses: tuple[WithinClause, ...], quantity: str, message: str
-) -> tuple[WithinClause, ...]:
-    """The clause about something, or none; raises `ProblemError` at a second one."""
-    found = tuple(clause for clause in clauses if clause.quantity.text == quantity)
-    if len(found) > 1:
-        raise problem("C108", message, found[1].span, (found[0].span, "it is given here"))
-    return found
 
 
 RESOURCES = {
@@ -64,17 +51,10 @@ RESOURCES = {
 
 def elaborate_reserved(
     clauses: tuple[syntax.ReserveClause, ...],
-    within: tuple[WithinClause, ...],
     scope: Scope,
     target: Target,
 ) -> Reserved:
-    """What is reserved, and whether unattested forms may be emitted; raises `ProblemError` at the
-    first that cannot be."""
-    beyond = tuple(clause for clause in within if clause.quantity.text == UNATTESTED)
-    for clause in beyond:
-        if clause.most is not None:
-            message = "`within unattested` takes no number"
-            raise problem("C126", message, clause.most.span, help="write `within unattested`")
+    """What is reserved; raises `ProblemError` at the first that cannot be."""
     found: dict[str, set[int]] = {name: set() for name in RESOURCES}
     kept = None
     for reserve in clauses:
@@ -92,8 +72,7 @@ def elaborate_reserved(
         tasks=numbers["tasks"],
         dsrs=numbers["dsrs"],
         kept_bytes=kept,
-        unattested=bool(beyond),
-        clauses=(*(one.span for one in clauses), *(one.span for one in beyond)),
+        clauses=tuple(one.span for one in clauses),
     )
 
 

@@ -42,9 +42,8 @@ def elaborate_program(
         help = "name the collective that it runs"
         raise problem("C150", "the program is empty", program.span, help=help)
     called, selections, rooted = _called(words, collectives)
-    within = _of(program, syntax.WithinClause)
-    limits = elaborate_limits(within, scope)
-    reserved = elaborate_reserved(_of(program, syntax.ReserveClause), within, scope, target)
+    limits = elaborate_limits(_of(program, syntax.WithinClause), scope)
+    reserved = elaborate_reserved(_of(program, syntax.ReserveClause), scope, target)
     way = _way(_of(program, syntax.ReconfigureClause))
     repeats = any(isinstance(item, RepeatDecl) for item in program.items)
     limited = limits.colors is not None or bool(reserved.clauses)

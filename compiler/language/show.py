@@ -259,10 +259,9 @@ def _collective(collective: Collective, name: str, steps: Iterable[str]) -> Iter
 
 
 def _reserved(reserved: Reserved) -> str:
-    """`within unattested reserve colors 2, colors 3, tasks 8`; empty if nothing is."""
+    """`reserve colors 2, colors 3, tasks 8`; empty if nothing is."""
     words = [f"{word} {n}" for word in RESOURCES for n in getattr(reserved, word)]
-    beyond = ["within unattested"] if reserved.unattested else []
-    return " ".join([*beyond, *([f"reserve {', '.join(words)}"] if words else [])])
+    return f"reserve {', '.join(words)}" if words else ""
 
 
 def _buffer(contract: Contract) -> str:

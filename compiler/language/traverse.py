@@ -152,7 +152,7 @@ def _expressions_of_clause(clause: Clause) -> Iterator[Expression]:
             yield from (argument.value for argument in clause.algorithm.arguments)
             yield from _expressions_of_place(clause.root)
         case WithinClause():
-            yield from () if clause.most is None else (clause.most,)
+            yield clause.most
         case ReserveClause():
             numbers = ((one.first, one.last) for one in clause.reservations)
             yield from (number for pair in numbers for number in pair if number is not None)

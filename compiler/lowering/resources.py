@@ -34,7 +34,6 @@ def left_by(reserved: Reserved, target: Target) -> Target:
         dsr_ids=tuple(n for n in target.dsr_ids if n not in reserved.dsrs),
         kept_bytes=target.kept_bytes if reserved.kept_bytes is None else reserved.kept_bytes,
         memory_bytes=target.memory_bytes - reserved.memory_bytes,
-        counter_filters=target.counter_filters or reserved.unattested,
     )
 
 

@@ -11,8 +11,7 @@ from collc.base.diagnostics import Span
 class Reserved:
     """Numbers that the program around a collective, or around several, uses, in rising order; none
     is for a collective; and so much of a PE's memory, besides `kept_bytes` in place of what the
-    target keeps. `unattested` forms, those that no public program and no page of the vendor's shows
-    for the target, may be emitted. `clauses` are the places that say so."""
+    target keeps. `clauses` are the places that say so."""
 
     colors: tuple[int, ...] = ()
     input_queues: tuple[int, ...] = ()
@@ -21,7 +20,6 @@ class Reserved:
     dsrs: tuple[int, ...] = ()
     memory_bytes: int = 0
     kept_bytes: int | None = None
-    unattested: bool = False
     clauses: tuple[Span, ...] = ()
 
 

@@ -35,7 +35,6 @@ class Target:
     one_by_one: frozenset[tuple[str, int]]
     pairs: bool  # whether two 16-bit elements may travel in a wavelet [doc]
     cycles: Constants  # measured by `make constants`; docs/machine.md, "Timing", has the rules
-    counter_filters: bool  # whether public programs withhold words by counters [ex]
     filters: int  # of a PE, beside memcpy's one: 6 since 1.4 on WSE-2 [doc]; taken for WSE-3, too
     router_queue: int  # wavelets a router holds of one color [meas]
     input_queue_words: tuple[int, ...]  # wavelets that input queue i holds [doc]
@@ -89,7 +88,6 @@ WSE2 = Target(
     one_by_one=_PRODUCTS | _MAXIMA,
     pairs=True,
     cycles=constants_of("wse2"),
-    counter_filters=True,
     filters=5,
     router_queue=4,
     input_queue_words=(6, 6, 4, 4, 2, 2, 2, 2),
@@ -114,7 +112,6 @@ WSE3 = Target(
     one_by_one=_PRODUCTS,
     pairs=True,
     cycles=constants_of("wse3"),
-    counter_filters=False,
     filters=5,
     router_queue=4,
     input_queue_words=(8, 8, 4, 4, 4, 4, 4, 4),

@@ -9,6 +9,7 @@ from collc.cost import Prediction
 from collc.plan import Plan
 from collc.schedule import Schedule
 from collc.target import Target
+from collc.tuning.less_than_half import less_than_half
 from collc.tuning.noncontiguous_order import noncontiguous_order
 from collc.tuning.other_plans import Trials
 from collc.tuning.shared_links import shared_links
@@ -21,7 +22,10 @@ def warnings_of(
 ) -> Iterator[Diagnostic]:
     """What is said of a collective by itself."""
     cycles, trials = prediction.cycles, Trials(schedule, target)
-    yield from stalls(schedule, prediction, target)
-    yield from shared_links(trials, plan, cycles)
+    of_plans = [
+        *stalls(schedule, prediction, target),
+        *shared_links(trials, plan, cycles),
+        *noncontiguous_order(trials, cycles),
+    ]
+    yield from of_plans or less_than_half(trials, prediction)
     yield from uneven_slices(schedule, cycles, target)
-    yield from noncontiguous_order(trials, cycles)

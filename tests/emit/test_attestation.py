@@ -1,4 +1,4 @@
-"""What a manifest says of forms that no public program shows, and `within unattested`."""
+"""What a manifest says of forms that no public program shows."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ import re
 import pytest
 
 from collc.driver.pipeline import compile_text
-from collc.language import parse_source
-from collc.language.show import show_spec
 
 TEXT = """target {target}
 grid row = 8 x 1
@@ -18,7 +16,6 @@ program {{ {program} }}
 """
 ADVANCE = ".advance_switch of an asynchronous operation"
 SCATTER = ("scatter(x: f32[64])", "run linear_scatter")
-BEYOND = ("scatter(x: f32[64])", "run linear_scatter within unattested")
 
 
 def bundle_of(target: str, contract: str, steps: str, program: str = "total"):
@@ -58,45 +55,12 @@ def test_colors_that_phases_share_over_time_name_the_setter_that_no_program_has(
     assert ("set_tx_switch_pos1" in forms_in(several).get("by_pages_alone", [])) == bool(sets)
 
 
-def test_filters_on_wse3_are_emitted_only_within_unattested():
-    plain, beyond = bundle_of("wse3", *SCATTER), bundle_of("wse3", *BEYOND)
-    assert not plain.plan.streams
-    assert "unattested" not in forms_in(plain)
-    assert beyond.plan.streams
-    assert forms_in(beyond)["unattested"] == ["counter filters on wse3"]
-    assert beyond.prediction.cycles < plain.prediction.cycles
-    report = beyond.run(seed=1, repeats=3)
+@pytest.mark.parametrize("target", ["wse2", "wse3"])
+def test_filters_are_shown_by_programs_for_both_targets(target):
+    bundle = bundle_of(target, *SCATTER)
+    assert bundle.plan.streams
+    assert forms_in(bundle) == {}
+    report = bundle.run(seed=1, repeats=3)
     assert report.verified, report.problem
-
-
-def test_where_programs_have_filters_the_limit_changes_nothing():
-    plain, beyond = bundle_of("wse2", *SCATTER), bundle_of("wse2", *BEYOND)
-    assert plain.plan.phases == beyond.plan.phases
-    assert forms_in(plain) == forms_in(beyond) == {}
-
-
-def test_a_program_has_the_limit_for_all_its_collectives():
-    program = "repeat 2 { total } within unattested"
-    bundle = bundle_of("wse3", *SCATTER, program)
-    assert forms_in(bundle)["unattested"] == ["counter filters on wse3"]
-    assert bundle.run(seed=1).verified
-
-
-def test_a_plan_for_wse2_is_none_for_wse3_without_the_limit():
-    text = TEXT.format(target="wse2", contract=SCATTER[0], steps="{steps}", program="total")
-    for steps, files in ((SCATTER[1], 1), (BEYOND[1], 2)):
-        bundle = compile_text(text.replace("{steps}", steps), "test.coll", {})
-        assert sum(name.startswith("commands_") for name in bundle.files) == files
-
-
-@pytest.mark.parametrize("clauses", ["", "within colors <= 4", "reserve colors 3, tasks 8"])
-def test_what_is_shown_reads_as_the_same(clauses):
-    steps = f"{BEYOND[1]} {clauses}"
-    text = TEXT.format(target="wse3", contract=BEYOND[0], steps=steps, program="total")
-    spec = parse_source(text, {}, None, file="test.coll")
-    again = parse_source(show_spec(spec), {}, None, file="test.coll")
-    assert "within unattested" in show_spec(spec)
-    limits = again.collectives[0].limits
-    assert limits.reserved.unattested
-    assert limits.colors == spec.collectives[0].limits.colors
-    assert limits.reserved.tasks == spec.collectives[0].limits.reserved.tasks
+    both = ("commands_wse2.sh", "commands_wse3.sh")
+    assert [name for name in bundle.files if name.startswith("commands_")] == list(both)

@@ -24,9 +24,9 @@ from collc.target import TARGETS
 LINES = int(os.environ.get("COLLC_LINES", "12"))  # random ones
 COUNTS = {  # forms by target
     "gather": (1, 1),
-    "scatter": (1, 0),
-    "allgather": (2, 3),
-    "all_to_all": (2, 0),
+    "scatter": (1, 1),
+    "allgather": (2, 2),
+    "all_to_all": (2, 2),
     "reduce_scatter": (2, 2),
 }
 

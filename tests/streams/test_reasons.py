@@ -47,11 +47,6 @@ def test_what_a_call_back_combines_says_so():
     assert found == "goes by steps: elements are combined by a call-back"
 
 
-def test_filters_are_named_where_nobody_attests_them():
-    found = said(text_of("scatter"), {"P": 5, "B": 20}, "wse3")
-    assert found == "goes by steps: it takes counter filters, which nobody attests for wse3"
-
-
 def test_too_few_colors_are_named():
     steps = "chain_reduce_scatter }"
     limited = "chain_reduce_scatter within colors <= 3 }"
@@ -69,6 +64,6 @@ def test_too_few_colors_are_named():
     ],
 )
 def test_the_first_reason_is_said(phase, reason):
-    found = why_not(phase, TARGETS["wse2"], path=None, own_only=False, in_code=False)
+    found = why_not(phase, path=None, own_only=False, in_code=False)
     assert reason in found
     assert bool(found) == bool(reason)

@@ -183,13 +183,6 @@ def test_no_filter_at_all_gives_a_pe_what_it_does_not_receive():
     assert codes(schedule, filtered(plan, 1, lambda _: None)) == {"C321"}
 
 
-def test_a_filter_on_a_machine_that_nobody_attests_it_for_is_refused():
-    schedule, plan = planned("scatter")
-    assert codes(schedule, replace(plan, target=TARGETS["wse3"])) == {"C339"}
-    schedule, plan = planned("gather")
-    assert codes(schedule, replace(plan, target=TARGETS["wse3"])) == set()
-
-
 def test_an_own_slice_that_does_not_come_back_has_to_be_waited_for():
     """What is sent and received on one color counts as sent when it has been received."""
     schedule, plan = planned()

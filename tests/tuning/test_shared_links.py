@@ -13,10 +13,10 @@ from collc.cost import evaluated_line, predict
 from collc.driver.bundle import Bundle
 from collc.language.show import render
 from collc.target import TARGETS
-from collc.tuning import other_plans
+from collc.tuning import other_plans, warnings
 from collc.tuning.link_load import CrowdedLink, crowded_link
 from collc.tuning.steps_model import step_begins
-from tests.tuning.warned import compiled, plans_told, usage_of
+from tests.tuning.warned import codes_of, compiled, plans_told, usage_of
 
 ROW = "8 x 1"
 BEGINS = step_begins(TARGETS["wse2"])
@@ -92,14 +92,15 @@ def test_what_is_said_is_what_the_simulator_sees(
     ],
 )
 def test_nothing_is_said_without_a_loss_or_a_gain(contract: str, steps: str, grid: str) -> None:
-    assert compiled(contract, steps, grid).warnings == ()
+    assert not codes_of(compiled(contract, steps, grid))
 
 
-def test_where_nothing_is_shared_nothing_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_nothing_is_shared_nothing_is_tried_for_that(monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*_: object) -> None:
         raise AssertionError("a plan was tried")
 
     monkeypatch.setattr(other_plans, "predicted", refused)
+    monkeypatch.setattr(warnings, "less_than_half", lambda *_: ())
     assert compiled(ALLREDUCE, "run ring_allreduce", ROW).warnings == ()
     with pytest.raises(AssertionError, match="a plan was tried"):
         _ = compiled(ALLREDUCE, "run recursive_doubling", ROW).warnings
@@ -145,7 +146,7 @@ def test_long_lines_are_tried_with_trees_only(monkeypatch: pytest.MonkeyPatch) -
     ((text, _),) = plans_told(the_warning(bundle).help)
     assert text.startswith("reduce ")
     contract = "reduce_scatter(x: f32[128], add)"
-    assert compiled(contract, "run pairwise_reduce_scatter", ROW).warnings == ()
+    assert not codes_of(compiled(contract, "run pairwise_reduce_scatter", ROW))
 
 
 def test_no_more_hops_are_tried_than_there_may_be(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,6 +24,11 @@ def compiled(contract: str, steps: str, grid: str, target: str = "wse2") -> Bund
     return collc.compile_text(text, "f.coll", {})
 
 
+def codes_of(bundle: Bundle) -> set[str]:
+    """The warnings about a bundle, without that of a plan that takes less than half (C805)."""
+    return {one.code for one in bundle.warnings} - {"C805"}
+
+
 def plans_told(help: str) -> list[tuple[str, int]]:
     """The plans of a remedy, with what they are predicted to take."""
     first = re.match(r"`(.+?)` is predicted to take (\d+) cycles instead of \d+", help)

@@ -78,10 +78,10 @@ class RunClause:
 
 @dataclass(frozen=True, eq=False)
 class WithinClause:
-    """`within colors <= 3`, or `within unattested`, which has no number."""
+    """`within colors <= 3`."""
 
     quantity: Word
-    most: Expression | None
+    most: Expression
     span: Span
 
 

@@ -121,31 +121,11 @@ def chained_allgather(line: Shape) -> tuple[Flow, ...]:
     senders = [place for place in order[1:] if sizes[place]]
     if senders:
         _handed_over(forward, order, senders, line)
-    _turns(backward, sizes, filtered=line.target.counter_filters, after=forward.name)
+    _turns(backward, sizes, filtered=True, after=forward.name)
     for place, part in backward.parts.items():
         if part.after and place not in senders:
             backward.parts[place] = replace(part, after="")
     return forward, backward
-
-
-def turned_allgather(line: Shape) -> tuple[Flow, ...]:
-    """What comes from farther passes first on both colors, where no filter keeps own words from the
-    PE but positions can change both sides. A PE first sends where its turn comes first."""
-    forward, backward = flows(line.axis)
-    both = (replace(forward, backward=False), replace(backward, backward=True))
-    if line.target.counter_filters or not line.target.switch_both_sides:
-        return ()
-    for flow in both:
-        order = _towards_head(flow, line.sizes)
-        senders = [place for place in order[1:] if line.sizes[place]]
-        if senders:
-            _handed_over(flow, order, senders, line)
-    for place in range(len(line.sizes)):
-        first, second = both if 2 * place < len(line.sizes) else both[::-1]
-        parts = [flow.parts.get(place) for flow in (first, second)]
-        if all(part is not None and part.sends for part in parts):
-            second.parts[place] = replace(second.parts[place], after=first.name)
-    return both
 
 
 def _handed_over(flow: Flow, order: Sequence[int], senders: Sequence[int], line: Shape) -> None:

@@ -49,9 +49,9 @@ def stream_phases(
     paired: bool = False,
     own_only: bool = False,
 ) -> Iterator[Phase]:
-    """The plan's phases of `pattern` as a stream, one for each form; none where it is none, or
-    takes what the target is not known to do. With a `path`, which is a row when unfolded, it goes
-    along that. `own_only` says that nothing but its own slice is asked of a rank afterwards."""
+    """The plan's phases of `pattern` as a stream, one for each form; none where it is none. With a
+    `path`, which is a row when unfolded, it goes along that. `own_only` says that nothing but its
+    own slice is asked of a rank afterwards."""
     found = recognised(pattern, own_only=own_only)
     if found is None or (path is not None and path.gaps):
         return
@@ -60,8 +60,7 @@ def stream_phases(
     line = Shape(sizes, found.root, pattern.axis, target)
     for form in found.forms:
         flows = tuple(flow for flow in form(line) if flow.parts)
-        parts = [part for flow in flows for part in flow.parts.values()]
-        if not flows or (any(part.filter for part in parts) and not target.counter_filters):
+        if not flows:
             continue
         groups = _groups(flows, pattern.ranks)
         names = _lanes(flows)

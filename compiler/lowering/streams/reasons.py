@@ -5,24 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from collc.base.paths import Path
-from collc.lowering.streams.phase import stream_phases
 from collc.lowering.streams.recognition import MANY, held_after, recognised
 from collc.spec.exchange import StepsPhase
-from collc.target import Target
 
 
-def why_not(
-    phase: StepsPhase, target: Target, *, path: Path | None, own_only: bool, in_code: bool
-) -> str:
-    """Why no form of a stream does what a phase does on a target; nothing if one does. `own_only`
-    says that only its own slice is asked of a rank afterwards, `in_code` that elements are combined
-    by a call-back."""
+def why_not(phase: StepsPhase, *, path: Path | None, own_only: bool, in_code: bool) -> str:
+    """Why no form of a stream does what a phase does; nothing if one does. `own_only` says that
+    only its own slice is asked of a rank afterwards, `in_code` that elements are combined by a
+    call-back."""
     if recognised(phase, own_only=own_only and not in_code) is None:
         return next(_unrecognised(phase, own_only=own_only, in_code=in_code))
     if path is not None and path.gaps:
         return "its order is not contiguous"
-    if not any(True for _ in stream_phases(phase, target, path=path, own_only=own_only)):
-        return f"it takes counter filters, which nobody attests for {target.name}"
     return ""
 
 

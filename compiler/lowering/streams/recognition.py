@@ -22,7 +22,6 @@ from collc.lowering.streams.forms import (
     halved_all_to_all,
     reduce_scatter,
     scatter,
-    turned_allgather,
 )
 from collc.spec.exchange import StepsPhase
 
@@ -59,7 +58,7 @@ def _moved(held: Ints, there: npt.NDArray[np.bool_]) -> Recognised | None:
     ranks, own = len(held), np.arange(len(held))
     origin = own * ranks + own  # slice r of rank r
     if bool((held == origin)[:, there].all()):
-        return Recognised("allgather", (allgather, chained_allgather, turned_allgather))
+        return Recognised("allgather", (allgather, chained_allgather))
     if there.all() and bool((held == own * ranks + own[:, None]).all()):
         return Recognised("all_to_all", (all_to_all, halved_all_to_all))
     rows = np.flatnonzero((held != _beginning(ranks))[:, there].any(axis=1))

@@ -1,0 +1,51 @@
+"""C805: a plan that is right, though another one takes less than half."""
+
+from __future__ import annotations
+
+import pytest
+
+from collc.tuning import other_plans
+from tests.tuning.warned import compiled, plans_told
+
+SLOW = [
+    ("gather(x: f32[1])", "run binomial_gather to 0", "8 x 1"),
+    ("gather(x: f32[64])", "run binomial_gather to 0", "8 x 1"),
+    ("allreduce(x: f32[1024], add)", "run pipelined_reduce(c = 4) then broadcast from 0", "16 x 1"),
+    ("allreduce(x: f32[1024], add)", "run ring_allreduce", "16 x 1"),
+    (
+        "scatter(x: f32[60])",
+        "run column by binomial_scatter then run rows by binomial_scatter",
+        "4 x 3",
+    ),
+]
+
+
+@pytest.mark.parametrize(("contract", "steps", "grid"), SLOW)
+def test_a_plan_of_less_than_half_is_named_and_takes_what_is_said(contract, steps, grid):
+    bundle = compiled(contract, steps, grid)
+    (warning,) = bundle.warnings
+    assert warning.code == "C805"
+    ((text, cycles),) = plans_told(warning.help)
+    other = compiled(contract, text, grid)
+    assert other.prediction.cycles == cycles < bundle.prediction.cycles / 2
+    assert other.run(seed=1).verified
+    assert other.warnings == ()
+
+
+def test_half_is_not_less_than_half():
+    bundle = compiled("broadcast(x: f32[64])", "run pipelined_broadcast(c = 1)", "3 x 1")
+    best = compiled("broadcast(x: f32[64])", "broadcast from 0", "3 x 1")
+    assert bundle.prediction.cycles > best.prediction.cycles
+    slow = bundle.prediction.cycles > 2 * best.prediction.cycles
+    assert [one.code for one in bundle.warnings] == ["C805"] * slow
+
+
+def test_nothing_is_tried_where_the_bound_rules_it_out(monkeypatch: pytest.MonkeyPatch):
+    bundle = compiled("broadcast(x: f32[64])", "broadcast from 0", "3 x 1")
+    assert bundle.prediction.cycles < 2 * bundle.prediction.bound
+    monkeypatch.setattr(other_plans, "plans", lambda *_: pytest.fail("a plan was looked at"))
+    assert bundle.warnings == ()
+
+
+def test_what_the_compiler_has_chosen_is_not_questioned():
+    assert compiled("gather(x: f32[1])", "run auto", "8 x 1").warnings == ()
