@@ -107,3 +107,38 @@ def test_the_benchmarks_that_are_shown_are_points_of_their_page() -> None:
     assert len(shown) >= 5
     for _, _, shape, length, _, theirs, ours, ratio, _ in shown:
         assert (shape, length, theirs, f"{ours} ({ratio})") in measured
+
+
+def decisions() -> dict[int, str]:
+    """The text of each decision by its number, in the order of the page."""
+    page = (DOCS / "decisions.md").read_text(encoding="utf-8")
+    return {
+        int(n): text
+        for n, text in re.findall(r"^\*\*D(\d+)\.(.*?)(?=^\*\*D|\Z)", page, re.M | re.S)
+    }
+
+
+def test_decisions_are_in_order() -> None:
+    assert list(decisions()) == sorted(decisions())
+
+
+def test_a_decision_holds_in_files_that_exist() -> None:
+    named = ((n, re.findall(r"^Holds in (.*)\.$", text, re.M)) for n, text in decisions().items())
+    files = [(n, file) for n, lines in named for line in lines for file in line.split(", ")]
+    assert len(files) > 100
+    assert [(n, file) for n, file in files if not (ROOT / file.strip("`")).exists()] == []
+
+
+def test_a_decision_that_is_cited_is_there_and_not_replaced() -> None:
+    known = {n for n, text in decisions().items() if not text.startswith("** Replaced by D")}
+    folders = ("compiler", "research", "templates", "grammar", "evaluator/src", "docs")
+    texts = [path for name in folders for path in (ROOT / name).rglob("*") if path.is_file()]
+    endings = {".py", ".md", ".j2", ".coll", ".rs"}
+    texts = [path for path in texts if path.suffix in endings and path.name != "decisions.md"]
+    cited = [
+        (path.name, int(n))
+        for path in texts
+        for n in re.findall(r"\bD(\d{1,3})\b", path.read_text(encoding="utf-8"))
+    ]
+    assert len(cited) > 25
+    assert [(name, n) for name, n in cited if n not in known] == []

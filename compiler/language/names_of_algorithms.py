@@ -26,7 +26,7 @@ from collc.language.syntax import (
     OwnContractDecl,
     Word,
 )
-from collc.language.traverse import expressions_of_held, expressions_of_transfer, walk
+from collc.language.traverse import expressions_of, walk
 
 MAX_LOOPS_DEEP = 32
 
@@ -100,7 +100,7 @@ def _check_held(held: syntax.HeldDecl, known: Known) -> Iterator[ProblemError]:
         message = "`as slice` places one slice, and these are several"
         yield problem("C154", message, held.into.span, help="say it of `slice E`")
     inner = known.with_numbers(*words)
-    for expression in expressions_of_held(held):
+    for expression in expressions_of(held):
         yield from _check_expression(expression, inner)
 
 
@@ -184,7 +184,7 @@ def _check_transfer(transfer: syntax.EachDecl, known: Known) -> Iterator[Problem
         help = f"write `{transfer.rank.text}` in front of the arrow"
         yield problem("C156", message, transfer.source.span, help=help)
     inner = known.with_numbers(*words)
-    for expression in expressions_of_transfer(transfer):
+    for expression in expressions_of(transfer):
         yield from _check_expression(expression, inner)
 
 

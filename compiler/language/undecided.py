@@ -57,7 +57,7 @@ def opened(declaration: CollectiveDecl) -> CollectiveDecl:
     use = TreeUse(Word(AUTO, span), (), span)
     rooted = declaration.contract.kind.text in {kind.value for kind in _ROOTED}
     root = _place_of(steps) if rooted else None
-    run = RunClause(None, use, root, False, span)
+    run = RunClause(None, use, root, None, span)
     kept = (clause for clause in declaration.clauses if not isinstance(clause, StepClause))
     return replace(declaration, clauses=(*kept, run))
 

@@ -50,8 +50,8 @@ class ReduceClause:
     tree: TreeUse
     upper: TreeUse | None
     to: PeDecl | Expression | None
-    then: bool
     span: Span
+    then: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,8 +59,8 @@ class BroadcastClause:
     """`broadcast from 0`."""
 
     root: PeDecl | Expression
-    then: bool
     span: Span
+    then: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,9 +71,9 @@ class RunClause:
     lines: Word | None
     algorithm: TreeUse
     root: PeDecl | Expression | None
-    then: bool
+    taken: Word | None
     span: Span
-    taken: Word | None = None
+    then: bool = False
 
 
 @dataclass(frozen=True, eq=False)

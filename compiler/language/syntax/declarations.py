@@ -97,6 +97,7 @@ class FormulaDecl:
     arrow: Word
     pe: PeDecl
     locals: tuple[LocalDecl, ...]
+    span: Span
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,10 +141,15 @@ class EachDecl:
     condition: Expression | None
     sent: SlicesDecl | None
     source: Word
-    combines: bool
+    arrow: str
     destination: Expression
     into: Expression | None
     span: Span
+
+    @property
+    def combines(self) -> bool:
+        """Whether the receiver combines what it gets with its own."""
+        return self.arrow == "=>"
 
 
 @dataclass(frozen=True, eq=False)

@@ -59,8 +59,8 @@ class Not:
 class Arithmetic:
     """`left + right`; the operator is one of + - * div mod."""
 
-    operator: str
     left: Expression
+    operator: str
     right: Expression
     span: Span
 
@@ -69,8 +69,8 @@ class Arithmetic:
 class Logic:
     """`left and right`, `left or right`."""
 
-    operator: str
     left: Expression
+    operator: str
     right: Expression
     span: Span
 
