@@ -198,6 +198,12 @@ site: setup
 wheels:
 	.ci/wheels
 
+# Sweeps on the engines of clusters, in each one's local mode.
+.PHONY: engines
+engines: setup
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dask,ray,slurm]'
+	$(BIN)/pytest tests/sweeping
+
 # The table of patterns, docs/patterns.md, from the prelude, the examples and the compiler.
 .PHONY: patterns sweep
 patterns: setup
