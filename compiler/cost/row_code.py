@@ -175,13 +175,13 @@ def _send(text: Features, here: Here, kind: int) -> Iterator[Action]:
     yield "code", text.code.block + (0 if here.always_receives else _activated(text, kind))
     if not text.alike:
         yield "code", text.code.operand_length
-    if text.passes:
+    if text.passes and here.receives:
         yield "code", text.bit(kind & SENDS)
     if kind & RELAYS:
         yield from (("code", text.code.operand_length + text.issue + DISPATCH), ("pass", 0))
         return
     yield from (("code", text.code.operand + text.issue + DISPATCH), ("send", 0))
-    if text.passes:
+    if text.passes and here.receives:
         yield "code", text.jump
 
 

@@ -253,6 +253,7 @@ def stream_fields(phase: Phase, any_color: str, *, by_color: bool) -> tuple[Fiel
     end += ", 4 and 5 as 1 and 2 the task that joins" * joins_three(phase)
     used = {op for role in phase.roles for op in thens_of(role)}
     waits = any(stream.after for role in phase.roles for stream in streams_of(role).values())
+    some = set(_set_by_some(phase))
     for lane in phase.exchange.lanes:
         fields += [
             Field(f"{lane}_receives", "bool", "", "false"),
@@ -263,14 +264,12 @@ def stream_fields(phase: Phase, any_color: str, *, by_color: bool) -> tuple[Fiel
             Field(f"{lane}_out", "color", "", any_color),
             Field(f"{lane}_from", "u16", "the first slice", "0"),
             Field(f"{lane}_from_count", "u16", "how many", "0"),
-            Field(f"{lane}_advances", "bool", "its own switch behind its words", "false"),
-            Field(f"{lane}_resets", "bool", "all switches behind its words", "false"),
-            Field(f"{lane}_hands_over", "bool", "the turn behind its words", "false"),
-            Field(f"{lane}_through", "bool", "combined as it is sent", "false"),
-            Field(f"{lane}_keeps_first", "bool", "what it receives, before that", "false"),
-            Field(f"{lane}_combines", "bool", "what it receives", "false"),
-            Field(f"{lane}_stages", "bool", "what it receives", "false"),
         ]
+        fields += (
+            Field(f"{lane}_{name}", "bool", about, "false")
+            for name, about in _OF_SOME
+            if f"{lane}_{name}" in some
+        )
         fields += [
             Field(f"{lane}_{name}_then", "u16", end, "0")
             for name in ("out", "control", "into")
@@ -284,6 +283,25 @@ def stream_fields(phase: Phase, any_color: str, *, by_color: bool) -> tuple[Fiel
                 Field(f"{lane}_queue_out", "u16", "", "0"),
             ]
     return tuple(fields)
+
+
+# What a PE does on a lane, in forms in which some PE does it.
+_OF_SOME = (
+    ("advances", "its own switch behind its words"),
+    ("resets", "all switches behind its words"),
+    ("hands_over", "the turn behind its words"),
+    ("through", "combined as it is sent"),
+    ("keeps_first", "what it receives, before that"),
+    ("stages", "what it receives"),
+)
+
+
+def _set_by_some(phase: Phase) -> Iterator[str]:
+    """The parameters that are true for some role."""
+    for role in phase.roles:
+        for name, stream in streams_of(role).items():
+            values = _lane_values(name, stream, "0", None)
+            yield from (field for field, value in values if value == "true")
 
 
 def stream_role(
@@ -332,7 +350,6 @@ def _lane_values(
     yield f"{name}_hands_over", _bool(stream.advance is Advance.HAND_OVER)
     yield f"{name}_through", _bool(stream.through)
     yield f"{name}_keeps_first", _bool(stream.kept_first)
-    yield f"{name}_combines", _bool(stream.combines)
     yield f"{name}_stages", _bool(stream.staged)
 
 
