@@ -4,7 +4,7 @@ columns, against the whole vector as one collective.
 
     python tests/both_axes.py [CONTRACT ...] [--size 4x4 ...] [--length 64 ...] [--target wse3]
 
-Without CONTRACT all that can be joined. Run by hand; docs/programs.md keeps a result.
+Without CONTRACT all that can be joined. Run by hand; docs/program-costs.md has a result.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ for that very length.
     python tests/choice.py [FILE] [-D P=128] [-D B=4096] [--target wse3] [--beside STEPS]
 
 Lengths rise by half, and there are the neighbours of every limit. STEPS are those of a pattern that
-is no alternative, such as "reduce optimal to 0". Run by hand; docs/programs.md keeps a result.
+is no alternative, such as "reduce optimal to 0". Run by hand; docs/program-costs.md has a result.
 """
 
 from __future__ import annotations

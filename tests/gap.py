@@ -23,7 +23,6 @@ import numpy as np
 
 from collc.base.diagnostics import CollcError
 from collc.cost import Prediction
-from collc.cost.row_model import cycles as model_cycles
 from collc.cost.tree_bound import least_cycles
 from collc.driver.pipeline import prove_text
 from collc.driver.planning import planned
@@ -31,6 +30,7 @@ from collc.language.optimal_tree import optimum
 from collc.schedule import ReducePhase, Schedule
 from collc.spec import ReduceStep
 from collc.target import TARGETS
+from collc_research.reproduce.row_model import cycles as model_cycles
 
 PAGE = Path(__file__).parents[1] / "docs" / "gap.md"
 TARGET = "wse3"

@@ -6,7 +6,7 @@ Each program is compiled once for each target, by the simulator's strict rules. 
 same in all runs; the numbers that say how long every PE waits before every call come from the seed.
 What is done is kept in build/skews, for each emitted text by itself, so that an interrupted command
 goes on; it prints a table of all that is kept for what is emitted now.
-Run by hand; docs/programs.md keeps a result.
+Run by hand; docs/program-costs.md has a result.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ Colors are torn down behind each use; with --auto only where the compiler choose
 collectives are different ones with buffers of their own, also where their patterns are the same.
 
 The table has a row for what comes first and a column for what follows. Run by hand;
-docs/programs.md keeps a result.
+docs/program-costs.md has a result.
 """
 
 from __future__ import annotations

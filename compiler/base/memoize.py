@@ -6,33 +6,35 @@ the same values all the while.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
 P = ParamSpec("P")
 R = TypeVar("R")
-KEPT = 8  # results, of the last phases
+PHASES, ROLES = 8, 4096  # results that are held: of the last phases, of the last roles
 
 
-def remembered(find: Callable[P, R]) -> Callable[P, R]:
-    """`find` with its last results kept. Arguments are compared by identity, since to compare or
-    hash a phase takes as long as to check it; they have to be frozen, as does the result."""
-    kept: deque[tuple[tuple[object, ...], R]] = deque(maxlen=KEPT)
+def by_identity(most: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """A function with its last results held. Arguments are compared by identity, since to compare
+    or hash a phase takes as long as to check it; they have to be frozen, as does the result."""
 
-    @wraps(find)
-    def again(*arguments: P.args, **named: P.kwargs) -> R:
-        asked = (*arguments, *named.values())
-        for known, result in kept:
-            if len(known) == len(asked) and all(map(_is, known, asked)):
-                return result
-        result = find(*arguments, **named)
-        kept.append((asked, result))
-        return result
+    def memoized(find: Callable[P, R]) -> Callable[P, R]:
+        held: dict[tuple[int, ...], tuple[tuple[object, ...], R]] = {}
 
-    return again
+        @wraps(find)
+        def again(*arguments: P.args, **named: P.kwargs) -> R:
+            asked = (*arguments, *named.values())
+            key = tuple(map(id, asked))
+            if key not in held:
+                if len(held) >= most:
+                    del held[next(iter(held))]  # the oldest
+                held[key] = asked, find(*arguments, **named)  # as long as they live, ids are theirs
+            return held[key][1]
+
+        return again
+
+    return memoized
 
 
-def _is(one: object, other: object) -> bool:
-    return one is other
+remembered = by_identity(PHASES)

@@ -83,6 +83,14 @@ class Place:
     combining: dict[int, Work] = field(default_factory=dict)  # by slice, which lane does so
     returned: set[str] = field(default_factory=set)
 
+    @cached_property
+    def receiving(self) -> dict[str, list[Work]]:
+        """The lanes that receive, by color."""
+        found: dict[str, list[Work]] = {}
+        for work in self.lanes:
+            found.setdefault(work.receives_on or "", []).append(work)
+        return found
+
     def may_begin(self, work: Work, *, receives: bool) -> bool:
         """Whether what a lane begins after has ended: receiving on another one, or sending."""
         others = [other for other in self.lanes if other.lane == work.after]
@@ -100,6 +108,7 @@ class Line:
     places: Sequence[Place]
     sizes: Sequence[int]
     ahead: Direction
+    counted: dict[tuple[int, int], tuple[int, int, int]] = field(default_factory=dict, repr=False)
 
     @cached_property
     def bounds(self) -> list[int]:
@@ -110,6 +119,15 @@ class Line:
         """Of the slices of a place."""
         found = slices.at(place)
         return self.bounds[found.stop] - self.bounds[found.start]
+
+    def counts(self, counter: Filter, place: int) -> tuple[int, int, int]:
+        """Wavelets of a filter's period, before those that pass, and that pass, at its place."""
+        key = (id(counter), place)  # the routers of the line hold the filter
+        if key not in self.counted:
+            parts = (counter.period, counter.before, counter.passes)
+            period, before, passes = (self.wavelets(part, place) for part in parts)
+            self.counted[key] = period, before, passes
+        return self.counted[key]
 
 
 @dataclass(frozen=True)
@@ -206,13 +224,13 @@ def _hand_over(line: Line, way: Sequence[int], color: str, place: int) -> None:
 def _takes(line: Line, at: int, color: str) -> bool:
     """Whether a PE has begun to receive what comes to it on a color."""
     one = line.places[at]
-    lanes = (work for work in one.lanes if work.receives_on == color and work.receives)
-    return all(one.may_begin(work, receives=True) for work in lanes)
+    lanes = one.receiving.get(color, ())
+    return all(one.may_begin(work, receives=True) for work in lanes if work.receives)
 
 
 def _goes_through(line: Line, at: int, color: str) -> bool:
     """Whether a PE combines what comes on a color on its way."""
-    return any(work.through for work in line.places[at].lanes if work.receives_on == color)
+    return any(work.through for work in line.places[at].receiving.get(color, ()))
 
 
 def _sent_through(line: Line, place: int, work: Work, color: str) -> bool:
@@ -243,7 +261,7 @@ def _hops(line: Line, place: int, color: str, slice_: int) -> list[Hop] | None:
             return None
         hops.append(Hop(on, way, number, carried))
         for there in way:
-            work = next((w for w in line.places[there].lanes if w.receives_on == on), None)
+            work = next(iter(line.places[there].receiving.get(on, ())), None)
             if work is None or not work.passes_on:
                 continue
             own = work.through[0]
@@ -257,20 +275,21 @@ def _hops(line: Line, place: int, color: str, slice_: int) -> list[Hop] | None:
 
 def _way(line: Line, place: int, color: str) -> list[int] | None:
     """The routers that words of a place come to; None if one does not let them in."""
-    way: list[int] = []
+    way: dict[int, None] = {}
     arrivals = [(place, Direction.RAMP)]
     for at, source in arrivals:
         there = line.places[at].routers.get(color) if 0 <= at < len(line.places) else None
-        if there is None or there.route is None or at in way:
+        route = there.route if there is not None else None
+        if there is None or route is None or at in way:
             return None
-        if there.route.receive is not source or there.was_reset:
+        if route.receive is not source or there.was_reset:
             return None  # words behind a reset are those of the next call
-        way.append(at)
-        for side in there.route.send:
+        way[at] = None
+        for side in route.send:
             if side is not Direction.RAMP:
                 step = 1 if side is line.ahead else -1
                 arrivals.append((at + step, side.opposite))
-    return way
+    return list(way)
 
 
 def _pass(
@@ -286,7 +305,7 @@ def _pass(
     if Direction.RAMP not in router.route.send:
         return False
     got = block if router.filter is None else _filtered(line, at, router.filter, block, ends, seen)
-    lanes = [work for work in one.lanes if work.receives_on == color]
+    lanes = one.receiving.get(color, [])
     if got and len(lanes) != 1:
         raise RefusedError(f"place {at} gets words that it does not receive")
     for slice_, value in got:
@@ -303,9 +322,7 @@ def _filtered(  # noqa: PLR0913, PLR0917 - a filter, what comes to it, what it h
     seen: int,
 ) -> list[tuple[int, int]]:
     """What a filter lets a PE have of slices; it has `seen` so many wavelets."""
-    period, before, passes = (
-        line.wavelets(part, at) for part in (counter.period, counter.before, counter.passes)
-    )
+    period, before, passes = line.counts(counter, at)
     if period < 1 or not ends:
         return []
     found: list[tuple[int, int]] = []
@@ -356,7 +373,7 @@ def _left_over(line: Line) -> Iterator[str]:
             if router.position:
                 yield f"nothing sets the router of place {place} back"
             if router.filter is not None:
-                period = line.wavelets(router.filter.period, place)
+                period = line.counts(router.filter, place)[0]
                 if period < 1 or router.passed % period:
                     yield f"the filter of place {place} begins the next call in another state"
     yield from _overtaken(line)

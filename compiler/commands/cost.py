@@ -23,7 +23,7 @@ from collc.tuning.dynamic_length import show_ranges
 from collc.tuning.show import show_terms
 from collc_research.networks import cost_on, read_network, show_cost
 
-# of algorithms by steps, for halves of a vector: docs/programs.md, "Both axes at once"
+# of algorithms by steps, for halves of a vector: docs/program-costs.md, "Both axes at once"
 ROUGHLY_TOGETHER = "predicted from a fifth too low to a third too high"
 
 

@@ -17,7 +17,7 @@ from collc.target.constants import RowCode
 
 SENDS, RELAYS, RECEIVES = int(RowKind.SENDS), int(RowKind.RELAYS), int(RowKind.RECEIVES)
 COMBINES, STAGES, APPLIES = int(RowKind.COMBINES), int(RowKind.STAGES), int(RowKind.APPLIES)
-OUT, INTO, FABRIC = SENDS | RELAYS, RECEIVES | APPLIES, SENDS | RELAYS | RECEIVES
+OUT, INTO = SENDS | RELAYS, RECEIVES | APPLIES
 ENDS = int(RowKind.ENDS)
 OVER = int(RowKind.OVER) | ENDS
 

@@ -56,7 +56,7 @@ class StreamLaneModel:
     """A lane: `field` begins its parameters' names, `name` everything else; the positions of its
     queues, and of the first of its DSRs (sources, pairs). What any PE does on it: `receives` and
     `keeps` what it receives, `sends`, `advances`, `resets`, `hands_over`, sends what goes `through`
-    it, `combines`, `overwrites` or stages, keeps its slice first; whether it begins after another
+    it, `combines` or stages, keeps its slice first; whether it begins after another
     lane, and what begins after it; whether it is `backward`. Its operations are `out`, `control`
     and `into`."""
 
@@ -75,7 +75,6 @@ class StreamLaneModel:
     resets: bool
     hands_over: bool
     through: bool
-    overwrites: bool
     combines: bool
     applies_combined: bool
     staged: bool
@@ -215,7 +214,6 @@ def _lane_model(
         resets=Advance.RESET in behind,
         hands_over=Advance.HAND_OVER in behind,
         through=any(stream.through for stream in streams),
-        overwrites=any(s.receives and not (s.combines or s.staged) for s in streams),
         combines=any(s.receives and s.combines and not s.staged for s in streams),
         applies_combined=any(stream.combines and stream.staged for stream in streams),
         staged=any(stream.staged for stream in streams),

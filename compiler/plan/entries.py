@@ -34,7 +34,6 @@ class RowKind(IntFlag):
 
 
 AREA_BITS = 8
-PUTS_OUT = RowKind.SENDS | RowKind.RELAYS
 
 
 def bits_of(op: Op) -> int:

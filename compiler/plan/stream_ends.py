@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
+from collc.base.memoize import ROLES, by_identity
 from collc.plan.model import Phase
 from collc.plan.ops import Role
 from collc.plan.routers import BY_WAVELET
@@ -34,12 +35,14 @@ class StreamOp:
     name: str
 
 
+@by_identity(ROLES)
 def streams_of(role: Role) -> dict[str, Stream]:
     """What the PEs of a role do, by lane."""
     found = ((lane.name, stream_of(lane)) for lane in role.lanes)
     return {name: stream for name, stream in found if stream is not None}
 
 
+@by_identity(ROLES)
 def thens_of(role: Role) -> dict[StreamOp, Then]:
     """What the ends of the operations of a role do, in the order of the text. Those that the PE
     waits for are joined, two by a task, three by two."""

@@ -13,11 +13,11 @@ import numpy.typing as npt
 
 from collc.cost import closed_forms as forms
 from collc.cost.closed_forms import RAMP, Form
-from collc.cost.row_model import chain, cycles
 from collc.language.optimal_tree import optimum
 from collc.spec.exchange import StepsPhase
 from collc_research.reproduce.claims import Claim, Depth, Finding, Verdict, close, exact, holds
 from collc_research.reproduce.patterns import proved, tree
+from collc_research.reproduce.row_model import chain, cycles
 
 Cycles = npt.NDArray[np.int64]
 P = 512

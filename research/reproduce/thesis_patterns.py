@@ -9,7 +9,6 @@ import numpy as np
 
 from collc.cost import closed_forms as forms
 from collc.cost.closed_forms import RAMP
-from collc.cost.row_model import chain, cycles, cycles_by_element, star
 from collc.language.optimal_tree import Integers, optimum
 from collc_research.reproduce.claims import (
     Claim,
@@ -22,6 +21,7 @@ from collc_research.reproduce.claims import (
     slip,
 )
 from collc_research.reproduce.patterns import all_trees, best_tree, tree
+from collc_research.reproduce.row_model import chain, cycles, cycles_by_element, star
 
 LENGTHS = (1, 2, 9, 64, 512, 4096)
 GROUPS = (2, 4, 8, 16, 32, 64, 128, 256, 512)

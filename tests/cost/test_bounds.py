@@ -14,7 +14,6 @@ from collc.base.diagnostics import CollcError
 from collc.cost import predict
 from collc.cost.bound import bound_of
 from collc.cost.choice import build_plan
-from collc.cost.row_model import cycles as model_cycles
 from collc.cost.tree_bound import least_cycles
 from collc.driver.pipeline import compile_text, prove_text
 from collc.language.optimal_tree import optimum
@@ -24,6 +23,7 @@ from collc.schedule import build_schedule
 from collc.spec import ContractKind, ElementType
 from collc.target import TARGETS, WSE2
 from collc.target.constants import without_code
+from collc_research.reproduce.row_model import cycles as model_cycles
 
 VISIT = 2 * WSE2.ramp + 1
 LENGTHS = (1, 2, 3, 7, 16, 40, 200)

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 import building as b
 from collc.cost.closed_forms import RAMP
-from collc.cost.row_model import cycles, cycles_by_element
 from collc.proof import follow
 from collc.spec.exchange import Slicing
 from collc_research.networks.rounds import rounds_of_steps
@@ -25,6 +24,7 @@ from collc_research.reproduce.patterns import (
     written,
 )
 from collc_research.reproduce.rank_order import keeps_rank_order
+from collc_research.reproduce.row_model import cycles, cycles_by_element
 from collc_research.reproduce.thesis_structure import hilbert
 from collc_research.reproduce.two_tier import _reads_as
 from tests.trees import model_cycles
