@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import fields
 from functools import cache
-from typing import Any, cast, get_args
+from typing import cast, get_args
 
 from collc.base.diagnostics import Span
 from collc.language.syntax import Expression, Literal, Word
@@ -35,11 +35,12 @@ def walk(expression: Expression) -> Iterator[tuple[Expression, int]]:
             pending.extend((part, depth + 1) for part in reversed(list(inside)))
 
 
-def _parts(here: Any) -> tuple[Any, ...]:  # noqa: ANN401 - any piece of syntax
+def _parts(here: object) -> tuple[object, ...]:
     """What is directly inside a piece of syntax or a tuple of them."""
     if isinstance(here, tuple):
         return here
-    return tuple(getattr(here, name) for name in _fields(type(here)))
+    of: type = type(here)
+    return tuple(getattr(here, name) for name in _fields(of))
 
 
 @cache
