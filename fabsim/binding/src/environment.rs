@@ -1,5 +1,6 @@
 //! What environment variables say where the caller does not.
 
+use fabsim_engine::machine::worthwhile_threads;
 use fabsim_program::program::Clock;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -20,9 +21,9 @@ pub fn strict_by_environment() -> bool {
     std::env::var_os("FABSIM_STRICT").is_some_and(|value| !value.is_empty() && value != "0")
 }
 
-/// How many threads to use: as asked for, else as the environment says, else one. More than there
-/// are processors would only wait for each other.
-pub fn thread_count(asked: Option<usize>) -> PyResult<usize> {
+/// How many threads to use: as asked for, else as the environment says, else as many as so many tiles are worth.
+/// More than there are processors would only wait for each other.
+pub fn thread_count(asked: Option<usize>, tiles: usize) -> PyResult<usize> {
     let named = match asked {
         Some(count) => Some(count),
         None => match std::env::var(THREADS) {
@@ -31,7 +32,7 @@ pub fn thread_count(asked: Option<usize>) -> PyResult<usize> {
         },
     };
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    match named.unwrap_or(1) {
+    match named.unwrap_or_else(|| worthwhile_threads(tiles, processors)) {
         0 => Err(PyValueError::new_err(format!(
             "the number of threads, also in {THREADS}, is at least 1"
         ))),

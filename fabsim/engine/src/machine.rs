@@ -14,7 +14,8 @@ mod undefined;
 mod zones;
 
 use self::registers::writes_registers;
-use self::zones::{for_all, pool, zones};
+pub use self::zones::worthwhile_threads;
+use self::zones::{for_all, pool, zones, TILES_WORTH_A_THREAD};
 use crate::fabric::grid::PeIndex;
 use crate::fabric::observer::Silent;
 use crate::fabric::split_front;
@@ -31,9 +32,6 @@ use fabsim_program::limits::limits;
 use fabsim_program::program::Design;
 use rayon_core::ThreadPool;
 use std::sync::Arc;
-
-/// With fewer tiles to visit, a cycle is done before a second thread has begun.
-const TILES_WORTH_A_THREAD: usize = 4_000;
 
 /// How far the current host command has got.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -212,7 +210,7 @@ impl Machine {
     pub fn step(&mut self) -> Result<(), SimError> {
         let Some(mut recorder) = self.recorder.take() else {
             let visited: usize = self.workers.iter().map(Worker::visited).sum();
-            let worth_it = visited >= TILES_WORTH_A_THREAD;
+            let worth_it = visited >= TILES_WORTH_A_THREAD * self.workers.len();
             let threads = self.threads.clone().filter(|_| worth_it);
             return self.step_with(threads.as_deref(), &mut Silent);
         };

@@ -33,6 +33,10 @@ pub struct Cycle<'a> {
     pub runs_ahead: bool,
 }
 
+/// From so many tiles on, those of a cycle do not fit a processor's own cache: what a visit needs is no longer there
+/// when its turn comes again.
+const TILES_BEYOND_CACHE: usize = 1024;
+
 /// The state of one thread beyond the PEs and routers of its zone.
 #[derive(Debug)]
 pub struct Worker {
@@ -85,7 +89,11 @@ impl Worker {
         let visits = self.list(looking);
         self.tile_cycles += (visits.len() + self.flows.count()) as u64;
         let first = looking.first();
-        for &pe in &visits {
+        let beyond_cache = pes.len() >= TILES_BEYOND_CACHE;
+        for (n, &pe) in visits.iter().enumerate() {
+            if beyond_cache {
+                prefetch_visits(&visits[n + 1..], pes, looking);
+            }
             let state = &mut pes[pe.index() - first.index()];
             self.visit(cycle, pe, state, looking, probe);
         }
@@ -253,8 +261,7 @@ impl Worker {
         probe.turn(cycle.now, pe, state, env.plan, turn);
         if changed {
             // What was sent goes up the ramp only later: the router must be visited until then.
-            let mut outputs = state.core.outputs.iter();
-            looking.router(pe).fed = outputs.any(|queue| !queue.ring.is_empty());
+            looking.router(pe).fed = state.core.outputs.filled() != 0;
         }
         if let Some(at) = unblocked_at {
             if std::mem::take(&mut state.busy_with_command) {
@@ -335,6 +342,21 @@ impl Worker {
             alarm.set(cycle.now, ready, pe);
         };
         moving.commit(&mut deliver, probe);
+    }
+}
+
+/// Prefetches what the next visits need: what leads to something a few visits before that.
+#[inline]
+fn prefetch_visits(next: &[PeIndex], pes: &[Pe], looking: &Looking) {
+    let state = |n: usize| {
+        let pe = next.get(n)?;
+        pes.get(pe.index() - looking.first().index())
+    };
+    state(5).into_iter().for_each(Pe::prefetch);
+    state(3).into_iter().for_each(Pe::prefetch_threads);
+    state(1).into_iter().for_each(Pe::prefetch_operands);
+    if let Some(&pe) = next.get(3) {
+        looking.prefetch_channels(pe);
     }
 }
 

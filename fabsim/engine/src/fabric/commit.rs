@@ -9,7 +9,11 @@ use super::zone::{own, Crossing, Zone};
 use super::{
     Caught, ChannelIndex, Collision, Delivery, Injection, Landing, Move, Router, ALL_LINKS, NO_FLOW,
 };
+use crate::prefetch::prefetch;
 use fabsim_program::program::{Direction, Directions};
+
+/// Channels are prefetched so many moves ahead.
+const LATER: usize = 6;
 
 /// The routers of a zone in the second half of a cycle.
 pub struct Moving<'a> {
@@ -51,7 +55,10 @@ impl Moving<'_> {
         if probe.is_silent() {
             // No queue overflows before what leaves has left: it would have to take in more than
             // all sides can send at once.
-            for decided in &moves {
+            for (n, decided) in moves.iter().enumerate() {
+                if let Some(later) = moves.get(n + LATER) {
+                    self.prefetch_channels(later);
+                }
                 if decided.plain {
                     self.pass(decided, deliver, probe);
                 } else {
@@ -82,6 +89,15 @@ impl Moving<'_> {
     #[inline]
     pub(super) fn channel(&mut self, index: ChannelIndex) -> &mut Channel {
         own(self.channels, self.first_channel, index)
+    }
+
+    /// Prefetches the channels of a move that is to come.
+    #[inline]
+    fn prefetch_channels(&self, later: &Move) {
+        for index in [later.channel, later.next] {
+            let place = index.index().wrapping_sub(self.first_channel);
+            self.channels.get(place).into_iter().for_each(prefetch);
+        }
     }
 
     #[inline]

@@ -8,6 +8,7 @@ use super::view::View;
 use super::wavelet::{Command, Wavelet};
 use super::zone::Zone;
 use super::{ChannelIndex, Fabric, Injection, Move, Router, ALL_LINKS};
+use crate::prefetch::prefetch;
 use fabsim_program::program::{Direction, PopMode};
 
 const RAMP: u8 = 1 << Direction::Ramp as u8;
@@ -47,6 +48,18 @@ impl Looking<'_> {
     #[allow(clippy::len_without_is_empty)] // no zone is empty
     pub fn len(&self) -> usize {
         self.routers.len()
+    }
+
+    /// Prefetches the channels of the router of `pe` that hold a wavelet.
+    #[inline]
+    pub fn prefetch_channels(&self, pe: PeIndex) {
+        let first = self.view.wires.places[pe.index()].first_channel;
+        let mut occupied = self.routers[pe.index() - self.zone.first.index()].occupied;
+        while occupied != 0 {
+            let index = ChannelIndex(first + occupied.trailing_zeros());
+            prefetch(self.view.channel(index));
+            occupied &= occupied - 1;
+        }
     }
 
     /// The routers to visit.

@@ -284,10 +284,9 @@ fn survey(state: &Pe, plan: &PePlan, deed: u8, now: u64, currents: &[Current]) -
 fn at_rest(state: &Pe, now: u64, currents: &[Current]) -> bool {
     let ramp = |current: &Current| current.from == Direction::Ramp || current.outputs & RAMP != 0;
     let mut inputs = state.core.inputs.iter();
-    let mut outputs = state.core.outputs.iter();
     !currents.iter().any(ramp)
         && inputs.all(|queue| queue.ring.last_ready() <= now)
-        && outputs.all(|queue| queue.ring.is_empty())
+        && state.core.outputs.filled() == 0
 }
 
 /// One element a cycle, between lines of memory and queues.
@@ -378,8 +377,7 @@ fn outflow_of(
 ) -> Option<Option<Outflow>> {
     let mut up = currents.iter().filter(|c| c.from == Direction::Ramp);
     let (up, more) = (up.next(), up.next());
-    let outputs = state.core.outputs.iter();
-    let filled = outputs.filter(|queue| !queue.ring.is_empty()).count();
+    let filled = state.core.outputs.filled().count_ones();
     match (&running.dest, up, more) {
         (Port::Output(sender), Some(up), None) => {
             let ring = &state.core.outputs[usize::from(sender.queue)].ring;

@@ -87,9 +87,9 @@ impl Flows {
                 let stream = self.stream(outflow.stream);
                 let from = at + u64::from(stream.current.held);
                 let tag = Tag::new(stream.current.color, false, false);
-                let ring = &mut state.core.outputs[usize::from(outflow.queue)].ring;
-                let payloads = stream.span(from, from + outflow.held);
-                ring.pass_on(payloads, tag, passed, at - 1 + ramp);
+                let held = (stream.span(from, from + outflow.held), tag);
+                let outputs = &mut state.core.outputs;
+                outputs.pass_on(outflow.queue, held, passed, at - 1 + ramp);
             }
             if let Some(running) = work.doer.of_mut(state) {
                 advance(running, passed);

@@ -5,6 +5,15 @@ use fabsim_program::program::Design;
 use rayon_core::{ThreadPool, ThreadPoolBuilder};
 use std::sync::Arc;
 
+/// Tiles to visit for each thread, with fewer of which a cycle is done before the others have begun.
+pub(super) const TILES_WORTH_A_THREAD: usize = 500;
+
+/// How many threads a machine of so many tiles can have use for: no more than there are processors, and so
+/// many that each has enough to do in cycles in which half of the tiles are visited.
+pub fn worthwhile_threads(tiles: usize, processors: usize) -> usize {
+    (tiles / (2 * TILES_WORTH_A_THREAD)).clamp(1, processors.max(1))
+}
+
 /// Where the zones of the threads end: rows are shared out evenly.
 pub(super) fn zones(design: &Design, threads: usize) -> Vec<PeIndex> {
     let grid = Grid {
@@ -44,4 +53,17 @@ pub(super) fn for_all<Z: Send>(
         }
         work(own);
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::worthwhile_threads;
+
+    #[test]
+    fn a_thread_has_a_thousand_tiles_and_a_processor() {
+        let threads =
+            [1, 999, 1_999, 2_000, 4_096, 745_500].map(|tiles| worthwhile_threads(tiles, 4));
+        assert_eq!(threads, [1, 1, 1, 2, 4, 4]);
+        assert_eq!(worthwhile_threads(4_096, 1), 1);
+    }
 }

@@ -1,5 +1,6 @@
 //! Which of the threads of a compute element issues an instruction.
 
+use super::operation::Running;
 use super::settings::MainPriority;
 use super::{Env, Pe};
 use fabsim_program::program::Priority;
@@ -94,13 +95,18 @@ impl Pe {
 
     /// The microthread whose turn it is among those of a priority that can go on.
     pub(super) fn ready_thread(&self, env: &Env, priority: Priority) -> Option<usize> {
-        let count = self.threads.len().max(1);
-        let first = usize::from(self.turn) % count;
-        (first..self.threads.len()).chain(0..first).find(|&n| {
-            let running = &self.threads[n];
+        let turn = usize::from(self.turn);
+        let first = match turn < self.threads.len() {
+            true => turn,
+            false => turn % self.threads.len().max(1),
+        };
+        let can_go = |running: &Running| {
             running.priority == priority
                 && self.core.blocked_threads >> (running.thread & 7) & 1 == 0
                 && running.can_step(&self.core, env.now)
-        })
+        };
+        let (before, from) = self.threads.split_at(first);
+        let found = from.iter().position(can_go).map(|n| n + first);
+        found.or_else(|| before.iter().position(can_go))
     }
 }

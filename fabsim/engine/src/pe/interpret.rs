@@ -218,7 +218,7 @@ impl Main {
                 span,
             });
         }
-        let fabric = running.inputs[0].is_some() || running.output.is_some();
+        let fabric = running.inputs[0].is_some() || running.output().is_some();
         let done = running
             .step(core, env.plan, env.now)
             .map_err(|f| f.at(span))?;

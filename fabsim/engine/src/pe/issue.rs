@@ -205,10 +205,6 @@ fn running(op: &DsdOperation, span: Span, plan: &PePlan, all: &[Ready]) -> Resul
         per_cycle,
         pace,
         credit,
-        output: match &dest.port {
-            Port::Output(sender) => Some(sender.queue),
-            _ => None,
-        },
         dest: dest.port.clone(),
         sources: ports,
         source_count: count as u8,

@@ -1,6 +1,7 @@
 //! A PE's data memory: as many words as its program declares.
 
 use crate::fault::{Fault, FaultKind};
+use crate::prefetch::prefetch;
 use fabsim_program::program::TileProgram;
 
 /// Words of 16 bits; addresses in instructions are byte addresses.
@@ -162,6 +163,13 @@ impl Memory {
 
     fn uninitialized(&self, word: usize) -> Fault {
         FaultKind::Uninitialized(word as u64 * 2).into()
+    }
+
+    /// Prefetches a word, if there is one.
+    #[inline]
+    pub fn prefetch(&self, word: i64) {
+        let at = usize::try_from(word).unwrap_or(usize::MAX);
+        self.words.get(at).into_iter().for_each(prefetch);
     }
 
     pub fn len_words(&self) -> usize {

@@ -26,6 +26,7 @@ mod operate;
 pub mod operation;
 pub mod plan;
 pub mod port;
+mod prefetch;
 mod prepared;
 pub mod queues;
 pub mod rate;
@@ -324,17 +325,16 @@ impl Pe {
 
     fn step_thread(&mut self, n: usize, env: &mut Env) -> Result<(), Fault> {
         let running = &mut self.threads[n];
-        let span = running.span;
         if let Some(executed) = &mut env.executed {
             executed.push(Executed::Operation {
                 thread: Some(running.thread),
                 opcode: running.opcode,
-                span,
+                span: running.span,
             });
         }
         let done = running
             .step(&mut self.core, env.plan, env.now)
-            .map_err(|fault| fault.at(span))?;
+            .map_err(|fault| fault.at(running.span))?;
         env.queues_changed = true;
         self.turn = n as u8 + 1;
         if done {

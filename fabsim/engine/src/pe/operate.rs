@@ -275,7 +275,7 @@ pub(super) fn until_written(running: &Running, now: u64, core: &Core, env: &Env)
 
 /// Whether the queues and the microthread of an operation are free.
 fn refuse_busy(issued: &Issued, threads: &Threads, plan: &PePlan) -> Result<(), Fault> {
-    let queues = (issued.running.inputs.as_slice(), issued.running.output);
+    let queues = (issued.running.inputs.as_slice(), issued.running.output());
     refuse_shared_queue(queues, threads, plan)?;
     match issued.is_async && issued.running.length > 0 {
         true => refuse_reentry(issued.running.thread, threads),
@@ -308,7 +308,7 @@ fn refuse_shared_queue(
             .find(|q| old.inputs.contains(&Some(**q)));
         let queue = if let Some(queue) = shared_input {
             Queue::Input(plan.inputs[usize::from(*queue)].id.into())
-        } else if output.is_some() && output == old.output {
+        } else if output.is_some() && output == old.output() {
             let queue = usize::from(output.unwrap_or(0));
             Queue::Output(plan.outputs[queue].id.into())
         } else {

@@ -65,17 +65,16 @@ pub struct Running {
     /// Elements one instruction takes.
     pub per_cycle: u8,
     pub priority: Priority,
-    /// Places of the fabric operands among the PE's queues.
+    /// Places of the fabric operands among the PE's input queues.
     pub inputs: [Option<u8>; 2],
-    pub output: Option<u8>,
+    /// What the SIMD mode of its fabric operands makes of it, if that is more than an element.
+    pub lanes: Option<Lanes>,
     pub kernel: Kernel,
     /// The microthread it runs on, if it is asynchronous.
     pub thread: u8,
     pub dest: Port,
     pub sources: [Port; 3],
     // From here on: what its beginning and end need.
-    /// What the SIMD mode of its fabric operands makes of it, if that is more than an element.
-    pub lanes: Option<Lanes>,
     pub length: u32,
     /// What it passes a cycle, where that is not the same whole number every cycle.
     pub pace: Pace,
@@ -98,16 +97,25 @@ pub struct Running {
 }
 
 impl Running {
+    /// Place of its fabric destination among the PE's output queues.
+    #[inline]
+    pub fn output(&self) -> Option<u8> {
+        match &self.dest {
+            Port::Output(sender) => Some(sender.queue),
+            _ => None,
+        }
+    }
+
     /// Whether an instruction can be issued now.
     #[inline]
     pub fn can_step(&self, core: &Core, now: u64) -> bool {
         if self.uses_fifo() && self.fifo_elements(core) == 0 {
             return self.stops_at_fifo;
         }
-        if self.kernel == Kernel::Special && self.lanes.is_some() {
-            return self.can_step_lanes(core, now);
+        if let (Kernel::Special, Some(lanes)) = (self.kernel, self.lanes) {
+            return self.can_step_lanes(lanes, core, now);
         }
-        let room = match self.output {
+        let room = match self.output() {
             Some(queue) => core.outputs[usize::from(queue)].ring.has_room(),
             None => true,
         };
@@ -116,16 +124,6 @@ impl Running {
             .iter()
             .flatten()
             .all(|&queue| core.inputs[usize::from(queue)].ring.is_ready(now))
-    }
-
-    /// `can_step` for SIMD modes; a command at the head of a queue is met at once.
-    fn can_step_lanes(&self, core: &Core, now: u64) -> bool {
-        self.control_waiting(core, now).is_some()
-            || self.has_room(core)
-                && self.inputs.iter().flatten().all(|&queue| {
-                    let supply = self.supply(core, queue, now);
-                    supply.have >= supply.need
-                })
     }
 
     /// The words that its operands are at, destination first; 0 for those that are no lines of memory.
@@ -201,8 +199,8 @@ impl Running {
         }
         if self.inputs[0].is_some() {
             // A lenient machine takes it as an element where the program does not say what else.
-            let told = self.on_control.is_some() || !plan.lenient;
-            if let Some(queue) = self.control_waiting(core, now).filter(|_| told) {
+            let told = |_: &u8| self.on_control.is_some() || !plan.lenient;
+            if let Some(queue) = self.control_waiting(core, now).filter(told) {
                 self.meet_control(core, plan, queue)?;
                 return Ok(true);
             }
@@ -392,3 +390,4 @@ impl Running {
 // Operands lie in the first cache line.
 const _: () = assert!(std::mem::size_of::<Port>() == 16);
 const _: () = assert!(std::mem::offset_of!(Running, sources) == 32);
+const _: () = assert!(std::mem::offset_of!(Running, dest) == 16);

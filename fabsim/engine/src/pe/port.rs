@@ -1,7 +1,7 @@
 //! The operands of a running DSD operation.
 
 use super::memory::Memory;
-use super::queues::{InputQueue, OutputQueue};
+use super::queues::{InputQueue, Outputs};
 use crate::fabric::ramp::{Entry, Tag};
 use crate::fault::{Fault, FaultKind};
 
@@ -220,14 +220,11 @@ impl Port {
 
 /// Sends one element; the queue has room.
 #[inline]
-pub fn send(sender: Sender, value: u32, last: bool, ready: u64, outputs: &mut [OutputQueue]) {
+pub fn send(sender: Sender, value: u32, last: bool, ready: u64, outputs: &mut Outputs) {
     let payload = sender.payload(value);
     let advance_switch = last && sender.advance_switch;
     let tag = Tag::new(sender.color, sender.control, advance_switch);
-    let entry = Entry { payload, tag };
-    let ring = &mut outputs[usize::from(sender.queue)].ring;
-    // What a queue holds leaves in order, however long each was on its way.
-    ring.push(entry, ready.max(ring.last_ready()));
+    outputs.push(sender.queue, Entry { payload, tag }, ready);
 }
 
 #[cfg(test)]

@@ -85,6 +85,12 @@ impl Ring {
         self.len > self.unready(now)
     }
 
+    /// Whether the oldest wavelet is a control wavelet.
+    #[inline]
+    pub fn is_control_first(&self) -> bool {
+        self.first().is_some_and(|entry| entry.wavelet().control)
+    }
+
     /// How many wavelets can be used.
     #[inline]
     pub fn ready_count(&self, now: u64) -> u8 {
@@ -188,6 +194,68 @@ pub struct OutputQueue {
     pub id: u8,
     /// On wse3.
     pub color: Option<u8>,
+}
+
+/// The output queues of a compute element, and which of them hold something: most cycles concern one or
+/// two of them, and none of the others is looked at.
+#[derive(Clone, Debug)]
+pub struct Outputs {
+    queues: Box<[OutputQueue]>,
+    /// Bit per queue, by place.
+    filled: u8,
+}
+
+impl Outputs {
+    /// Empty queues; a compute element has eight at most.
+    pub fn new(queues: Box<[OutputQueue]>) -> Outputs {
+        debug_assert!(queues.len() <= 8);
+        Outputs { queues, filled: 0 }
+    }
+
+    /// The places of the queues that hold something, a bit each.
+    #[inline]
+    pub fn filled(&self) -> u8 {
+        self.filled
+    }
+
+    /// Appends to the queue at a place, which has room; what it holds leaves in order, however long each was
+    /// on its way.
+    #[inline]
+    pub fn push(&mut self, place: u8, entry: Entry, ready: u64) {
+        let ring = &mut self.queues[usize::from(place)].ring;
+        ring.push(entry, ready.max(ring.last_ready()));
+        self.filled |= 1 << place;
+    }
+
+    /// The oldest wavelet of the queue at a place leaves it.
+    #[inline]
+    pub fn pop(&mut self, place: u8) -> Option<Entry> {
+        let ring = &mut self.queues[usize::from(place)].ring;
+        let popped = ring.pop();
+        if ring.is_empty() {
+            self.filled &= !(1 << place);
+        }
+        popped
+    }
+
+    /// See `Ring::pass_on`: the queue at a place holds as many wavelets as before.
+    pub fn pass_on(&mut self, place: u8, (payloads, tag): (&[u32], Tag), count: u64, ready: u64) {
+        let ring = &mut self.queues[usize::from(place)].ring;
+        ring.pass_on(payloads, tag, count, ready);
+    }
+
+    /// Gives the queue at a place a color.
+    pub fn set_color(&mut self, place: u8, color: u8) {
+        self.queues[usize::from(place)].color = Some(color);
+    }
+}
+
+impl std::ops::Deref for Outputs {
+    type Target = [OutputQueue];
+
+    fn deref(&self) -> &[OutputQueue] {
+        &self.queues
+    }
 }
 
 // A cache line each.

@@ -159,7 +159,7 @@ impl Core {
 
     /// Queues that the program does not use are empty.
     fn empty_queues(&self, plan: &PePlan) -> u16 {
-        let outputs = plan.outputs.iter().zip(&self.outputs);
+        let outputs = plan.outputs.iter().zip(self.outputs.iter());
         let outputs = outputs.filter(|(_, queue)| !queue.ring.is_empty());
         let inputs = plan.inputs.iter().zip(&self.inputs);
         let inputs = inputs.filter(|(_, queue)| !queue.ring.is_empty());
@@ -168,7 +168,7 @@ impl Core {
     }
 
     fn full_queues(&self, plan: &PePlan) -> u16 {
-        let outputs = plan.outputs.iter().zip(&self.outputs);
+        let outputs = plan.outputs.iter().zip(self.outputs.iter());
         let outputs = outputs.filter(|(_, queue)| !queue.ring.has_room());
         let inputs = plan.inputs.iter().zip(&self.inputs);
         let inputs = inputs.filter(|(_, queue)| !queue.ring.has_room());
@@ -294,7 +294,7 @@ impl Core {
     fn bind_output(&mut self, id: u16, value: u16, env: &mut Env) -> Result<(), Fault> {
         let place = env.plan.output(id as u8);
         let place = place.ok_or(FaultKind::QueueNotInUse(Queue::Output(id.into())))?;
-        let queue = &mut self.outputs[usize::from(place)];
+        let queue = &self.outputs[usize::from(place)];
         let color = a_color(u64::from(value >> COLOR_SHIFT))?;
         if !queue.ring.is_empty() {
             return Err(FaultKind::OutputHoldsWavelets {
@@ -303,7 +303,7 @@ impl Core {
             }
             .into());
         }
-        queue.color = Some(color);
+        self.outputs.set_color(place, color);
         Ok(())
     }
 

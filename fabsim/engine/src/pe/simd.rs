@@ -9,17 +9,35 @@ use crate::fabric::ramp::{Entry, Tag};
 use crate::fault::{Fault, FaultKind};
 use fabsim_program::program::{Arch, Opcode, Simd};
 
-/// What a mode makes of an operation.
+/// What a mode makes of an operation. Two bytes, since an operation has it where it has what every element
+/// needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Lanes {
-    /// Of a wavelet: two of 16 bits, one of 32.
-    pub elements: u8,
-    /// Of an instruction, at most.
-    pub wavelets: u8,
+    mode: Simd,
+    /// Elements have 16 bits, two to a wavelet.
+    halves: bool,
+}
+
+const _: () = assert!(std::mem::size_of::<Option<Lanes>>() == 2);
+
+impl Lanes {
+    /// Elements of a wavelet: two of 16 bits, one of 32.
+    #[inline]
+    pub fn elements(self) -> u8 {
+        1 + u8::from(self.halves)
+    }
+
+    /// Wavelets of an instruction, at most.
+    #[inline]
+    pub fn wavelets(self) -> u8 {
+        1 + u8::from(self.mode != Simd::Simd32)
+    }
+
     /// It does not begin with fewer wavelets than it can take.
-    pub waits: bool,
-    /// A result is the first source as it is.
-    pub copies: bool,
+    #[inline]
+    pub fn waits(self) -> bool {
+        self.mode == Simd::Simd64
+    }
 }
 
 /// Wavelets that an operation has, those its next instruction needs, and the bits of that.
@@ -55,15 +73,10 @@ pub fn lanes(
         return Err(FaultKind::SimdMode(opcode).into());
     }
     let lanes = Lanes {
-        elements: if bytes == 2 { 2 } else { 1 },
-        wavelets: if mode == Simd::Simd32 { 1 } else { 2 },
-        waits: mode == Simd::Simd64,
-        copies: matches!(
-            opcode,
-            Opcode::Mov16 | Opcode::Mov32 | Opcode::Fmovh | Opcode::Fmovs
-        ),
+        mode,
+        halves: bytes == 2,
     };
-    let group = lanes.elements * lanes.wavelets;
+    let group = lanes.elements() * lanes.wavelets();
     let width = documented_rate(arch, opcode, ports);
     if width < group {
         return Err(FaultKind::SimdWidth {
@@ -76,29 +89,56 @@ pub fn lanes(
     Ok((group > 1).then_some(lanes))
 }
 
+/// Whether a result is the first source as it is.
+fn copies(opcode: Opcode) -> bool {
+    matches!(
+        opcode,
+        Opcode::Mov16 | Opcode::Mov32 | Opcode::Fmovh | Opcode::Fmovs
+    )
+}
+
 impl Running {
     /// Wavelets of a queue that this cycle has, and those the next instruction needs.
     pub fn supply(&self, core: &Core, queue: u8, now: u64) -> Supply {
         let ring = &core.inputs[usize::from(queue)].ring;
         let (need, bits) = match self.lanes {
             None => (1, 1),
-            Some(lanes) => (self.needed(lanes), 32 * lanes.wavelets),
+            Some(lanes) => (self.needed(lanes), 32 * lanes.wavelets()),
         };
         let have = ring.ready_count(now).min(need);
         Supply { have, need, bits }
     }
 
     /// Room for as many wavelets as the next instruction needs.
+    #[inline]
     pub fn has_room(&self, core: &Core) -> bool {
         let need = self.lanes.map_or(1, |lanes| self.needed(lanes));
-        match self.output {
+        match self.output() {
             Some(queue) => core.outputs[usize::from(queue)].ring.room() >= need,
             None => true,
         }
     }
 
+    /// `can_step` for SIMD modes; a command at the head of a queue is met at once.
+    #[inline]
+    pub(super) fn can_step_lanes(&self, lanes: Lanes, core: &Core, now: u64) -> bool {
+        let need = self.needed(lanes);
+        let mut can = self.has_room(core);
+        for &queue in self.inputs.iter().flatten() {
+            let ring = &core.inputs[usize::from(queue)].ring;
+            let ready = ring.ready_count(now);
+            if ready > 0 && ring.is_control_first() {
+                return true;
+            }
+            can &= ready >= need;
+        }
+        can
+    }
+
+    /// Wavelets that the next instruction does not begin without.
+    #[inline]
     fn needed(&self, lanes: Lanes) -> u8 {
-        if lanes.waits {
+        if lanes.waits() {
             self.wanted(lanes)
         } else {
             1
@@ -107,8 +147,11 @@ impl Running {
 
     /// The most wavelets that the next instruction takes.
     fn wanted(&self, lanes: Lanes) -> u8 {
-        let left = self.remaining.div_ceil(u32::from(lanes.elements));
-        left.min(u32::from(lanes.wavelets)) as u8
+        let left = match lanes.halves {
+            true => self.remaining / 2 + self.remaining % 2,
+            false => self.remaining,
+        };
+        left.min(u32::from(lanes.wavelets())) as u8
     }
 
     /// One instruction, given that there is enough for one and that no command is first.
@@ -123,7 +166,7 @@ impl Running {
         for &queue in self.inputs.iter().flatten() {
             let ring = &core.inputs[usize::from(queue)].ring;
             let is_command = |n| ring.get(n).is_some_and(|entry| entry.wavelet().control);
-            if is_command(1) && lanes.waits && count > 1 {
+            if is_command(1) && lanes.waits() && count > 1 {
                 return Err(FaultKind::SimdSecondCommand(self.opcode).into());
             }
             count = count.min(if is_command(1) {
@@ -132,14 +175,52 @@ impl Running {
                 ring.ready_count(now)
             });
         }
-        if let Some(queue) = self.output {
+        if let Some(queue) = self.output() {
             count = count.min(core.outputs[usize::from(queue)].ring.room());
         }
         for n in 0..count {
             let ready = now + onramp + u64::from(n);
-            self.one_wavelet(core, lanes, ready)?;
+            match copies(self.opcode) {
+                true => self.copy_wavelet(core, lanes, ready)?,
+                false => self.one_wavelet(core, lanes, ready)?,
+            }
         }
         Ok(())
+    }
+
+    /// `one_wavelet` where results are the source as it is: what arrives is written, what is read is sent.
+    #[inline]
+    fn copy_wavelet(&mut self, core: &mut Core, lanes: Lanes, ready: u64) -> Result<(), Fault> {
+        let pair = lanes.halves && self.remaining > 1;
+        let payload = match &mut self.sources[0] {
+            Port::Input { queue, .. } if pair => {
+                let arrived = core.inputs[usize::from(*queue)].ring.pop();
+                arrived.map_or(0, |entry| entry.payload)
+            }
+            port => {
+                let mask = if lanes.halves { 0xffff } else { u32::MAX };
+                let low = port.read(&core.memory, &mut core.inputs)? & mask;
+                match pair {
+                    true => low | port.read(&core.memory, &mut core.inputs)? << 16,
+                    false => low,
+                }
+            }
+        };
+        if !self.is_infinite() {
+            self.remaining -= 1 + u32::from(pair);
+        }
+        if let Port::Output(sender) = self.dest {
+            let advances = self.remaining == 0 && sender.advance_switch;
+            let tag = Tag::new(sender.color, sender.control, advances);
+            core.outputs
+                .push(sender.queue, Entry { payload, tag }, ready);
+            return Ok(());
+        }
+        self.dest.write(&mut core.memory, payload)?;
+        match pair {
+            true => self.dest.write(&mut core.memory, payload >> 16),
+            false => Ok(()),
+        }
     }
 
     /// The elements of one wavelet, the first one in its low half; the last wavelet of an operation
@@ -153,10 +234,10 @@ impl Running {
             }
         }
         let mut sent = 0;
-        let count = self.remaining.min(u32::from(lanes.elements));
+        let count = self.remaining.min(u32::from(lanes.elements()));
         for n in 0..count {
             self.remaining -= u32::from(!self.is_infinite());
-            let value = self.value_of_lane(core, &arrived, (16 * n, lanes.copies))?;
+            let value = self.value_of_lane(core, &arrived, 16 * n)?;
             match self.dest {
                 Port::Output(Sender { bytes: 2, .. }) => sent |= (value & 0xffff) << (16 * n),
                 Port::Output(_) => sent = value,
@@ -167,8 +248,7 @@ impl Running {
             let advances = self.remaining == 0 && sender.advance_switch;
             let tag = Tag::new(sender.color, sender.control, advances);
             let entry = Entry { payload: sent, tag };
-            let ring = &mut core.outputs[usize::from(sender.queue)].ring;
-            ring.push(entry, ready.max(ring.last_ready()));
+            core.outputs.push(sender.queue, entry, ready);
         }
         Ok(())
     }
@@ -177,15 +257,8 @@ impl Running {
         &mut self,
         core: &mut Core,
         arrived: &[u32; 3],
-        (shift, copies): (u32, bool),
+        shift: u32,
     ) -> Result<u32, Fault> {
-        if copies {
-            return match &mut self.sources[0] {
-                Port::Input { bytes: 2, .. } => Ok(arrived[0] >> shift & 0xffff),
-                Port::Input { .. } => Ok(arrived[0]),
-                port => port.read(&core.memory, &mut core.inputs),
-            };
-        }
         let mut sources = Sources {
             half: self.half,
             ..Sources::default()

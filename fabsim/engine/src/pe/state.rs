@@ -4,7 +4,7 @@ use super::fifo::Fifo;
 use super::memory::Memory;
 use super::plan::PePlan;
 use super::prepared::Prepared;
-use super::queues::{InputQueue, OutputQueue, Ring};
+use super::queues::{InputQueue, OutputQueue, Outputs, Ring};
 use super::recent::Recent;
 use super::settings::{MainPriority, Settings};
 use fabsim_program::program::{Arch, BlockTarget, ControlValue, Dsd, Dsr, DsrLoadValue, Span};
@@ -41,7 +41,7 @@ pub struct Core {
     pub active_local: u32,
     pub blocked_local: u32,
     pub inputs: Box<[InputQueue]>,
-    pub outputs: Box<[OutputQueue]>,
+    pub outputs: Outputs,
     pub memory: Memory,
     /// Bit per color on wse2, per input queue on wse3.
     pub blocked_channels: u32,
@@ -70,7 +70,7 @@ impl Core {
         let mut core = Core {
             memory: Memory::new(program),
             inputs: plan.inputs.iter().map(new_input).collect(),
-            outputs: plan.outputs.iter().map(new_output).collect(),
+            outputs: Outputs::new(plan.outputs.iter().map(new_output).collect()),
             dsrs: Vec::new(),
             fifos: program.fifos.iter().map(Fifo::new).collect(),
             active_local: 0,

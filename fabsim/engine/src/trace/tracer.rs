@@ -257,7 +257,7 @@ impl Tracer {
     fn look_at_queues(&mut self, cycle: u64, pe: PeIndex, state: &Pe) {
         let element = self.elements.entry(pe).or_default();
         let mut written = Vec::new();
-        for queue in &state.core.outputs {
+        for queue in state.core.outputs.iter() {
             let known = element.queued.entry(queue.id).or_default();
             let ready = queue.ring.last_ready();
             for n in known.len() as u8..queue.ring.len() {

@@ -211,7 +211,7 @@ impl Probe for Usage {
             doing(cycle + 1, state, plan)
         };
         element.begin(rest, cycle + 1);
-        for queue in &state.core.outputs {
+        for queue in state.core.outputs.iter() {
             let place = usize::from(queue.id) % self.output_queues.len();
             self.output_queues[place].note(queue.ring.len(), pe);
         }

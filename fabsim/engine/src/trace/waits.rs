@@ -100,7 +100,7 @@ fn of_operation(state: &Pe, plan: &PePlan, op: &Running, now: u64, all: &mut Vec
     let sources = op.sources.iter().take(usize::from(op.source_count));
     let supply = |queue| op.supply(&state.core, queue, now);
     of_ports(state, plan, sources, supply, all);
-    if let Some(queue) = op.output {
+    if let Some(queue) = op.output() {
         of_output(plan, usize::from(queue), op.has_room(&state.core), all);
     }
     let mut fifos = op.fifos.iter().flatten();

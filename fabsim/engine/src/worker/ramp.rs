@@ -24,20 +24,17 @@ pub(super) fn up_the_ramp<P: Probe>(
     probe: &mut P,
 ) -> Went {
     let outputs = &mut state.core.outputs;
-    let count = outputs.len();
-    let (mut stays, mut made_room, mut sent) = (false, false, false);
-    let first = usize::from(state.output_turn);
-    let first = if first < count { first } else { 0 };
-    for k in first..first + count {
-        let n = if k < count { k } else { k - count };
-        let queue = &mut outputs[n];
-        let Some(head) = queue.ring.first() else {
-            continue;
-        };
-        if sent || !queue.ring.is_ready(now) {
+    let (mut stays, mut made_room) = (false, false);
+    let turn = u32::from(state.output_turn) % u8::BITS;
+    let mut waiting = outputs.filled().rotate_right(turn);
+    while waiting != 0 {
+        let n = ((waiting.trailing_zeros() + turn) % u8::BITS) as u8;
+        waiting &= waiting - 1;
+        let queue = &outputs[usize::from(n)];
+        let Some(head) = queue.ring.first().filter(|_| queue.ring.is_ready(now)) else {
             stays = true;
             continue;
-        }
+        };
         let Some(channel) = looking.accepts_from_ce(pe, head.color()) else {
             continue;
         };
@@ -48,21 +45,22 @@ pub(super) fn up_the_ramp<P: Probe>(
             _ => false,
         };
         made_room = waited_for || state.core.attention;
-        queue.ring.pop();
+        let (id, level) = (queue.id, queue.ring.len() - 1);
+        outputs.pop(n);
         probe.went_up(RampPassage {
             cycle: now,
             pe,
             color: head.color(),
             wavelet: head.wavelet(),
-            queue: queue.id,
-            level: queue.ring.len(),
+            queue: id,
+            level,
         });
         looking.inject(pe, channel, head);
-        (sent, stays) = (true, true);
-        state.output_turn = n as u8 + 1;
+        stays = true;
+        state.output_turn = n + 1;
+        break;
     }
-    let fed = stays || outputs.iter().any(|queue| !queue.ring.is_empty());
-    looking.router(pe).fed = fed;
+    looking.router(pe).fed = stays || outputs.filled() != 0;
     Went { stays, made_room }
 }
 
