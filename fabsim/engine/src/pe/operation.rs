@@ -390,5 +390,8 @@ impl Running {
 }
 
 // Operands lie in the first cache line.
-const _: () = assert!(std::mem::size_of::<Port>() == 16);
-const _: () = assert!(std::mem::offset_of!(Running, sources) == 32);
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    assert!(std::mem::size_of::<Port>() == 16);
+    assert!(std::mem::offset_of!(Running, sources) == 32);
+};
