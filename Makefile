@@ -29,8 +29,8 @@ test: lint
 # Lint, types, and the tests of the stages that have changed, or of one: make quick STAGE=proof.
 STAGE ?=
 quick: setup
-	$(BIN)/ruff format --check compiler research tests grammar templates fabsim
-	$(BIN)/ruff check compiler research tests grammar templates fabsim
+	$(BIN)/ruff format --check compiler research tests grammar templates fabsim playground
+	$(BIN)/ruff check compiler research tests grammar templates fabsim playground
 	$(MAKE) --no-print-directory types
 	$(BIN)/pytest -n $(JOBS) -m "$$($(BIN)/python tests/stages.py $(STAGE))"
 
@@ -78,8 +78,8 @@ $(VENV)/.fabsim: $(FABSIM_SOURCES) | $(VENV)/.maturin
 	@touch $@
 
 lint: setup
-	$(BIN)/ruff format --check compiler research tests grammar templates fabsim
-	$(BIN)/ruff check compiler research tests grammar templates fabsim
+	$(BIN)/ruff format --check compiler research tests grammar templates fabsim playground
+	$(BIN)/ruff check compiler research tests grammar templates fabsim playground
 	for crate in $(RUST); do (cd $$crate && cargo fmt --all --check) || exit 1; done
 	cd evaluator && cargo clippy --quiet --all-targets --features extension-module -- -D warnings
 	cd fabsim && cargo clippy --quiet --workspace --all-targets -- -D warnings
@@ -90,6 +90,7 @@ types: setup
 	@ln -sfn ../../research build/types/collc_research
 	MYPYPATH=build/types $(BIN)/mypy --strict -p collc -p collc_research
 	$(BIN)/mypy --strict fabsim/python/fabsim
+	$(BIN)/mypy --strict playground/build.py playground/link.py
 
 test-rust: setup
 	cd evaluator && cargo test --quiet
@@ -110,8 +111,8 @@ fuzz:
 	cd fabsim/fuzz && $(FUZZ) host_calls -- $(FUZZ_LIMITS)
 
 format: setup
-	$(BIN)/ruff format compiler research tests grammar templates fabsim
-	$(BIN)/ruff check --fix compiler research tests grammar templates fabsim
+	$(BIN)/ruff format compiler research tests grammar templates fabsim playground
+	$(BIN)/ruff check --fix compiler research tests grammar templates fabsim playground
 	for crate in $(RUST); do (cd $$crate && cargo fmt --all) || exit 1; done
 
 clean:
@@ -170,6 +171,16 @@ viewer: viewer/node_modules/.made
 test-viewer: setup viewer/node_modules/.made
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test,viewer]'
 	$(BIN)/pytest tests/view
+
+# The viewer with compiler and simulator in the browser, into build/playground: docs/playground.md. WHEELS
+# is a folder or a zip with numpy's wheel for Pyodide, where Pyodide's server cannot be reached.
+.PHONY: playground test-playground
+playground: installed viewer/node_modules/.made
+	$(BIN)/python playground/build.py $(if $(WHEELS),--wheels "$(WHEELS)")
+
+test-playground: setup playground
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test,viewer]'
+	$(BIN)/pytest tests/view/test_playground.py
 
 # A page for each family of collectives, with runs to choose from: docs/teaching, into build/teaching.
 .PHONY: teaching

@@ -242,5 +242,4 @@ def _run(seen: Observed) -> dict[str, Any] | None:
         "start_cycle": report.start_cycle if report else 0,
         "verified": bool(report and report.verified),
         "problem": report.problem if report else seen.problem,
-        "tile_cycles": report.tile_cycles if report else None,
     }

@@ -56,7 +56,6 @@ export interface RunData {
   start_cycle?: number;
   verified?: boolean;
   problem?: string;
-  tile_cycles?: number | null;
 }
 
 /** What a page is told of a program; of one known by its trace only it is the name. */

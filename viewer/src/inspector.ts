@@ -123,7 +123,6 @@ function runOf(loaded: Loaded): (HTMLElement | null)[] {
       facts(
         fact("hops over links", count(all), "hops"),
         fact("critical path", `${count(sum)} cycles`, "path-sum"),
-        loaded.program.run?.tile_cycles ? fact("tile-cycles", count(loaded.program.run.tile_cycles)) : null,
       ),
       loaded.path.length ? termBar("critical path", pathTerms(loaded.path)) : null,
       h(

@@ -248,6 +248,10 @@ fn run(provider: source::Provider, path: &Path, options: &CompileOptions) -> Com
         sdk: Sdk::NEWEST,
         assumed: None,
     };
+    // WebAssembly has no threads; there the stack is what the browser gives.
+    if cfg!(target_family = "wasm") {
+        return dialect::compile(provider, &path, options);
+    }
     let thread = std::thread::Builder::new()
         .name("csl".into())
         .stack_size(STACK_BYTES)

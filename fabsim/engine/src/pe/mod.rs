@@ -152,8 +152,11 @@ pub struct Pe {
     failure: Option<Box<Fault>>,
 }
 
-const _: () = assert!(std::mem::offset_of!(Pe, plan) % 64 == 24);
-const _: () = assert!(std::mem::offset_of!(Pe, core) % 64 == 56);
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    assert!(std::mem::offset_of!(Pe, plan) % 64 == 24);
+    assert!(std::mem::offset_of!(Pe, core) % 64 == 56);
+};
 
 impl Pe {
     pub fn new(plan: &PePlan, plan_index: u32) -> Pe {

@@ -388,6 +388,9 @@ impl Running {
 }
 
 // Operands lie in the first cache line.
-const _: () = assert!(std::mem::size_of::<Port>() == 16);
-const _: () = assert!(std::mem::offset_of!(Running, sources) == 32);
-const _: () = assert!(std::mem::offset_of!(Running, dest) == 16);
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    assert!(std::mem::size_of::<Port>() == 16);
+    assert!(std::mem::offset_of!(Running, sources) == 32);
+    assert!(std::mem::offset_of!(Running, dest) == 16);
+};
