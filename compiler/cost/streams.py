@@ -154,10 +154,22 @@ def _run(costs: Costs, line: StreamLine, called: Ints, deep: Ints) -> tuple[Ints
 def _applied(costs: Costs, line: StreamLine, place: int) -> int:
     """Cycles in which what is staged is combined."""
     role = line.roles[place]
+    staged = staged_of(role)
+    slices = staged_slices(staged, place)
+    words = sum(line.sizes[slices.start : slices.stop]) * costs.per_wavelet
+    return applied_words(costs, staged, words) + costs.streams.applied if words else 0
+
+
+def staged_of(role: Role | None) -> list[Stream]:
+    """What a role stages, the lower slices first."""
     streams = map(stream_of, role.lanes) if role else ()
-    staged = [s for s in streams if s is not None and s.staged]
-    words = sum(line.wavelets(s.receives, place) for s in staged) * costs.per_wavelet
-    return applied_words(costs, staged, words) + costs.streams.applied * len(staged) if words else 0
+    return [stream for stream in streams if stream is not None and stream.staged]
+
+
+def staged_slices(staged: Sequence[Stream], place: int) -> range:
+    """The slices that a place stages, which one operation takes from there."""
+    parts = [stream.receives.at(place) for stream in staged if stream.receives]
+    return range(parts[0].start, parts[-1].stop) if parts else range(0)
 
 
 def applied_words(costs: Costs, staged: Sequence[Stream], words: int) -> int:
@@ -181,17 +193,16 @@ def pieces_of(role: Role, op: StreamOp | None) -> dict[str, int]:
     """The pieces of code of an operation of a role, or of what is in front of them all."""
     streams = streams_of(role)
     if op is None:
-        ends = ends_of(role)
-        return {"begun": 1, "joins": max(0, ends - 1)}
+        ends, backward = ends_of(role), any(stream.backward for stream in streams.values())
+        return {"loaded": 1, "joins": max(0, ends - 1), "backward": int(backward)}
     stream = streams[op.lane]
     if op.name == "control":
         return {"control": 1}
-    first = op.name == "out" or stream.sends is None
-    found = {"backward": int(first and stream.backward and begins_behind(role, op) is None)}
+    alone = {"loaded": int(begins_behind(role, op) is not None)}
     if op.name == "out":
-        return found | {"sends": 1, "through": int(stream.through)}
+        return alone | {"sends": 1, "through": int(stream.through)}
     combines = stream.combines and not stream.staged
-    return found | {"receives": 1, "combines": int(combines), "staged": int(stream.staged)}
+    return alone | {"receives": 1, "combines": int(combines), "staged": int(stream.staged)}
 
 
 def _code(costs: Costs, role: Role, op: StreamOp | None) -> int:
