@@ -145,6 +145,11 @@ class StreamModel:
         return tuple(lane for lane in self.lanes if lane.staged)
 
     @property
+    def stages(self) -> str:
+        """The condition that a PE stages something."""
+        return " or ".join(f"{lane.phase}.{lane.field}_stages" for lane in self.staged)
+
+    @property
     def backward(self) -> str:
         """The condition that words of a PE go from the last element to the first; empty if none
         do."""
