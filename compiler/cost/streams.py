@@ -6,7 +6,7 @@ them, as `templates/stream_pe.csl.j2` has it.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -14,13 +14,14 @@ import collc_evaluator
 import numpy as np
 
 from collc.base.memoize import KEPT
-from collc.cost.operations import Costs
+from collc.cost.operations import Costs, costs_of
 from collc.plan import (
     BY_WAVELET,
     Advance,
     Direction,
     Filter,
     Phase,
+    Plan,
     Role,
     Slices,
     Stream,
@@ -32,6 +33,7 @@ from collc.plan import (
     thens_of,
 )
 from collc.plan.unrolled import Ints, roles_of_places
+from collc.schedule import Schedule
 from collc.spec.exchange import StepsPhase
 
 
@@ -114,6 +116,24 @@ def run_streams(
     first = called.min(axis=1, keepdims=True)
     free, end = (np.stack(part)[which.reshape(-1)] for part in zip(*runs, strict=True))
     return free + first, end + first
+
+
+def streams_at_least(schedule: Schedule, plan: Plan) -> int:
+    """Cycles that a plan takes at least for the words of one color that pass a link: all that is
+    sent on it, where routers alone hand words on. Nothing is known of other phases."""
+    least = 0
+    for phase, pattern in zip(plan.phases, schedule.phases, strict=True):
+        if not (phase.streams and isinstance(pattern, StepsPhase)):
+            continue
+        sent: Counter[str | None] = Counter()
+        line = stream_line(costs_of(plan), phase, pattern)
+        for place, role in enumerate(line.roles):
+            for stream in streams_of(role).values() if role else ():
+                if not stream.through:
+                    sent[stream.sends_on] += line.wavelets(stream.sends, place)
+        if not any(s.through for role in phase.roles for s in streams_of(role).values()):
+            least = max(least, *sent.values())
+    return least
 
 
 def stream_line(costs: Costs, phase: Phase, pattern: StepsPhase) -> StreamLine:
