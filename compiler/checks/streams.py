@@ -8,6 +8,7 @@ is what it had at first, provided that nothing else is received over it.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 
@@ -176,6 +177,8 @@ def _shapes(roles: Roles, pattern: StepsPhase) -> Iterator[str]:
         ends = ends_of(role)
         if ends > MOST_ENDS:
             yield f"place {place} waits for {ends} operations, the text for {MOST_ENDS}"
+        if not _adjoin(role, place):
+            yield f"place {place} stages slices that do not adjoin, the text copies them as one"
         for lane in role.lanes:
             stream = stream_of(lane)
             if stream and ways.setdefault(lane.name, stream.backward) is not stream.backward:
@@ -183,6 +186,15 @@ def _shapes(roles: Roles, pattern: StepsPhase) -> Iterator[str]:
             problem = _lane_problem(lane, role, place, pattern.slicing.count)
             if problem:
                 yield f"lane `{lane.name}` of place {place} {problem}"
+
+
+def _adjoin(role: Role, place: int) -> bool:
+    """Whether what is staged to be copied is a row of slices, those of the first lane first."""
+    streams = (stream_of(lane) for lane in role.lanes)
+    staged = [
+        s.receives.at(place) for s in streams if s and s.staged and not s.combines if s.receives
+    ]
+    return all(one.start <= two.start <= one.stop <= two.stop for one, two in pairwise(staged))
 
 
 def _lane_problem(lane: Lane, role: Role, place: int, slices: int) -> str:

@@ -6,7 +6,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from collc.cost.axis_shortcut import cycles_or_never
+from collc.cost.streams import streams_at_least
 from collc.lowering import candidate_plans, does_as_a_stream, relays_need_fewer, resources
 from collc.lowering.concurrent_streams import planned_call_streams
 from collc.lowering.resources import left_by
@@ -38,7 +41,21 @@ def build_plan(schedule: Schedule, target: Target) -> Plan:
         possible = [plan for plan in plans if resources.within_budget(plan)]
     if len(possible) <= 1:
         return possible[0] if possible else min(plans, key=_colors)
-    return min(possible, key=lambda plan: (cycles_or_never(schedule, plan), _colors(plan)))
+    return _least(schedule, possible, _colors)
+
+
+def _least(schedule: Schedule, plans: Sequence[Plan], colors: Callable[[Plan], int]) -> Plan:
+    """The plan with the fewest cycles, of several such that with the fewest colors, of these the
+    first one. What takes more at least than one that is known is not followed."""
+    least = [streams_at_least(schedule, plan) for plan in plans]
+    best: tuple[int, int, int] | None = None
+    for index in sorted(range(len(plans)), key=lambda index: least[index]):
+        if best is None or least[index] <= best[0]:
+            plan = plans[index]
+            found = (cycles_or_never(schedule, plan), colors(plan), index)
+            best = found if best is None else min(best, found)
+    assert best is not None, "there is a plan"
+    return plans[best[2]]
 
 
 def _has_control(plan: Plan) -> bool:
@@ -94,4 +111,4 @@ def fastest(schedule: Schedule, target: Target, most: int, *, streams: bool = Tr
         return min(plans, key=widest)
     if len(possible) == 1:
         return possible[0]
-    return min(possible, key=lambda plan: (cycles_or_never(schedule, plan), widest(plan)))
+    return _least(schedule, possible, widest)

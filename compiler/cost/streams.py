@@ -6,19 +6,22 @@ them, as `templates/stream_pe.csl.j2` has it.
 
 from __future__ import annotations
 
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import collc_evaluator
 import numpy as np
 
-from collc.cost.operations import Costs
+from collc.base.memoize import KEPT
+from collc.cost.operations import Costs, costs_of
 from collc.plan import (
     BY_WAVELET,
     Advance,
     Direction,
     Filter,
     Phase,
+    Plan,
     Role,
     Slices,
     Stream,
@@ -30,6 +33,7 @@ from collc.plan import (
     thens_of,
 )
 from collc.plan.unrolled import Ints, roles_of_places
+from collc.schedule import Schedule
 from collc.spec.exchange import StepsPhase
 
 
@@ -114,6 +118,24 @@ def run_streams(
     return free + first, end + first
 
 
+def streams_at_least(schedule: Schedule, plan: Plan) -> int:
+    """Cycles that a plan takes at least for the words of one color that pass a link: all that is
+    sent on it, where routers alone hand words on. Nothing is known of other phases."""
+    least = 0
+    for phase, pattern in zip(plan.phases, schedule.phases, strict=True):
+        if not (phase.streams and isinstance(pattern, StepsPhase)):
+            continue
+        sent: Counter[str | None] = Counter()
+        line = stream_line(costs_of(plan), phase, pattern)
+        for place, role in enumerate(line.roles):
+            for stream in streams_of(role).values() if role else ():
+                if not stream.through:
+                    sent[stream.sends_on] += line.wavelets(stream.sends, place)
+        if not any(s.through for role in phase.roles for s in streams_of(role).values()):
+            least = max(least, *sent.values())
+    return least
+
+
 def stream_line(costs: Costs, phase: Phase, pattern: StepsPhase) -> StreamLine:
     """What a line of the phase runs."""
     sizes = np.diff(pattern.slicing.bounds) // costs.per_wavelet
@@ -136,28 +158,56 @@ def _beginning(costs: Costs, role: Role | None) -> int:
 def _run(costs: Costs, line: StreamLine, called: Ints, deep: Ints) -> tuple[Ints, Ints]:
     """The same for one line."""
     starts = called + begun(costs, line)
+    ends = _ends(costs, line, (starts + deep).tolist())
+    last = np.array([max(found, default=0) for found in ends], dtype=np.int64)
+    waits = np.array([bool(found) for found in ends])
+    applied = np.array([_applied(costs, line, place) for place in range(len(ends))])
+    free = np.where(waits, last + 1 + costs.task + applied, starts)
+    return free, np.where(waits, last, starts)
+
+
+Ended = list[list[int]]  # by place, when its operations end
+_KNOWN: deque[tuple[StreamLine, Costs, list[int], Ended]] = deque(maxlen=KEPT)
+
+
+def _ends(costs: Costs, line: StreamLine, begins: list[int]) -> Ended:
+    """When the operations of each place end. A plan that has been chosen is predicted again, so
+    the last lines are known; phases are told by identity, as `collc.base.memoize` does."""
+    for known, their_costs, begin, ended in _KNOWN:
+        given = (known.sizes, their_costs, begin)
+        if known.phase is line.phase and given == (line.sizes, costs, begins):
+            return ended
     places = [
         Place(
             [_router(line, place, color) for color in line.colors],
-            list(_operations(costs, line, place, int(starts[place] + deep[place]))),
+            list(_operations(costs, line, place, begin)),
         )
-        for place in range(len(line.roles))
+        for place, begin in enumerate(begins)
     ]
-    ends = collc_evaluator.stream_ends(_machine(costs), places)
-    last = np.array([max(found, default=0) for found in ends], dtype=np.int64)
-    waits = np.array([bool(place.operations) for place in places])
-    applied = np.array([_applied(costs, line, place) for place in range(len(places))])
-    free = np.where(waits, last + 1 + costs.task + applied, starts)
-    return free, np.where(waits, last, starts)
+    ended = collc_evaluator.stream_ends(_machine(costs), places)
+    _KNOWN.append((line, costs, begins, ended))
+    return ended
 
 
 def _applied(costs: Costs, line: StreamLine, place: int) -> int:
     """Cycles in which what is staged is combined."""
     role = line.roles[place]
+    staged = staged_of(role)
+    slices = staged_slices(staged, place)
+    words = sum(line.sizes[slices.start : slices.stop]) * costs.per_wavelet
+    return applied_words(costs, staged, words) + costs.streams.applied if words else 0
+
+
+def staged_of(role: Role | None) -> list[Stream]:
+    """What a role stages, the lower slices first."""
     streams = map(stream_of, role.lanes) if role else ()
-    staged = [s for s in streams if s is not None and s.staged]
-    words = sum(line.wavelets(s.receives, place) for s in staged) * costs.per_wavelet
-    return applied_words(costs, staged, words) + costs.streams.applied * len(staged) if words else 0
+    return [stream for stream in streams if stream is not None and stream.staged]
+
+
+def staged_slices(staged: Sequence[Stream], place: int) -> range:
+    """The slices that a place stages, which one operation takes from there."""
+    parts = [stream.receives.at(place) for stream in staged if stream.receives]
+    return range(parts[0].start, parts[-1].stop) if parts else range(0)
 
 
 def applied_words(costs: Costs, staged: Sequence[Stream], words: int) -> int:
@@ -181,17 +231,16 @@ def pieces_of(role: Role, op: StreamOp | None) -> dict[str, int]:
     """The pieces of code of an operation of a role, or of what is in front of them all."""
     streams = streams_of(role)
     if op is None:
-        ends = ends_of(role)
-        return {"begun": 1, "joins": max(0, ends - 1)}
+        ends, backward = ends_of(role), any(stream.backward for stream in streams.values())
+        return {"loaded": 1, "joins": max(0, ends - 1), "backward": int(backward)}
     stream = streams[op.lane]
     if op.name == "control":
         return {"control": 1}
-    first = op.name == "out" or stream.sends is None
-    found = {"backward": int(first and stream.backward and begins_behind(role, op) is None)}
+    alone = {"loaded": int(begins_behind(role, op) is not None)}
     if op.name == "out":
-        return found | {"sends": 1, "through": int(stream.through)}
+        return alone | {"sends": 1, "through": int(stream.through)}
     combines = stream.combines and not stream.staged
-    return found | {"receives": 1, "combines": int(combines), "staged": int(stream.staged)}
+    return alone | {"receives": 1, "combines": int(combines), "staged": int(stream.staged)}
 
 
 def _code(costs: Costs, role: Role, op: StreamOp | None) -> int:

@@ -45,9 +45,10 @@ class StreamOpModel:
 @dataclass(frozen=True)
 class FollowerModel:
     """A lane whose operation begins behind one of another lane: the condition for that on the PE's
-    parameters, and the function that begins it."""
+    parameters, the function that loads its registers, and the one that begins it."""
 
     condition: str
+    loads: str
     begins: str
 
 
@@ -136,6 +137,23 @@ class StreamModel:
     word: int
     stage: int
     stages_all: bool
+
+    @property
+    def staged(self) -> tuple[StreamLaneModel, ...]:
+        """The lanes on which something is staged, that of lower slices first."""
+        return tuple(lane for lane in self.lanes if lane.staged)
+
+    @property
+    def stages(self) -> str:
+        """The condition that a PE stages something."""
+        return " or ".join(f"{lane.phase}.{lane.field}_stages" for lane in self.staged)
+
+    @property
+    def backward(self) -> str:
+        """The condition that words of a PE go from the last element to the first; empty if none
+        do."""
+        at = [f"{lane.phase}.{lane.field}" for lane in self.lanes if lane.backward]
+        return " or ".join(f"{one}_{does}" for one in at for does in ("sends", "receives"))
 
 
 def stream_model(phase: Phase, ids: Ids, *, by_color: bool) -> StreamModel:
@@ -237,7 +255,8 @@ def _followers(phase: Phase, index: int, *, receives: bool) -> Iterator[Follower
         if any(s and s.after == field and s.kept_first is receives for s in streams):
             does = "receive" if receives else "send"
             condition = f"{phase.name}.{name}_after == {index + 1}"
-            yield FollowerModel(condition, f"{phase.name}_{name}_{does}")
+            lane = f"{phase.name}_{name}"
+            yield FollowerModel(condition, f"{lane}_load_to_{does}", f"{lane}_{does}")
 
 
 def stream_fields(phase: Phase, any_color: str, *, by_color: bool) -> tuple[Field, ...]:

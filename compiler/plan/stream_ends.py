@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
@@ -36,14 +36,14 @@ class StreamOp:
 
 
 @by_identity(ROLES)
-def streams_of(role: Role) -> dict[str, Stream]:
+def streams_of(role: Role) -> Mapping[str, Stream]:
     """What the PEs of a role do, by lane."""
     found = ((lane.name, stream_of(lane)) for lane in role.lanes)
     return {name: stream for name, stream in found if stream is not None}
 
 
 @by_identity(ROLES)
-def thens_of(role: Role) -> dict[StreamOp, Then]:
+def thens_of(role: Role) -> Mapping[StreamOp, Then]:
     """What the ends of the operations of a role do, in the order of the text. Those that the PE
     waits for are joined, two by a task, three by two."""
     streams = streams_of(role)

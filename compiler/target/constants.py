@@ -153,18 +153,19 @@ class RowCode:
 
 @dataclass(frozen=True)
 class StreamCode:
-    """Pieces of the code of streams (`stream_pe.csl.j2`), up to the issue of an operation."""
+    """Pieces of the code of streams (`stream_pe.csl.j2`), up to the issue of a task's last
+    operation. A task loads the registers of all its operations first."""
 
-    begun: int  # a phase's beginning
+    loaded: int  # from a task's last load to its first operation
     joins: int  # for each task that is blocked
-    backward: int  # for each lane that goes from the last element on
-    sends: int  # an operation sends
+    backward: int  # some lane goes from the last element on
+    sends: int  # an operation sends: its registers, and its issue
     through: int  # more where it combines what comes
     receives: int  # an operation receives
     combines: int  # more where it combines that with the own vector
     staged: int  # more, or less, where that is staged
     control: int  # a control wavelet is sent
-    applied: int  # in the end, for each lane that is staged: combined with the vector, or moved
+    applied: int  # in the end, where something is staged: combined with the vector, or moved
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,15 @@ from measuring.traces import Trace, traced
 from stream_forms import CONTRACTS, forms, text_of
 
 from collc.cost.operations import costs_of
-from collc.cost.streams import applied_words, begins_behind, pieces_of
+from collc.cost.streams import (
+    applied_words,
+    begins_behind,
+    pieces_of,
+    staged_of,
+    staged_slices,
+)
 from collc.driver.bundle import Bundle
-from collc.plan import Plan, Role, streams_of, thens_of
+from collc.plan import Plan, Role, thens_of
 from collc.plan.unrolled import roles_of_places
 from collc.spec.exchange import StepsPhase
 from collc.target.constants import Constants, StreamCode
@@ -55,19 +61,18 @@ def _applied(
     plan: Plan, pattern: StepsPhase, role: Role, trace: Trace, pe: int
 ) -> Iterator[Pieces]:
     """What a PE's last task but one takes, where it combines what is staged, without its words."""
-    staged = [stream for stream in streams_of(role).values() if stream.staged and stream.receives]
+    staged = staged_of(role)
     if not staged:
         return
     sizes = np.diff(pattern.slicing.bounds)
-    slices = [slice_ for stream in staged if stream.receives for slice_ in stream.receives.at(pe)]
-    words = applied_words(costs_of(plan), staged, int(sizes[slices].sum()))
+    words = applied_words(costs_of(plan), staged, int(sizes[list(staged_slices(staged, pe))].sum()))
     begins = trace.begins(pe, trace.tasks(pe) - 2)
     ends = trace.first(pe, "code", "ACTV", after=begins - 1)
-    yield ends - begins - words, {"applied": len(staged)}
+    yield ends - begins - words, {"applied": 1}
 
 
 def _tasks_of(role: Role, trace: Trace, pe: int, begun: int) -> Iterator[Pieces]:
-    """Issues of the first task, each with all before it; of later ones those that are alone."""
+    """The last issue of the first task, with all before it; of later ones those that are alone."""
     at_once = [op for op in thens_of(role) if begins_behind(role, op) is None]
     later = [op for op in thens_of(role) if begins_behind(role, op) is not None]
     begins = [*trace.cycles(pe, "task"), 1 << 60]
@@ -80,11 +85,13 @@ def _tasks_of(role: Role, trace: Trace, pe: int, begun: int) -> Iterator[Pieces]
         for first, end in pairwise(begins)
     ]
     counts: dict[str, int] = pieces_of(role, None)
-    for op, event in zip(at_once, issues[0], strict=True):
+    for op in at_once:
         for name, number in pieces_of(role, op).items():
             counts[name] = counts.get(name, 0) + number
+    assert len(issues[0]) == len(at_once), "each operation is issued once"
+    if at_once:
         # an operation takes the cycle of its issue, too
-        yield event.cycle + 1 - begun, dict(counts)
+        yield issues[0][-1].cycle + 1 - begun, counts
     alone = [(i, one[0]) for i, one in enumerate(issues) if i and len(one) == 1]
     controls = [op for op in later if op.name == "control"]
     for index, event in alone:

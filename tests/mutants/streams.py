@@ -42,6 +42,8 @@ STREAMS = {
     "stream_scatter": ("wse2", 5, "scatter(x: f32[23])", "linear_scatter"),
     "allgather": ("wse2", 4, "allgather(x: f32[42])", "direct_allgather"),
     "stream_all_to_all": ("wse2", 4, "all_to_all(x: f32[32])", "linear_all_to_all"),
+    "long_scatter": ("wse3", 6, "scatter(x: f32[23])", "linear_scatter"),
+    "turns_all_to_all": ("wse3", 5, "all_to_all(x: f32[40])", "linear_all_to_all"),
     "reduce_scatter": ("wse3", 4, "reduce_scatter(x: f32[42], add)", "chain_reduce_scatter"),
 }
 RUNS = [(name, target) for name, (target, *_) in STREAMS.items()]

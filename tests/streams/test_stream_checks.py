@@ -30,6 +30,7 @@ from collc.plan import (
     ends_of,
     lane_of,
     stream_of,
+    streams_of,
     thens_of,
 )
 from collc.plan.read import read_plan
@@ -283,3 +284,22 @@ def test_what_a_lane_begins_after_has_to_be_there(after):
 
     assert codes(schedule, chained) == set()
     assert codes(schedule, with_role(chained, 0, change)) == {"C319"}
+
+
+def test_what_is_staged_from_both_sides_adjoins():
+    """One operation takes it from the stage; at the ends of a line there is only one side."""
+    _, schedule = prove_text(text_of("all_to_all"), "t", {"P": 6, "B": 36})
+    plan = plans(schedule)[0]
+    assert codes(schedule, plan) == set()
+    staged = [sum(s.staged for s in streams_of(r).values()) for r in plan.phases[0].roles]
+    assert set(staged) == {1, 2}
+
+    def other_way(role: Role) -> Role:
+        first, second = role.lanes
+        names = first.name, second.name
+        both = zip(names, (second, first), strict=True)
+        return replace(role, lanes=tuple(replace(lane, name=name) for name, lane in both))
+
+    for index, lanes in enumerate(staged):
+        problem = check_plan(schedule, with_role(plan, index, other_way))[0]
+        assert ("do not adjoin" in problem.message) == (lanes == 2)

@@ -1,0 +1,41 @@
+"""What a stream takes at least, by which plans are ruled out before they are followed."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+from stream_forms import CONTRACTS, plans, text_of
+
+from collc.cost import choice, cycles_of
+from collc.cost.choice import build_plan
+from collc.cost.streams import streams_at_least
+from collc.driver.pipeline import prove_text
+from collc.lowering import candidate_plans
+from collc.target import TARGETS
+
+
+@pytest.mark.parametrize(("name", "target"), list(product(CONTRACTS, TARGETS)))
+@pytest.mark.parametrize(("ranks", "length"), [(4, 64), (9, 9), (12, 240)])
+def test_no_stream_takes_less(name, target, ranks, length):
+    length += -length % ranks
+    _, schedule = prove_text(text_of(name), "t", {"P": ranks, "B": length}, target)
+    found = [(streams_at_least(schedule, one), one) for one in plans(schedule, target)]
+    assert all(least <= cycles_of(schedule, plan) for least, plan in found)
+    assert any(least > 0 for least, _ in found) == (name != "reduce_scatter")
+
+
+def test_the_choice_is_that_of_all_and_looks_at_fewer(monkeypatch: pytest.MonkeyPatch):
+    _, schedule = prove_text(text_of("all_to_all"), "t", {"P": 16, "B": 256}, "wse2")
+    everything = list(candidate_plans(schedule, TARGETS["wse2"]))
+    best = min(cycles_of(schedule, plan) for plan in everything)
+    looked_at = []
+
+    def counted(schedule, plan):
+        looked_at.append(plan)
+        return cycles_of(schedule, plan)
+
+    monkeypatch.setattr(choice, "cycles_or_never", counted)
+    chosen = build_plan(schedule, TARGETS["wse2"])
+    assert cycles_of(schedule, chosen) == best
+    assert len(looked_at) < len(everything)
