@@ -30,6 +30,8 @@ from collc_research.plot.points import (
 )
 from collc_research.plot.table import as_csv, point_as_data
 
+_PRINTED = Path("-")
+
 
 def _ranges(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> list[Range]:
     return [over_of(value) for value in values]
@@ -58,7 +60,12 @@ def _ranges(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> l
 @click.option("--target", type=click.Choice(sorted(TARGETS)), default="wse2", show_default=True)
 @click.option("--simulate", is_flag=True, help="Also run every point on fabsim.")
 @click.option("-o", "output", type=click.Path(path_type=Path), help="The picture: .png or .svg.")
-@click.option("--csv", "table", type=click.Path(path_type=Path), help="The same data as CSV.")
+@click.option(
+    "--csv",
+    "table",
+    type=click.Path(path_type=Path, allow_dash=True),
+    help="The same data as CSV; `-` prints it.",
+)
 @click.option("--json", "as_data", is_flag=True, help="Print the same data as one JSON object.")
 def command(  # noqa: PLR0913, PLR0917 - what the command line may say
     what: str,
@@ -92,7 +99,9 @@ def command(  # noqa: PLR0913, PLR0917 - what the command line may say
     try:
         _refuse_places(output, table)
         points = _measured(subjects, ranges, given, target, simulate)
-        if table:
+        if table == _PRINTED:
+            click.echo(as_csv(points), nl=False)
+        elif table:
             write({table.name: as_csv(points)}, table.parent)
         if output:
             title = _title(what, subjects, given, target)
@@ -107,10 +116,11 @@ def command(  # noqa: PLR0913, PLR0917 - what the command line may say
     if as_data:
         print_data({"points": list(map(point_as_data, points))})
         return
-    written = " and ".join(str(path) for path in (output, table) if path)
-    click.echo(f"{len(points)} points, in {written}")
+    printed = table == _PRINTED  # what else is said goes beside it then
+    written = " and ".join(str(path) for path in (output, table) if path and path != _PRINTED)
+    click.echo(f"{len(points)} points{', in ' * bool(written)}{written}", err=printed)
     for line in _left_out(points):
-        click.echo(line)
+        click.echo(line, err=printed)
 
 
 def _refuse_sizes(what: str, over: list[str], given: dict[str, int]) -> None:

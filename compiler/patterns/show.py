@@ -69,14 +69,14 @@ def show_details(found: Sequence[Facts], orders: Sequence[RankOrder]) -> str:
             ("also keeps", ", ".join(facts.also)),
             ("operands", operands),
             ("written", _written(facts)),
-            ("example", _files(pattern.examples)),
+            ("examples", _commands(pattern.examples)),
         )
         lines += [f"{head(facts)}: {pattern.about}", *_aside(told), ""]
     for order in orders:
         said = (
             ("also called", ", ".join(order.other_names)),
             ("written", f"order {order.name}"),
-            ("example", _files(order.examples)),
+            ("examples", _commands(order.examples)),
         )
         lines += [f"order {order.name}: {order.about}", *_aside(said), ""]
     return "\n".join(lines)
@@ -93,8 +93,9 @@ def _written(facts: Facts) -> str:
     return verb.format(facts.use)
 
 
-def _files(examples: Sequence[str]) -> str:
-    return ", ".join(f"examples/{name}.coll" for name in examples)
+def _commands(examples: Sequence[str]) -> str:
+    """How each is printed, wherever collc is installed."""
+    return ", ".join(f"collc example {name}" for name in examples)
 
 
 ORDER_COLUMNS = ("order", "on", "to the next rank", "from the last to rank 0")

@@ -118,7 +118,7 @@ def test_list_says_how_a_pattern_is_written_and_what_shows_it() -> None:
     assert status == 0
     assert "run butterfly(G = 2)" in text or "run butterfly(G = 4)" in text
     assert "also called  recursive multiplying" in text
-    assert "examples/butterfly.coll" in text
+    assert "collc example butterfly" in text
 
 
 def test_list_shows_an_order_beside_the_example_of_its_name() -> None:

@@ -61,6 +61,16 @@ def test_the_table_has_every_point_and_says_what_was_refused(tmp_path):
     assert rows[0]["simulated"] == rows[0]["predicted"] and rows[1]["predicted"] == ""
 
 
+def test_a_dash_prints_the_csv_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = plot("cycles", "chain", "--over", "B=1,4", "-D", "P=4", "--csv", "-")
+    rows = list(csv.DictReader(result.stdout.splitlines()))
+    assert [row["B"] for row in rows] == ["1", "4"]
+    assert not list(tmp_path.iterdir())
+
+
 FILE = """target wse2
 param B = 8
 param W = 6
