@@ -83,6 +83,7 @@ class Shape:
     tears_down: bool
     copies: bool
     any_color: str
+    colors: int
 
     @property
     def controls(self) -> bool:
@@ -95,6 +96,7 @@ def shape_of(phase: Phase) -> Shape:
     runs = [run for role in phase.roles for run in role.repeated]
     stores = [turns for op, turns in runs if op.stores]
     sends = [op for op, _ in runs if op.sends]
+    colors = {use.color for role in phase.roles for use in role.colors}
     return Shape(
         stores=bool(stores),
         stores_first=any(
@@ -110,7 +112,8 @@ def shape_of(phase: Phase) -> Shape:
         resets=any(op.advance is Advance.RESET for op in sends),
         tears_down=any(op.advance is Advance.TEARDOWN for op in sends),
         copies=any(op.copies for op, _ in runs),
-        any_color=min(use.color for role in phase.roles for use in role.colors),
+        any_color=min(colors),
+        colors=len(colors),
     )
 
 
@@ -171,16 +174,24 @@ def role_model(
         values |= {field: str(queues[values[of]]) for field, of in ways if field in values}
     return RoleModel(
         index=index,
-        about=_about(role),
+        about=_about(role, several=shape.colors > 1),
         values=tuple(f".{field.name} = {values[field.name]}," for field in fields),
     )
 
 
-def _about(role: Role) -> str:
-    """What a role does, with the control wavelet that it sends."""
-    sent = (op.advance for op in role.ops if op.sends)
-    commands = [_COMMANDS[advance].partition(",")[0] for advance in sent if advance in _COMMANDS]
-    return f"{role.about}; sends a {commands[-1]} behind its vector" if commands else role.about
+def _about(role: Role, *, several: bool) -> str:
+    """What a role does, on which colors where its phase has several, and the control wavelet that
+    it sends."""
+    sending = [op for op in role.ops if op.sends]
+    commands = [_COMMANDS[op.advance] for op in sending if op.advance in _COMMANDS]
+    command = f"; sends a {commands[-1].partition(',')[0]} behind its vector" if commands else ""
+    if not several:
+        return role.about + command
+    ends = (("from", receive_color(role)), ("to", sending[0].sends_on if sending else None))
+    between = " ".join(f"{side} {color}" for side, color in ends if color)
+    passed = next((use.color for use in role.colors if len(use.positions) > 1), None)
+    passing = f" on {passed}" if passed and role.about.endswith("vectors pass") else ""
+    return f"{between}: {role.about}{passing}{command}"
 
 
 def _op_values(op: Op, turns: int) -> dict[str, str]:
