@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import collc_evaluator
 import numpy as np
 
-from collc.base.memoize import KEPT
+from collc.base.memoize import PHASES
 from collc.cost.operations import Costs, costs_of
 from collc.plan import (
     BY_WAVELET,
@@ -167,7 +167,7 @@ def _run(costs: Costs, line: StreamLine, called: Ints, deep: Ints) -> tuple[Ints
 
 
 Ended = list[list[int]]  # by place, when its operations end
-_KNOWN: deque[tuple[StreamLine, Costs, list[int], Ended]] = deque(maxlen=KEPT)
+_KNOWN: deque[tuple[StreamLine, Costs, list[int], Ended]] = deque(maxlen=PHASES)
 
 
 def _ends(costs: Costs, line: StreamLine, begins: list[int]) -> Ended:
