@@ -15,6 +15,7 @@ from math import ceil
 
 from collc.lowering.resources import queues_of_phase
 from collc.plan import Plan
+from collc.plan.entries import Ints
 from collc.spec import Contract, ContractKind
 from collc.spec.arithmetic import Arithmetic, arithmetic_of
 from collc.spec.simd import PAIR, WIDE
@@ -55,8 +56,9 @@ class Place:
 
 @dataclass(frozen=True)
 class Costs:
-    """All in cycles, but `length` and the queues, which are in wavelets, and `elements` and the
-    rates. `length` is that of a vector in the phase under evaluation.
+    """All in cycles, but `length` and the queues, which are in wavelets, and `operands` and the
+    rates. `length` is that of a vector in the phase under evaluation, `operands` are what
+    instructions take of it: elements, or of pairs the `words` of each.
 
     `combine` is the time of an element where two are combined, `answer` that from taking an
     element to sending the result on. `task` is the time from an activation to the task's first
@@ -69,7 +71,8 @@ class Costs:
     """
 
     length: int
-    elements: int
+    operands: int
+    words: int
     arithmetic: Arithmetic
     combine: int
     answer: int
@@ -101,8 +104,12 @@ class Costs:
 
     @property
     def per_wavelet(self) -> int:
-        """Elements of a wavelet in the phase under evaluation."""
-        return self.elements // self.length if self.length else 1
+        """Operands of a wavelet in the phase under evaluation."""
+        return self.operands // self.length if self.length else 1
+
+    def wavelets(self, elements: Ints) -> Ints:
+        """The wavelets that so many elements, none of them half of a wavelet, take in it."""
+        return elements * self.words // self.per_wavelet
 
     @property
     def maps(self) -> bool:
@@ -158,7 +165,7 @@ class Costs:
     @property
     def negated_cycles(self) -> int:
         """A pass over the vector that changes its sign."""
-        return self.issued(Place(0, 0), "negate") + ceil(self.elements / self.negate_rate)
+        return self.issued(Place(0, 0), "negate") + ceil(self.operands / self.negate_rate)
 
     def negated(self, place: Place) -> Place:
         """Behind such a pass."""
@@ -190,16 +197,17 @@ def costs_of(plan: Plan) -> Costs:
     target, contract = plan.target, plan.collective.contract
     engine = target.cycles.engine
     arithmetic = arithmetic_of(contract.element, contract.operation)
-    combine = arithmetic.cycles_per_element(target)
+    combine = arithmetic.cycles_per_word(target)
     return Costs(
-        length=contract.length,
-        elements=contract.length,
+        length=contract.words,
+        operands=contract.words,
+        words=contract.element.words,
         arithmetic=arithmetic,
         combine=combine,
         answer=combine - 1,
-        negate_rate=engine.negate_words // (contract.element.bytes // 2),
+        negate_rate=engine.negate_words // (contract.element.word.bytes // 2),
         apply_rate=_combining_rate(contract, target),
-        move_rate=engine.negate_words // (contract.element.bytes // 2),
+        move_rate=engine.negate_words // (contract.element.word.bytes // 2),
         code=target.code,
         rows=target.cycles.rows,
         streams=target.cycles.streams,
@@ -224,7 +232,7 @@ def costs_of(plan: Plan) -> Costs:
 
 def _combining_rate(contract: Contract, target: Target) -> int:
     """Elements a cycle that are combined in memory."""
-    operation, size = contract.operation, contract.element.bytes
+    operation, size = contract.operation, contract.element.word.bytes
     alone = operation is not None and (operation.value, size) in target.one_by_one
     return 1 if alone else target.cycles.engine.combine_words // (size // 2)
 
@@ -247,7 +255,7 @@ def costs_of_phase(costs: Costs, plan: Plan, index: int) -> Costs:
         costs,
         output_queue=depth_of(target.output_queue_words, plan.output_queues[out]),
         input_queue=depth_of(target.input_queue_words, plan.input_queues[into]),
-        length=costs.elements // PAIR if paired else costs.elements,
+        length=costs.operands // PAIR if paired else costs.operands,
         group=WIDE if plan.phases[position].wide else 1,
     )
 

@@ -138,7 +138,7 @@ class Program:
     ) -> Collective:
         """A collective that the program calls, after those before it; its steps are added to what
         is returned. Without an element type it has no buffer, as a barrier."""
-        vector = f"{_name(buffer)}: {_name(element)}[{index(length)}]" if element else ""
+        vector = f"{_name(buffer)}: {_element(element)}[{index(length)}]" if element else ""
         combined = f", {_name(operation)}" if operation else ""
         head = f"collective {_name(name)} = {_name(contract)}({vector}{combined}) on {_name(on)}"
         made = Collective(head)
@@ -160,6 +160,12 @@ def _name(text: str) -> str:
     if not re.fullmatch(r"[A-Za-z_][A-Za-z_0-9]*", text):
         raise ValueError(f"{text!r} is no name: letters, digits and _")
     return text
+
+
+def _element(text: str) -> str:
+    """An element type: a name, or two of them as a pair, `(f32, u32)`."""
+    pair = re.fullmatch(r"\((.*), (.*)\)", text)
+    return f"({_name(pair[1])}, {_name(pair[2])})" if pair else _name(text)
 
 
 def _given(numbers: dict[str, SupportsIndex]) -> str:

@@ -21,7 +21,7 @@ from collc.emit.conditions import Cases, cases_of
 from collc.emit.custom_contract import OwnModel, own_model
 from collc.emit.exchange import BitModel, row_bits
 from collc.emit.grid_places import SiteModel, coordinates, site_model, where
-from collc.emit.names import NUMPY_TYPE, Combine, combine_of
+from collc.emit.names import Combine, combine_of
 from collc.emit.order import numpy_combine, order_of, rounds
 from collc.emit.paths import PathModel, path_model
 from collc.emit.phases import PhaseModel, Surroundings, entries_of, phase_model
@@ -30,6 +30,7 @@ from collc.emit.reference import (
     numpy_operands,
     numpy_places,
     numpy_reduction,
+    numpy_type,
 )
 from collc.emit.registers import (
     GotModel,
@@ -53,7 +54,8 @@ from collc.spec.slice_ownership import lines_and_ranks
 class BundleModel:
     """Everything the templates print. Positions and ids are numbers; names are CSL identifiers.
 
-    With a `run_length`, the name of a length that is given at run time, vectors have up to `length`
+    `length` and `held` count words of type `element`, `words` for each of the `elements`. With a
+    `run_length`, the name of a length that is given at run time, vectors have up to `length`
     elements of the `held` ones of the buffer; `order` is the one in which a plan combines operands,
     where that matters and is short.
     """
@@ -70,6 +72,8 @@ class BundleModel:
     width: int
     height: int
     site: SiteModel
+    elements: int
+    words: int
     length: int
     held: int
     run_length: str
@@ -177,13 +181,15 @@ def model_of(
         width=grid.width,
         height=grid.height,
         site=site,
-        length=contract.length,
-        held=contract.held,
+        elements=contract.length,
+        words=contract.element.words,
+        length=contract.words,
+        held=contract.held * contract.element.words,
         run_length=contract.run_length.name if contract.run_length else "",
         buffer=contract.buffer,
-        element=contract.element.value,
-        numpy_type=NUMPY_TYPE[contract.element],
-        bits=8 * contract.element.bytes,
+        element=contract.element.word.value,
+        numpy_type=numpy_type(contract.element),
+        bits=8 * contract.element.word.bytes,
         numpy_reduction=numpy_reduction(contract.operation),
         numpy_callback=numpy_callback(contract.operation),
         numpy_operands=numpy_operands(schedule),

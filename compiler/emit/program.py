@@ -36,13 +36,14 @@ class Part:
 
 @dataclass(frozen=True)
 class BufferModel:
-    """An array of the standalone program."""
+    """An array of the standalone program; `length` is as CSL has it, of so many `elements`."""
 
     name: str
     element: str
     numpy_type: str
     bits: int
     length: int
+    elements: int
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,11 @@ class ProgramModel:
     task_ids: tuple[int, ...]
     dsr_ids: tuple[int, ...]
     skew: int
+
+    @property
+    def has_pairs(self) -> bool:
+        """Whether elements of some buffer are pairs."""
+        return any(one.length > one.elements for one in self.buffers)
 
     @property
     def got(self) -> tuple[GotModel, ...]:
@@ -294,4 +300,4 @@ def _buffers(models: list[BundleModel]) -> Iterator[BufferModel]:
     seen = {m.buffer: m for m in reversed(models) if m.buffer}
     for name in sorted(seen):
         m = seen[name]
-        yield BufferModel(name, m.element, m.numpy_type, m.bits, m.held)
+        yield BufferModel(name, m.element, m.numpy_type, m.bits, m.held, m.held // m.words)

@@ -197,9 +197,13 @@ class _Builder(Transformer_NonRecursive[Token, Any]):
         buffer = None
         if c[1] is not None:
             operation = None if c[4] is None else self._word(c[4])
-            buffer = syntax.BufferDecl(self._word(c[1]), self._word(c[2]), c[3], operation)
+            buffer = syntax.BufferDecl(self._word(c[1]), c[2], c[3], operation)
         arguments = tuple(given for given in c[5:] if given is not None)
         return syntax.ContractDecl(c[0], buffer, self._span(meta), arguments)
+
+    def element(self, meta: Meta, c: list[Any]) -> Word:
+        text = f"({c[0]}, {c[1]})" if len(c) > 1 else str(c[0])
+        return Word(text, self._span(meta))
 
     def given(self, meta: Meta, c: list[Any]) -> syntax.Argument:
         return syntax.Argument(self._word(c[0]), c[1], self._span(meta))

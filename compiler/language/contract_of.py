@@ -109,7 +109,8 @@ def _operation(
         return None
     if word is None:
         message = f"{kind.value} needs an operation"
-        help = f"write {kind.value}({buffer.name.text}: {buffer.element.text}[...], add)"
+        usual = Operation.ADD if Operation.ADD.combines(element) else Operation.ARGMAX
+        help = f"write {kind.value}({buffer.name.text}: {element.value}[...], {usual.value})"
         raise problem("C147", message, at, help=help)
     if word.text in context.operations and context.operations[word.text] is None:
         raise KnownProblemError

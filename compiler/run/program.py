@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from collc.base.grids import Grid
 from collc.emit.program import call_stream_name
 from collc.plan.dynamic_lengths import Lengths, checked_lengths, lengths_of_run
 from collc.plan.program import ProgramPlan
@@ -17,7 +18,7 @@ from collc.run.inputs import Inputs, with_inputs
 from collc.schedule import build_schedule
 from collc.schedule.lengths import of_length
 from collc.spec import Collective
-from collc.spec.arrays import Array, Mask
+from collc.spec.arrays import Array, Mask, words_of
 
 NOTHING_KNOWN = "no element was compared: no contract says what a buffer holds behind the last call"
 
@@ -88,7 +89,7 @@ def _held(simulator: Any, plan: ProgramPlan, given: dict[str, Array]) -> dict[st
     found = {}
     for name, vectors in given.items():
         rounds, height, width, length = vectors.shape
-        flat = simulator.memcpy_d2h(name, vectors.dtype, *_area(plan, vectors))
+        flat = _copied(simulator, name, vectors.dtype, rounds * length, width, height)
         by_round = flat.reshape(height, width, rounds, length).transpose(2, 0, 1, 3)
         found[name] = by_round[0] if plan.alone else by_round
     return found
@@ -114,7 +115,8 @@ def copy_in(simulator: Any, plan: ProgramPlan, given: dict[str, Array], seed: in
     grid = plan.plans[0].collective.grid.whole
     for name, vectors in given.items():
         behind = np.ascontiguousarray(vectors.transpose(1, 2, 0, 3))  # one PE's rounds in a row
-        simulator.memcpy_h2d(name, behind.reshape(-1), *_area(plan, vectors))
+        words = words_of(behind)
+        simulator.memcpy_h2d(name, words, 0, 0, grid.width, grid.height, _per_pe(words, grid))
     if plan.skewed:
         dice = np.random.default_rng(seed).integers(0, 2**32, grid.width * grid.height, np.uint32)
         simulator.memcpy_h2d("dice", dice, 0, 0, grid.width, grid.height, 1)
@@ -128,9 +130,22 @@ def copy_lengths(simulator: Any, plan: ProgramPlan, lengths: Lengths) -> None:  
         simulator.memcpy_h2d(name, everywhere, 0, 0, grid.width, grid.height, len(of_rounds))
 
 
-def _area(plan: ProgramPlan, vectors: Array) -> tuple[int, int, int, int, int]:
-    rounds, height, width, length = vectors.shape
-    return 0, 0, width, height, rounds * length
+def _per_pe(words: Array, grid: Grid) -> int:
+    return len(words) // (grid.width * grid.height)
+
+
+def _copied(  # noqa: PLR0913, PLR0917 - which part of which buffer
+    simulator: Any,  # noqa: ANN401 - see `fabsim_module`
+    name: str,
+    dtype: np.dtype[Any],
+    elements: int,
+    width: int,
+    height: int,
+) -> Array:
+    """So many elements of each PE, one PE behind the other."""
+    none = words_of(np.zeros(elements, dtype))
+    found = simulator.memcpy_d2h(name, none.dtype, 0, 0, width, height, len(none))
+    return np.asarray(found).view(dtype)
 
 
 def wanted_of(plan: ProgramPlan, given: dict[str, Array], lengths: Lengths | None = None) -> Wanted:
@@ -158,8 +173,7 @@ def compare(simulator: Any, plan: ProgramPlan, wanted: Wanted) -> str:  # noqa: 
     for name, states in wanted.buffers.items():
         first = states[0][0]
         height, width, length = first.shape
-        area = (0, 0, width, height, len(states) * length)
-        found = simulator.memcpy_d2h(name, first.dtype, *area)
+        found = _copied(simulator, name, first.dtype, len(states) * length, width, height)
         by_round = found.reshape(height, width, len(states), length)
         for round_, (vectors, known) in enumerate(states):
             wrong = describe(vectors, by_round[:, :, round_], known)

@@ -20,8 +20,8 @@ WAVELET_BYTES = 4
 
 
 def elements_of_wavelet(contract: Contract) -> int:
-    """Elements that a wavelet has room for."""
-    return WAVELET_BYTES // contract.element.bytes
+    """Elements that a wavelet has room for; of a pair it has room for one of the two words."""
+    return max(1, WAVELET_BYTES // contract.element.bytes)
 
 
 def goes_in_pairs(contract: Contract, target: Target, *, combines: bool) -> bool:
@@ -67,9 +67,9 @@ def takes_several(contract: Contract, target: Target) -> bool:
     instruction has moved."""
     if contract.operation is None or by_call_back(contract):
         return True
-    return (contract.operation.value, contract.element.bytes) not in target.one_by_one
+    return (contract.operation.value, contract.element.word.bytes) not in target.one_by_one
 
 
 def wavelets(contract: Contract, target: Target, *, combines: bool) -> int:
     """Wavelets of a vector in a phase of whole vectors."""
-    return contract.length // (PAIR if goes_in_pairs(contract, target, combines=combines) else 1)
+    return contract.words // (PAIR if goes_in_pairs(contract, target, combines=combines) else 1)
