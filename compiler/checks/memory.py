@@ -22,14 +22,15 @@ def vector_fits(collective: Collective, target: Target) -> Iterator[Diagnostic]:
     """C308: the vector alone exceeds a PE's memory. Whatever is planned does not change that, so it
     is asked first."""
     contract = collective.contract
-    needed, available = contract.held * contract.element.bytes, target.free_bytes
+    needed = contract.span_of(contract.held) * contract.element.bytes
+    available = target.free_bytes
     if needed > available:
         yield Diagnostic(
             "C308",
             f"a PE needs {needed} bytes for `{contract.buffer}` alone, {has_free(target)}",
             contract.span,
             help=f"shorten `{contract.buffer}` to less than "
-            f"{available // contract.element.bytes} elements, as code has to fit beside it",
+            f"{available // (contract.stride * contract.element.bytes)} elements, as code has to fit beside it",
         )
 
 
@@ -39,7 +40,8 @@ def memory(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
     needed, available = plan.code_bytes + plan.data_bytes, plan.target.free_bytes
     if needed > available:
         vectors = 1 + sum(phase.exchange.areas for phase in plan.phases if phase.exchange)
-        over = (needed - available + 4 * vectors - 1) // (vectors * contract.element.bytes)
+        each = (vectors - 1 + contract.stride) * contract.element.bytes
+        over = -(-(needed - available + 3 * vectors) // each)
         yield Diagnostic(
             "C308",
             f"a PE needs {needed} bytes (data {plan.data_bytes}, code about {plan.code_bytes}), "

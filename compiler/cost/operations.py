@@ -205,9 +205,9 @@ def costs_of(plan: Plan) -> Costs:
         arithmetic=arithmetic,
         combine=combine,
         answer=combine - 1,
-        negate_rate=engine.negate_words // (contract.element.word.bytes // 2),
+        negate_rate=_rate(engine.negate_words, contract),
         apply_rate=_combining_rate(contract, target),
-        move_rate=engine.negate_words // (contract.element.word.bytes // 2),
+        move_rate=_rate(engine.negate_words, contract),
         code=target.code,
         rows=target.cycles.rows,
         streams=target.cycles.streams,
@@ -234,7 +234,13 @@ def _combining_rate(contract: Contract, target: Target) -> int:
     """Elements a cycle that are combined in memory."""
     operation, size = contract.operation, contract.element.word.bytes
     alone = operation is not None and (operation.value, size) in target.one_by_one
-    return 1 if alone else target.cycles.engine.combine_words // (size // 2)
+    return 1 if alone else _rate(target.cycles.engine.combine_words, contract)
+
+
+def _rate(words: int, contract: Contract) -> int:
+    """Elements a cycle of an operation in memory that takes so many words of 16 bits in a row; what
+    is between elements counts, but one is taken in any case (docs/machine.md, M4-8)."""
+    return max(1, words // (contract.element.word.bytes // 2 * contract.stride))
 
 
 def _prepared(contract: Contract, arithmetic: Arithmetic) -> Mapping[str, str]:

@@ -54,8 +54,8 @@ from collc.spec.slice_ownership import lines_and_ranks
 class BundleModel:
     """Everything the templates print. Positions and ids are numbers; names are CSL identifiers.
 
-    `length` and `held` count words of type `element`, `words` for each of the `elements`. With a
-    `run_length`, the name of a length that is given at run time, vectors have up to `length`
+    `length` and `held` count words of type `element`, `words` for each of the `elements`, `held` also
+    what is between them where they are `stride` apart. With a `run_length`, the name of a length that is given at run time, vectors have up to `length`
     elements of the `held` ones of the buffer; `order` is the one in which a plan combines operands,
     where that matters and is short.
     """
@@ -76,6 +76,8 @@ class BundleModel:
     words: int
     length: int
     held: int
+    elements_held: int
+    stride: int
     run_length: str
     buffer: str
     element: str
@@ -184,7 +186,9 @@ def model_of(
         elements=contract.length,
         words=contract.element.words,
         length=contract.words,
-        held=contract.held * contract.element.words,
+        held=contract.span_of(contract.held) * contract.element.words,
+        elements_held=contract.held,
+        stride=contract.stride,
         run_length=contract.run_length.name if contract.run_length else "",
         buffer=contract.buffer,
         element=contract.element.word.value,
@@ -283,7 +287,8 @@ def headline(plan: Plan) -> str:
     operation = f", {contract.operation.value}" if contract.operation else ""
     given = contract.run_length
     most = f"{given.name} <= {contract.length}" if given else str(contract.length)
-    buffer = f"{contract.buffer}: {contract.element.value}[{most}]{operation}"
+    apart = f" by {contract.stride}" if contract.stride > 1 else ""
+    buffer = f"{contract.buffer}: {contract.element.value}[{most}]{apart}{operation}"
     name, _, numbers = contract.name.removesuffix(")").partition("(")
     what = f"{name}({buffer if contract.buffer else ''}{', ' if numbers else ''}{numbers})"
     return f"{collective.name} = {what} on {where(collective.grid)}"

@@ -36,7 +36,8 @@ class Part:
 
 @dataclass(frozen=True)
 class BufferModel:
-    """An array of the standalone program; `length` is as CSL has it, of so many `elements`."""
+    """An array of the standalone program; `length` is as CSL has it, of so many `elements`, which
+    have so many `words` each and are `stride` apart."""
 
     name: str
     element: str
@@ -44,6 +45,8 @@ class BufferModel:
     bits: int
     length: int
     elements: int
+    words: int
+    stride: int
 
 
 @dataclass(frozen=True)
@@ -85,7 +88,12 @@ class ProgramModel:
     @property
     def has_pairs(self) -> bool:
         """Whether elements of some buffer are pairs."""
-        return any(one.length > one.elements for one in self.buffers)
+        return any(one.words > 1 for one in self.buffers)
+
+    @property
+    def has_unlike(self) -> bool:
+        """Whether elements of some buffer are not a word each that follows the one before."""
+        return any(one.words > 1 or one.stride > 1 for one in self.buffers)
 
     @property
     def got(self) -> tuple[GotModel, ...]:
@@ -300,4 +308,4 @@ def _buffers(models: list[BundleModel]) -> Iterator[BufferModel]:
     seen = {m.buffer: m for m in reversed(models) if m.buffer}
     for name in sorted(seen):
         m = seen[name]
-        yield BufferModel(name, m.element, m.numpy_type, m.bits, m.held, m.held // m.words)
+        yield BufferModel(name, m.element, m.numpy_type, m.bits, m.held, m.elements_held, m.words, m.stride)

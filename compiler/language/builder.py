@@ -196,9 +196,9 @@ class _Builder(Transformer_NonRecursive[Token, Any]):
     def contract(self, meta: Meta, c: list[Any]) -> syntax.ContractDecl:
         buffer = None
         if c[1] is not None:
-            operation = None if c[4] is None else self._word(c[4])
-            buffer = syntax.BufferDecl(self._word(c[1]), c[2], c[3], operation)
-        arguments = tuple(given for given in c[5:] if given is not None)
+            operation = None if c[5] is None else self._word(c[5])
+            buffer = syntax.BufferDecl(self._word(c[1]), c[2], c[3], c[4], operation)
+        arguments = tuple(given for given in c[6:] if given is not None)
         return syntax.ContractDecl(c[0], buffer, self._span(meta), arguments)
 
     def element(self, meta: Meta, c: list[Any]) -> Word:

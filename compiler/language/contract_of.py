@@ -71,7 +71,24 @@ def contract_of(declaration: syntax.ContractDecl, context: FileContext) -> Contr
         message = f"{buffer.name.text} has {length} elements; it needs at least 1"
         raise problem("C125", message, buffer.length.span)
     name, run_length = buffer.name.text, _run_length(buffer.run_length, length)
-    return Contract(kind, name, element, length, operation, declaration.span, run_length)
+    stride = _stride(buffer, element, context)
+    return Contract(
+        kind, name, element, length, operation, declaration.span, run_length, stride=stride
+    )
+
+
+def _stride(buffer: syntax.BufferDecl, element: ElementType, context: FileContext) -> int:
+    """How far apart the elements of a buffer are."""
+    if buffer.stride is None:
+        return 1
+    stride = number(buffer.stride, context.scope)
+    if stride < 1:
+        message = f"elements of {buffer.name.text} are {stride} apart; they are at least 1 apart"
+        raise problem("C175", message, buffer.stride.span, help="write a number from 1 on")
+    if stride > 1 and element.pair_of:
+        message = "pairs follow each other without a gap, since an instruction strides over words"
+        raise problem("C175", message, buffer.stride.span, help=f"leave `by {stride}` out")
+    return stride
 
 
 def _run_length(declared: syntax.RunLengthDecl | None, longest: int) -> RunLength | None:

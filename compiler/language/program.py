@@ -195,18 +195,22 @@ def _other_grids(called: tuple[Collective, ...]) -> Iterator[Exception]:
 
 
 def _other_buffers(called: tuple[Collective, ...]) -> Iterator[Exception]:
-    """A buffer is one array, so its type and length are the same everywhere."""
+    """A buffer is one array, so its type, length and stride are the same everywhere."""
     seen: dict[str, Collective] = {}
     for collective in called:
         contract = collective.contract
         if not contract.buffer:
             continue
         other = seen.setdefault(contract.buffer, collective).contract
-        if (other.element, other.held) != (contract.element, contract.held):
-            what = f"{contract.buffer} is {contract.element.value}[{contract.held}] here"
-            message = f"{what}, and {other.element.value}[{other.held}] before"
+        if _array(contract) != _array(other):
+            message = f"{contract.buffer} is {_array(contract)} here, and {_array(other)} before"
             help = "give one of them another name"
             yield problem("C107", message, contract.span, (other.span, "before"), help=help)
+
+
+def _array(contract: Contract) -> str:
+    apart = f" by {contract.stride}" if contract.stride > 1 else ""
+    return f"{contract.element.value}[{contract.held}]{apart}"
 
 
 def _own_limits(called: tuple[Collective, ...]) -> Iterator[Exception]:

@@ -271,7 +271,11 @@ def _buffer(contract: Contract) -> str:
     operation = f", {contract.operation.value}" if contract.operation else ""
     given = contract.run_length
     length = f"{given.name} <= {given.most}" if given else str(contract.length)
-    return f"{contract.buffer}: {contract.element.value}[{length}]{operation}"
+    return f"{contract.buffer}: {contract.element.value}[{length}]{_apart(contract)}{operation}"
+
+
+def _apart(contract: Contract) -> str:
+    return f" by {contract.stride}" if contract.stride > 1 else ""
 
 
 def _orders(collective: Collective) -> Iterator[str]:

@@ -116,7 +116,8 @@ def _expressions_of_grid(declaration: GridDecl | PartDecl) -> Iterator[Expressio
 
 def _expressions_of_collective(declaration: CollectiveDecl) -> Iterator[Expression]:
     if declaration.contract.buffer is not None:
-        yield declaration.contract.buffer.length
+        buffer = declaration.contract.buffer
+        yield from (one for one in (buffer.length, buffer.stride) if one is not None)
     yield from (argument.value for argument in declaration.contract.arguments)
     for clause in declaration.clauses:
         yield from _expressions_of_clause(clause)

@@ -186,5 +186,5 @@ def numbered_plan(schedule: Schedule, phases: tuple[Phase, ...], target: Target)
         task_ids=resources.number_task_ids(phases, (number for _, number in colors), target),
         dsr_ids=registers.number_dsr_ids(phases, target),
         code_bytes=memory.code_bytes(phases),
-        data_bytes=memory.data_bytes(contract.element, contract.length, phases),
+        data_bytes=memory.data_bytes(contract, phases),
     )

@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from collc.base.grids import Grid
 from collc.emit.program import call_stream_name
 from collc.plan.dynamic_lengths import Lengths, checked_lengths, lengths_of_run
 from collc.plan.program import ProgramPlan
 from collc.run import Outcome, Progress, RunReport, run_texts, tokens_of
+from collc.run.buffers import read_vectors, write_vectors
 from collc.run.expected import NOT_KEPT, carry_on, carry_on_in_part, describe, make_input
 from collc.run.inputs import Inputs, with_inputs
 from collc.schedule import build_schedule
 from collc.schedule.lengths import of_length
 from collc.spec import Collective
-from collc.spec.arrays import Array, Mask, words_of
+from collc.spec.arrays import Array, Mask
 
 NOTHING_KNOWN = "no element was compared: no contract says what a buffer holds behind the last call"
 
@@ -86,12 +86,10 @@ def _given(plan: ProgramPlan, seed: int, inputs: Inputs | None) -> dict[str, Arr
 def _held(simulator: Any, plan: ProgramPlan, given: dict[str, Array]) -> dict[str, Array]:  # noqa: ANN401 - see `fabsim_module`
     """What the buffers hold after the run, as `inputs_of` has them; of a collective that is alone
     without an axis for rounds."""
-    found = {}
-    for name, vectors in given.items():
-        rounds, height, width, length = vectors.shape
-        flat = _copied(simulator, name, vectors.dtype, rounds * length, width, height)
-        by_round = flat.reshape(height, width, rounds, length).transpose(2, 0, 1, 3)
-        found[name] = by_round[0] if plan.alone else by_round
+    grid, found = plan.plans[0].collective.grid.whole, {}
+    for name, one in _buffers(plan).items():
+        vectors, _ = read_vectors(simulator, grid, one.contract, len(given[name]))
+        found[name] = vectors[0] if plan.alone else vectors
     return found
 
 
@@ -113,10 +111,8 @@ def inputs_of(plan: ProgramPlan, seed: int) -> dict[str, Array]:
 def copy_in(simulator: Any, plan: ProgramPlan, given: dict[str, Array], seed: int) -> None:  # noqa: ANN401 - see `fabsim_module`
     """Give all PEs their vectors, and where they wait before calls the numbers for that."""
     grid = plan.plans[0].collective.grid.whole
-    for name, vectors in given.items():
-        behind = np.ascontiguousarray(vectors.transpose(1, 2, 0, 3))  # one PE's rounds in a row
-        words = words_of(behind)
-        simulator.memcpy_h2d(name, words, 0, 0, grid.width, grid.height, _per_pe(words, grid))
+    for name, one in _buffers(plan).items():
+        write_vectors(simulator, grid, one.contract, given[name])
     if plan.skewed:
         dice = np.random.default_rng(seed).integers(0, 2**32, grid.width * grid.height, np.uint32)
         simulator.memcpy_h2d("dice", dice, 0, 0, grid.width, grid.height, 1)
@@ -128,24 +124,6 @@ def copy_lengths(simulator: Any, plan: ProgramPlan, lengths: Lengths) -> None:  
     for name, of_rounds in lengths.items():
         everywhere = np.tile(np.array(of_rounds, np.uint16), grid.width * grid.height)
         simulator.memcpy_h2d(name, everywhere, 0, 0, grid.width, grid.height, len(of_rounds))
-
-
-def _per_pe(words: Array, grid: Grid) -> int:
-    return len(words) // (grid.width * grid.height)
-
-
-def _copied(  # noqa: PLR0913, PLR0917 - which part of which buffer
-    simulator: Any,  # noqa: ANN401 - see `fabsim_module`
-    name: str,
-    dtype: np.dtype[Any],
-    elements: int,
-    width: int,
-    height: int,
-) -> Array:
-    """So many elements of each PE, one PE behind the other."""
-    none = words_of(np.zeros(elements, dtype))
-    found = simulator.memcpy_d2h(name, none.dtype, 0, 0, width, height, len(none))
-    return np.asarray(found).view(dtype)
 
 
 def wanted_of(plan: ProgramPlan, given: dict[str, Array], lengths: Lengths | None = None) -> Wanted:
@@ -170,13 +148,13 @@ def compare(simulator: Any, plan: ProgramPlan, wanted: Wanted) -> str:  # noqa: 
         return NOT_KEPT if plan.alone else f"`{wanted.broken}`: {NOT_KEPT}"
     if wanted.buffers and not wanted.compared:
         return NOTHING_KNOWN
+    grid, buffers = plan.plans[0].collective.grid.whole, _buffers(plan)
     for name, states in wanted.buffers.items():
-        first = states[0][0]
-        height, width, length = first.shape
-        found = _copied(simulator, name, first.dtype, len(states) * length, width, height)
-        by_round = found.reshape(height, width, len(states), length)
+        by_round, wrong = read_vectors(simulator, grid, buffers[name].contract, len(states))
+        if wrong:
+            return f"`{name}`: {wrong}"
         for round_, (vectors, known) in enumerate(states):
-            wrong = describe(vectors, by_round[:, :, round_], known)
+            wrong = describe(vectors, by_round[round_], known)
             if wrong:
                 return wrong if plan.alone else f"`{name}` after round {round_ + 1}: {wrong}"
     return _tokens(simulator, plan)

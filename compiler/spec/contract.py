@@ -156,7 +156,8 @@ class Contract:
     """`allreduce(x: f32[256], add)`; `operation` is None where nothing is combined.
 
     A barrier has no buffer: no name, a length of 0. With a `run_length` vectors have up to `length`
-    elements. `own` is what a contract of the user's own says.
+    elements. `own` is what a contract of the user's own says. Elements of the buffer are `stride`
+    apart, those between are not the collective's.
     """
 
     kind: ContractKind
@@ -167,6 +168,7 @@ class Contract:
     span: Span
     run_length: RunLength | None = None
     own: OwnContract | None = None
+    stride: int = 1
 
     @property
     def names_slices(self) -> bool:
@@ -177,6 +179,10 @@ class Contract:
     def held(self) -> int:
         """Elements of the buffer."""
         return self.run_length.most if self.run_length else self.length
+
+    def span_of(self, elements: int) -> int:
+        """Places of memory from the first to the last of so many elements."""
+        return (elements - 1) * self.stride + 1 if elements else 0
 
     @property
     def words(self) -> int:

@@ -253,12 +253,13 @@ class RunLengthDecl:
 
 @dataclass(frozen=True, eq=False)
 class BufferDecl:
-    """`x: f32[B], add`: what a contract is about. In an alternative of a choice by length
+    """`x: f32[B] by 3, add`: what a contract is about. In an alternative of a choice by length
     `run_length` is that choice's, and `length` the most that the alternative is for."""
 
     name: Word
     element: Word
     length: Expression
+    stride: Expression | None
     operation: Word | None
     run_length: RunLengthDecl | None = None
 
