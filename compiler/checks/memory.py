@@ -41,7 +41,7 @@ def memory(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
     if needed > available:
         vectors = 1 + sum(phase.exchange.areas for phase in plan.phases if phase.exchange)
         each = (vectors - 1 + contract.stride) * contract.element.bytes
-        over = -(-(needed - available + 3 * vectors) // each)
+        over = (needed - available + max(each, 4 * vectors) - 1) // each
         yield Diagnostic(
             "C308",
             f"a PE needs {needed} bytes (data {plan.data_bytes}, code about {plan.code_bytes}), "
