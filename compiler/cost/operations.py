@@ -67,7 +67,8 @@ class Costs:
     task that several phases have finds out whose it is. `group` wavelets are taken by an
     instruction. `control_load` is what it takes to load the registers of a control wavelet behind
     the vector, `map_length` to set the length of what a round of call-backs takes. `code` is what
-    pieces of the text take; `prepared` says by operation which of them issues it.
+    pieces of the text take; `prepared` says by operation which of them issues it. With
+    `copies` the vectors are those of another buffer at first.
     """
 
     length: int
@@ -79,10 +80,12 @@ class Costs:
     negate_rate: int
     apply_rate: int
     move_rate: int
+    copy_rate: int
     code: Code
     rows: RowCode
     streams: StreamCode
     prepared: Mapping[str, str]
+    copies: bool
     load: int
     issue: int
     jump: int
@@ -167,6 +170,14 @@ class Costs:
         """A pass over the vector that changes its sign."""
         return self.issued(Place(0, 0), "negate") + ceil(self.operands / self.negate_rate)
 
+    @property
+    def first_pass_cycles(self) -> int:
+        """A pass over the vector before the first phase, which changes its sign or copies it."""
+        if self.negates:
+            return self.negated_cycles
+        copied = self.issued(Place(0, 0), "negate") + ceil(self.operands / self.copy_rate)
+        return copied if self.copies else 0
+
     def negated(self, place: Place) -> Place:
         """Behind such a pass."""
         return Place(place.time + self.negated_cycles, place.depth)
@@ -189,7 +200,7 @@ class Costs:
         begins = self.code.token_alone if barrier else self.code.buffer
         begun = self.code.launch + begins * bool(plan.phases)
         place = Place(begun, self.code.returns)
-        return self.negated(place) if self.negates else place
+        return replace(place, time=place.time + self.first_pass_cycles)
 
 
 def costs_of(plan: Plan) -> Costs:
@@ -208,10 +219,12 @@ def costs_of(plan: Plan) -> Costs:
         negate_rate=_rate(engine.negate_words, contract),
         apply_rate=_combining_rate(contract, target),
         move_rate=_rate(engine.negate_words, contract),
+        copy_rate=_rate(engine.negate_words, contract, max(contract.apart, contract.stride)),
         code=target.code,
         rows=target.cycles.rows,
         streams=target.cycles.streams,
         prepared=_prepared(contract, arithmetic),
+        copies=contract.result is not None,
         load=engine.dsr_load,
         issue=engine.op_issue,
         jump=engine.jump,
@@ -237,10 +250,10 @@ def _combining_rate(contract: Contract, target: Target) -> int:
     return 1 if alone else _rate(target.cycles.engine.combine_words, contract)
 
 
-def _rate(words: int, contract: Contract) -> int:
+def _rate(words: int, contract: Contract, apart: int = 0) -> int:
     """Elements a cycle of an operation in memory that takes so many words of 16 bits in a row; what
     is between elements counts, but one is taken in any case (docs/machine.md, M4-8)."""
-    return max(1, words // (contract.element.word.bytes // 2 * contract.stride))
+    return max(1, words // (contract.element.word.bytes // 2 * (apart or contract.apart)))
 
 
 def _prepared(contract: Contract, arithmetic: Arithmetic) -> Mapping[str, str]:

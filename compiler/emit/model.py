@@ -55,7 +55,9 @@ class BundleModel:
     """Everything the templates print. Positions and ids are numbers; names are CSL identifiers.
 
     `length` and `held` count words of type `element`, `words` for each of the `elements`, `held` also
-    what is between them where they are `stride` apart. With a `run_length`, the name of a length that is given at run time, vectors have up to `length`
+    what is between them where they are `stride` apart. With `into`, the name
+    of a buffer, these are its, and those of the buffer `input_held` and `input_stride`. With a
+    `run_length`, the name of a length that is given at run time, vectors have up to `length`
     elements of the `held` ones of the buffer; `order` is the one in which a plan combines operands,
     where that matters and is short.
     """
@@ -78,6 +80,9 @@ class BundleModel:
     held: int
     elements_held: int
     stride: int
+    input_held: int
+    input_stride: int
+    into: str
     run_length: str
     buffer: str
     element: str
@@ -132,6 +137,11 @@ class BundleModel:
         return AREA_BITS if any(exchange.areas > 1 for exchange in exchanges) else 0
 
     @property
+    def results(self) -> str:
+        """The buffer that holds the result."""
+        return self.into or self.buffer
+
+    @property
     def dummy(self) -> bool:
         """Whether descriptors are made before it is known where the vector is."""
         return bool(self.buffer) or any(phase.exchange or phase.stream for phase in self.phases)
@@ -151,8 +161,9 @@ class BundleModel:
 
     @property
     def has_part(self) -> str:
-        """The condition that this PE takes part in any phase."""
-        return " or ".join(f"params.{phase.name}.takes_part" for phase in self.phases)
+        """The condition that this PE takes part in any phase, or is the only one."""
+        parts = (f"params.{phase.name}.takes_part" for phase in self.phases)
+        return " or ".join(parts) or "params.alone"
 
 
 def model_of(
@@ -186,9 +197,12 @@ def model_of(
         elements=contract.length,
         words=contract.element.words,
         length=contract.words,
-        held=contract.span_of(contract.held) * contract.element.words,
+        held=contract.span_of(contract.held, contract.apart) * contract.element.words,
         elements_held=contract.held,
-        stride=contract.stride,
+        stride=contract.apart,
+        input_held=contract.span_of(contract.held) * contract.element.words,
+        input_stride=contract.stride,
+        into=contract.result.name if contract.result else "",
         run_length=contract.run_length.name if contract.run_length else "",
         buffer=contract.buffer,
         element=contract.element.word.value,
@@ -291,7 +305,9 @@ def headline(plan: Plan) -> str:
     buffer = f"{contract.buffer}: {contract.element.value}[{most}]{apart}{operation}"
     name, _, numbers = contract.name.removesuffix(")").partition("(")
     what = f"{name}({buffer if contract.buffer else ''}{', ' if numbers else ''}{numbers})"
-    return f"{collective.name} = {what} on {where(collective.grid)}"
+    result, by = contract.result, f" by {contract.apart}" if contract.apart > 1 else ""
+    into = f" into {result.name}{by}" if result else ""
+    return f"{collective.name} = {what}{into} on {where(collective.grid)}"
 
 
 def _phases(plan: Plan, how: Combine, ids: Ids) -> tuple[PhaseModel, ...]:

@@ -187,7 +187,12 @@ class _Builder(Transformer_NonRecursive[Token, Any]):
         )
 
     def collective(self, meta: Meta, c: list[Any]) -> syntax.CollectiveDecl:
-        return syntax.CollectiveDecl(self._word(c[0]), c[1], c[2], tuple(c[3:]), self._span(meta))
+        contract = replace(c[1], into=c[2])
+        clauses = tuple(c[4:])
+        return syntax.CollectiveDecl(self._word(c[0]), contract, c[3], clauses, self._span(meta))
+
+    def into(self, meta: Meta, c: list[Any]) -> syntax.IntoDecl:
+        return syntax.IntoDecl(self._word(c[0]), c[1], self._span(meta))
 
     def place_on(self, meta: Meta, c: list[Any]) -> syntax.PlaceDecl:
         lines, of = (None if token is None else self._word(token) for token in c[:2])

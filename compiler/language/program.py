@@ -98,8 +98,9 @@ def _check_together(items: tuple[Call, ...], collectives: Mapping[str, Collectiv
         seen: dict[str, Word] = {}
         for word in _words(item) if isinstance(item, TogetherDecl) else ():
             contract = collectives[word.text].contract
-            for of in (word.text, f"the buffer {contract.buffer}"):
-                if of in seen and (of == word.text or contract.buffer):
+            buffers = (f"the buffer {one.buffer}" for one in contract.in_memory)
+            for of in (word.text, *buffers):
+                if of in seen:
                     first = (seen[of].span, "the first is here")
                     message = f"two collectives in flight at the same time have {of}"
                     if of == word.text:
@@ -196,12 +197,9 @@ def _other_grids(called: tuple[Collective, ...]) -> Iterator[Exception]:
 
 def _other_buffers(called: tuple[Collective, ...]) -> Iterator[Exception]:
     """A buffer is one array, so its type, length and stride are the same everywhere."""
-    seen: dict[str, Collective] = {}
-    for collective in called:
-        contract = collective.contract
-        if not contract.buffer:
-            continue
-        other = seen.setdefault(contract.buffer, collective).contract
+    seen: dict[str, Contract] = {}
+    for contract in (one for collective in called for one in collective.contract.in_memory):
+        other = seen.setdefault(contract.buffer, contract)
         if _array(contract) != _array(other):
             message = f"{contract.buffer} is {_array(contract)} here, and {_array(other)} before"
             help = "give one of them another name"

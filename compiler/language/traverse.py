@@ -117,7 +117,9 @@ def _expressions_of_grid(declaration: GridDecl | PartDecl) -> Iterator[Expressio
 def _expressions_of_collective(declaration: CollectiveDecl) -> Iterator[Expression]:
     if declaration.contract.buffer is not None:
         buffer = declaration.contract.buffer
-        yield from (one for one in (buffer.length, buffer.stride) if one is not None)
+        into = declaration.contract.into
+        said = (buffer.length, buffer.stride, into and into.stride)
+        yield from (one for one in said if one is not None)
     yield from (argument.value for argument in declaration.contract.arguments)
     for clause in declaration.clauses:
         yield from _expressions_of_clause(clause)

@@ -56,7 +56,8 @@ def data_bytes(contract: Contract, phases: Sequence[Phase]) -> int:
         for phase in phases
         if phase.exchange
     )
-    return _buffer_bytes(contract, contract.length) + exchanges + SMALL_DATA_BYTES
+    buffers = sum(_buffer_bytes(one, one.length) for one in contract.in_memory)
+    return buffers + exchanges + SMALL_DATA_BYTES
 
 
 def _buffer_bytes(contract: Contract, elements: int) -> int:
@@ -127,7 +128,8 @@ def program_code_bytes(plans: Sequence[Plan]) -> int:
 def program_data_bytes(plans: Sequence[Plan], rounds: int) -> int:
     """The buffers of all rounds, each once, and what each collective needs beside."""
     contracts = [plan.collective.contract for plan in plans]
-    sizes = [_buffer_bytes(contract, contract.length) for contract in contracts]
-    buffers = {c.buffer: _buffer_bytes(c, c.held) for c in contracts if c.buffer}
+    sizes = [sum(_buffer_bytes(one, one.length) for one in c.in_memory) for c in contracts]
+    held = [one for contract in contracts for one in contract.in_memory]
+    buffers = {one.buffer: _buffer_bytes(one, one.held) for one in held}
     beside = sum(plan.data_bytes - size for plan, size in zip(plans, sizes, strict=True))
     return rounds * sum(buffers.values()) + beside

@@ -12,6 +12,7 @@ from collc.spec.contract import (
     ElementType,
     Operation,
     OwnOperation,
+    Result,
     RunLength,
 )
 from collc.spec.decision import Considered, Decision, Gap
@@ -43,6 +44,7 @@ __all__ = [
     "Operation",
     "Order",
     "OwnOperation",
+    "Result",
     "Parameter",
     "Program",
     "Reconfigure",

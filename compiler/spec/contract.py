@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from collc.base.diagnostics import Span
@@ -152,12 +152,22 @@ class RunLength:
 
 
 @dataclass(frozen=True)
+class Result:
+    """`into y by 4`: the buffer of the result, and how far apart its elements are."""
+
+    name: str
+    stride: int
+    span: Span
+
+
+@dataclass(frozen=True)
 class Contract:
     """`allreduce(x: f32[256], add)`; `operation` is None where nothing is combined.
 
     A barrier has no buffer: no name, a length of 0. With a `run_length` vectors have up to `length`
     elements. `own` is what a contract of the user's own says. Elements of the buffer are `stride`
-    apart, those between are not the collective's.
+    apart, those between are not the collective's. With a `result` the vectors are copied there, and
+    the buffer stays as it is.
     """
 
     kind: ContractKind
@@ -169,6 +179,21 @@ class Contract:
     run_length: RunLength | None = None
     own: OwnContract | None = None
     stride: int = 1
+    result: Result | None = None
+
+    @property
+    def apart(self) -> int:
+        """How far apart the elements are of the vector that is combined or moved."""
+        return self.result.stride if self.result else self.stride
+
+    @property
+    def in_memory(self) -> tuple[Contract, ...]:
+        """Its buffers, each as that of a contract which has no other; a barrier has none."""
+        if not self.buffer:
+            return ()
+        own, result = replace(self, result=None), self.result
+        apart = (replace(own, buffer=result.name, stride=result.stride),) if result else ()
+        return (own, *apart)
 
     @property
     def names_slices(self) -> bool:
@@ -180,9 +205,10 @@ class Contract:
         """Elements of the buffer."""
         return self.run_length.most if self.run_length else self.length
 
-    def span_of(self, elements: int) -> int:
-        """Places of memory from the first to the last of so many elements."""
-        return (elements - 1) * self.stride + 1 if elements else 0
+    def span_of(self, elements: int, stride: int = 0) -> int:
+        """Places of memory from the first to the last of so many elements of its buffer, or of one
+        with another stride."""
+        return (elements - 1) * (stride or self.stride) + 1 if elements else 0
 
     @property
     def words(self) -> int:

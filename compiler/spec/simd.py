@@ -27,7 +27,7 @@ def elements_of_wavelet(contract: Contract) -> int:
 def goes_in_pairs(contract: Contract, target: Target, *, combines: bool) -> bool:
     """Whether vectors travel so in a phase that only moves them, or that combines them while they
     are received."""
-    even = contract.length % PAIR == 0 and contract.run_length is None and contract.stride == 1
+    even = contract.length % PAIR == 0 and contract.run_length is None and contract.apart == 1
     two = elements_of_wavelet(contract) == PAIR
     by_instruction = not combines or (
         not by_call_back(contract) and takes_several(contract, target)
@@ -46,7 +46,7 @@ def slices_go_in_pairs(phase: StepsPhase, contract: Contract, target: Target) ->
 def can_be_wide(phase: StepsPhase, contract: Contract, target: Target) -> bool:
     """Whether an instruction can take two wavelets of the slices of an exchange."""
     combines = any(bool(moves.combines.any()) for moves in phase.steps)
-    able = contract.stride == 1 and (not combines or takes_several(contract, target))
+    able = contract.apart == 1 and (not combines or takes_several(contract, target))
     packed = elements_of_wavelet(contract) == 1 or slices_go_in_pairs(phase, contract, target)
     return able and packed and phase.slicing.grain % (WIDE * elements_of_wavelet(contract)) == 0
 

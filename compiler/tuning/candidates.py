@@ -252,7 +252,7 @@ def _algorithms(
 def _wide_patterns(contract: Contract, target: Target) -> tuple[Pattern, ...]:
     """Those in which PEs send and receive at once, if instructions can take two wavelets."""
     group = WIDE * elements_of_wavelet(contract)
-    fits = contract.stride == 1 and contract.length % group == 0 and contract.run_length is None
+    fits = contract.apart == 1 and contract.length % group == 0 and contract.run_length is None
     return _BOTH_WAYS if fits and takes_several(contract, target) else ()
 
 

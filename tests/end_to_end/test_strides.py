@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -60,6 +61,14 @@ def test_two_of_16_bits_that_are_apart_do_not_share_a_wavelet():
     )
     assert near.plan.phases[0].paired
     assert not apart.plan.phases[0].paired
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_columns_of_tiles_are_exchanged(target):
+    text = (Path(__file__).parents[2] / "examples" / "halo_columns.coll").read_text()
+    for sizes in ({"P": 3, "Q": 2, "B": 7, "W": 4}, {"P": 1, "Q": 1, "B": 2, "W": 3}):
+        report = compile_text(text, "halo_columns.coll", sizes, target).run(seed=3)
+        assert report.verified, report.problem
 
 
 class Memory:

@@ -273,6 +273,16 @@ class ContractDecl:
     buffer: BufferDecl | None
     span: Span
     arguments: tuple[Argument, ...] = ()
+    into: IntoDecl | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class IntoDecl:
+    """`into y by 4`: the buffer of the result."""
+
+    name: Word
+    stride: Expression | None
+    span: Span
 
 
 @dataclass(frozen=True, eq=False)
