@@ -163,9 +163,7 @@ def phase_model(
     """The model of `phase`; takes the positions it needs from `ids`."""
     grid = plan.collective.grid if phase.path is None else plan.collective.lined
     shape = None if phase.exchange else shape_of(phase)
-    fields, roles = _struct(
-        phase, shape, around.shared, plan.collective.grid, plan.element.words
-    )
+    fields, roles = _struct(phase, shape, around.shared, plan.collective.grid, plan.element.words)
     behind = f"{phase.name}_restore" if around.restores else around.after
     closes = phase.exchange is not None and bool(around.torn_down)
     end = f"{phase.name}_close" if closes else behind
@@ -196,7 +194,9 @@ def phase_model(
         )
         registers = tuple(found)
     elif phase.streams:
-        stream = stream_model(phase, ids, words=plan.element.words, by_color=around.shared is not None)
+        stream = stream_model(
+            phase, ids, words=plan.element.words, by_color=around.shared is not None
+        )
         registers = tuple(registers_of_stream(stream))
     elif phase.exchange is not None:
         exchange = exchange_model(phase, phase.exchange, plan, ids, around.shared is not None)

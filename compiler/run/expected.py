@@ -28,6 +28,7 @@ Combine = Callable[[Array, Array], Array]
 
 NOT_KEPT = "the schedule's own result is not what the contract promises"
 
+
 def make_input(collective: Collective, seed: int) -> Array:
     """Random vectors, one for each PE of the whole grid: an array [height, width, length] of the
     element type; of a barrier the tokens as its PEs begin with them."""

@@ -94,6 +94,18 @@ def test_of_equal_values_the_lower_index_is_chosen() -> None:
         assert (combine(operation, one, other) == combine(operation, other, one)).all()
 
 
+def test_pairs_may_be_given_and_no_numbers_in_their_place() -> None:
+    steps = "reduce chain to 0 then broadcast from 0"
+    bundle = compile_text(program("allreduce(x: (i32, u32)[1], argmin)", steps), "pairs.coll", {})
+    dtype = DTYPE[ElementType.I32_U32]
+    given = np.array([(3, 0), (-2, 1), (5, 2), (-2, 3), (0, 4)], dtype).reshape(1, 5, 1)
+    report = bundle.run(inputs={"x": given})
+    assert report.verified, report.problem
+    assert report.results["x"].tolist() == [[[(-2, 1)]] * 5]
+    with pytest.raises(TypeError, match="has to be pairs"):
+        bundle.run(inputs={"x": given["value"]})
+
+
 def test_a_spec_with_pairs_reads_as_it_is_shown() -> None:
     shown = show_spec(parse_source(program("reduce(x: ( f32,u32 )[2], argmax)", "reduce chain")))
     assert "reduce(x: (f32, u32)[2], argmax)" in shown

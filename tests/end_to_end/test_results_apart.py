@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -48,6 +49,15 @@ def test_the_buffers_of_a_run_are_both_there():
     assert set(report.results) == {"x", "y"}
     total = report.results["x"].astype(np.float64).sum(axis=(0, 1))
     np.testing.assert_allclose(report.results["y"], np.broadcast_to(total, (1, 5, 4)), rtol=1e-6)
+
+
+def test_a_scan_over_a_grid_is_numpys_cumulative_sum():
+    text = (Path(__file__).parents[2] / "examples" / "scan_grid.coll").read_text()
+    bundle = compile_text(text, "scan_grid.coll", {"W": 5, "H": 3, "B": 2})
+    given = np.arange(30, dtype=np.int32).reshape(3, 5, 2) ** 2
+    report = bundle.run(inputs={"x": given})
+    assert report.verified, report.problem
+    assert (report.results["y"].reshape(15, 2) == given.reshape(15, 2).cumsum(axis=0)).all()
 
 
 @pytest.mark.parametrize("calls", ["repeat 2 { best best }", "best"])

@@ -100,7 +100,9 @@ def test_a_spec_with_a_stride_reads_as_it_is_shown():
 
 
 def test_memory_counts_what_is_between():
-    with pytest.raises(CollcError, match=r"(?s)C308.* shorten `x` to at most 97 elements") as caught:
+    with pytest.raises(
+        CollcError, match=r"(?s)C308.* shorten `x` to at most 97 elements"
+    ) as caught:
         compile_text(program("broadcast(x: f32[101] by 100)", "broadcast from 0"), "a.coll", {})
     assert "(data 40068," in str(caught.value)
     runs(program("broadcast(x: f32[97] by 100)", "broadcast from 0"))
