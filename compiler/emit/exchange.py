@@ -98,9 +98,10 @@ class ExchangeModel:
     """What the text of an exchange needs. `length` is that of what is cut into slices, the vector
     or, `in_blocks`, a line's block of it; `dynamic_length` says that slices have the dynamic
     lengths; `extent` is how many elements all rows send and receive, 0 if they differ; `grain`
-    elements are cut as one; lengths are in words of which an element has so many as `words`; `all_kinds` is the conjunction of the bits of the rows that are
-    prepared; `bits` are sums of a row's bits as expressions, of those that are `present` in any.
-    The rest says what any row does."""
+    elements are cut as one; these three count words, of which an element has so many as `words`.
+    `all_kinds` is the conjunction of the bits of the rows that are prepared; `bits` are sums of a
+    row's bits as expressions, of those that are `present` in any. The rest says what any row does.
+    """
 
     slices: int
     length: int

@@ -54,12 +54,12 @@ from collc.spec.slice_ownership import lines_and_ranks
 class BundleModel:
     """Everything the templates print. Positions and ids are numbers; names are CSL identifiers.
 
-    `length` and `held` count words of type `element`, `words` for each of the `elements`, `held` also
-    what is between them where they are `stride` apart. With `into`, the name
-    of a buffer, these are its, and those of the buffer `input_held` and `input_stride`. With a
-    `run_length`, the name of a length that is given at run time, vectors have up to `length`
-    elements of the `held` ones of the buffer; `order` is the one in which a plan combines operands,
-    where that matters and is short.
+    `length` and `held` count words of type `element`, `words` for each of the `elements`; `held`
+    also counts what is between them where they are `stride` apart. With `into`, the name of a
+    buffer for the result, these are its, and those of the input are `input_held` and
+    `input_stride`. With a `run_length`, the name of a length that is given at run time, vectors
+    have up to `length` elements of the `held` ones of the buffer; `order` is the one in which a
+    plan combines operands, where that matters and is short.
     """
 
     name: str

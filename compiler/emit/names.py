@@ -64,8 +64,8 @@ class Combine:
     """How vectors are moved and combined, in CSL.
 
     `builtin` is the vector builtin, or `callback` the lines of a function for `@map`, which keeps
-    its `state` from call to call; all are empty for a broadcast. `negate` is the builtin that turns a maximum into a minimum:
-    min(a, b) = -max(-a, -b).
+    its `state` from call to call; all are empty for a broadcast. `negate` is the builtin that turns
+    a maximum into a minimum: min(a, b) = -max(-a, -b).
     """
 
     move: str

@@ -15,7 +15,7 @@ from collc.language.parser import WHOLE_ROUNDS, not_supported
 from collc.language.problems import KnownProblemError, problem, suggest
 from collc.language.root_of_call import RootOfCall
 from collc.language.syntax import RepeatDecl, TogetherDecl, Word
-from collc.spec import Collective, Program, Reconfigure, RootChoice, Selection
+from collc.spec import Collective, Contract, Program, Reconfigure, RootChoice, Selection
 from collc.target import Target
 
 MAX_CALLS = 128  # of a program: each is code in every PE
