@@ -118,7 +118,7 @@ def _expressions_of_collective(declaration: CollectiveDecl) -> Iterator[Expressi
     if declaration.contract.buffer is not None:
         buffer = declaration.contract.buffer
         into = declaration.contract.into
-        said = (buffer.length, buffer.stride, into and into.stride)
+        said = (buffer.length, buffer.stride, into.stride if into else None)
         yield from (one for one in said if one is not None)
     yield from (argument.value for argument in declaration.contract.arguments)
     for clause in declaration.clauses:

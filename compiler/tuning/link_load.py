@@ -137,7 +137,7 @@ def _link(
     ranks = np.argsort(pattern.places)
     over = (np.minimum(source, target) <= place) & (np.maximum(source, target) > place)
     along = over & ((source > target) == bool(way))
-    now = _step(pattern, index, 1)
+    now = _step(pattern, index, Fraction(1))
     before, behind = (
         schedule.collective.pe_at(pattern.axis, at, pattern.lines[0]) for at in (place, place + 1)
     )
