@@ -25,6 +25,19 @@ def test_a_tree_that_is_a_python_function_is_run() -> None:
     assert f"tree threes = {drawn}\n" in str(program)
 
 
+def test_pairs_strides_and_a_result_apart_are_written() -> None:
+    program, row = of_a_row(4)
+    best = program.collective("best", "reduce", row, "(f32, u32)", 3, "argmax", into="y")
+    best.reduce("chain")
+    sums = program.collective("sums", "reduce", row, "f32", 3, "add", buffer="z", stride=2)
+    sums.reduce("chain")
+    assert program.compile().run().verified
+    assert "best = reduce(x: (f32, u32)[3], argmax) into y on row" in str(program)
+    assert "sums = reduce(z: f32[3] by 2, add) on row" in str(program)
+    with pytest.raises(ValueError, match="is no name"):
+        program.collective("bad", "reduce", row, "(f32, u32) ", 3, "argmax")
+
+
 def test_steps_that_are_python_lists_are_proved_and_run() -> None:
     program, row = of_a_row(4)
     ring = [

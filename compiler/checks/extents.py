@@ -15,18 +15,21 @@ from collc.spec.exchange import StepsPhase
 def extents(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
     """C309: an operation with more elements than the target's largest extent."""
     contract, available = schedule.collective.contract, plan.target.max_extent
+    words = contract.element.words
+    what = "elements" if words == 1 else "words"
     for phase, pattern in zip(plan.phases, schedule.phases, strict=True):
         if isinstance(pattern, StepsPhase):
             longest = _longest_row(plan, phase, pattern)
         else:
             longest = max(_longest(role, contract.length) for role in phase.roles)
+        longest *= words
         if longest > available:
             yield Diagnostic(
                 "C309",
-                f"an operation of `{phase.name}` has {longest} elements, {plan.target.name} "
+                f"an operation of `{phase.name}` has {longest} {what}, {plan.target.name} "
                 f"counts to {available}",
                 contract.span,
-                help=f"shorten `{contract.buffer}` to at most {available} elements",
+                help=f"shorten `{contract.buffer}` to at most {available // words} elements",
             )
 
 

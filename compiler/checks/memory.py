@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from collc.base.diagnostics import Diagnostic
 from collc.plan import Plan
 from collc.schedule import Schedule
-from collc.spec import Collective
+from collc.spec import Collective, Contract
 from collc.target import Target
 
 
@@ -22,15 +22,21 @@ def vector_fits(collective: Collective, target: Target) -> Iterator[Diagnostic]:
     """C308: the vector alone exceeds a PE's memory. Whatever is planned does not change that, so it
     is asked first."""
     contract = collective.contract
-    needed, available = contract.held * contract.element.bytes, target.free_bytes
+    held = contract.in_memory
+    needed = sum(one.span_of(one.held) for one in held) * contract.element.bytes
+    available, each = target.free_bytes, sum(one.stride for one in held) * contract.element.bytes
     if needed > available:
         yield Diagnostic(
             "C308",
-            f"a PE needs {needed} bytes for `{contract.buffer}` alone, {has_free(target)}",
+            f"a PE needs {needed} bytes for {_named(contract)} alone, {has_free(target)}",
             contract.span,
             help=f"shorten `{contract.buffer}` to less than "
-            f"{available // contract.element.bytes} elements, as code has to fit beside it",
+            f"{available // each} elements, as code has to fit beside it",
         )
+
+
+def _named(contract: Contract) -> str:
+    return " and ".join(f"`{one.buffer}`" for one in contract.in_memory)
 
 
 def memory(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
@@ -39,7 +45,9 @@ def memory(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
     needed, available = plan.code_bytes + plan.data_bytes, plan.target.free_bytes
     if needed > available:
         vectors = 1 + sum(phase.exchange.areas for phase in plan.phases if phase.exchange)
-        over = (needed - available + 4 * vectors - 1) // (vectors * contract.element.bytes)
+        apart = sum(one.stride for one in contract.in_memory)
+        each = (vectors - 1 + apart) * contract.element.bytes
+        over = (needed - available + max(each, 4 * vectors) - 1) // each
         yield Diagnostic(
             "C308",
             f"a PE needs {needed} bytes (data {plan.data_bytes}, code about {plan.code_bytes}), "

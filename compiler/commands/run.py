@@ -129,8 +129,8 @@ def command(  # noqa: PLR0913, PLR0917 - as many as there are options
 
 def _buffers(bundle: Bundle) -> tuple[str, ...]:
     """The buffers that can be given input."""
-    named = (one.collective.contract.buffer for one in bundle.plans)
-    return tuple(sorted({name for name in named if name}))
+    held = (one for plan in bundle.plans for one in plan.collective.contract.in_memory)
+    return tuple(sorted({one.buffer for one in held}))
 
 
 def _made(bundle: Bundle, how: dict[str, Any]) -> RunReport | RunError:

@@ -33,7 +33,7 @@ def cycles_of(schedule: Schedule, plan: Plan, looks: int | None = None) -> int:
     """The cycles that `predict` says, found in less time where there are trees along axes."""
     costs = costs_of(plan)
     reductions = _along_axes(schedule)
-    if not reductions or costs.negates:
+    if not reductions or costs.negates or costs.copies:
         return predict(schedule, plan, looks).cycles
     axes = _Axes(costs, schedule, plan, reductions[0])
     for index, pattern in enumerate(reductions):

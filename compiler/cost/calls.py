@@ -120,11 +120,9 @@ class Calls:
         code, pointer = self.code, self._pointer(first_of, launch=launch)
         barrier = collective.contract.kind is ContractKind.BARRIER
         if collective.grid.width * collective.grid.height == 1:
-            return pointer * (not barrier) + code.begin_phases
+            return pointer * (not barrier) + costs.first_pass_cycles + code.begin_phases
         prepared = code.token if barrier else pointer + code.set_buffer
-        if costs.negates:
-            prepared += costs.negated_cycles
-        return prepared + code.begin_phases
+        return prepared + costs.first_pass_cycles + code.begin_phases
 
     def through(self) -> int:
         """From the task behind a collective of one PE to the end of the part."""

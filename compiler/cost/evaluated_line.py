@@ -196,7 +196,7 @@ def _kinds(
 
 def _entries(costs: Costs, rows: Unrolled, kept: Ints, kind: Ints) -> Entries:
     """The entries of the step tables, from the rows that are kept."""
-    into = (rows.into_to - rows.into_from)[kept]
+    into = (rows.into_to - rows.into_from)[kept] * costs.words
     combines = (rows.kind[kept] & COMBINES) > 0
     applying = np.where(combines, -(-into // costs.apply_rate), -(-into // costs.move_rate))
     if costs.maps:
@@ -204,8 +204,8 @@ def _entries(costs: Costs, rows: Unrolled, kept: Ints, kind: Ints) -> Entries:
     return Entries(
         kind=kind,
         into=into // costs.per_wavelet,
-        out=(rows.out_to - rows.out_from)[kept] // costs.per_wavelet,
-        passed=rows.passed[kept] // costs.per_wavelet,
+        out=costs.wavelets((rows.out_to - rows.out_from)[kept]),
+        passed=costs.wavelets(rows.passed[kept]),
         applying=applying,
     )
 

@@ -15,6 +15,7 @@ from math import ceil
 
 from collc.lowering.resources import queues_of_phase
 from collc.plan import Plan
+from collc.plan.entries import Ints
 from collc.spec import Contract, ContractKind
 from collc.spec.arithmetic import Arithmetic, arithmetic_of
 from collc.spec.simd import PAIR, WIDE
@@ -55,8 +56,9 @@ class Place:
 
 @dataclass(frozen=True)
 class Costs:
-    """All in cycles, but `length` and the queues, which are in wavelets, and `elements` and the
-    rates. `length` is that of a vector in the phase under evaluation.
+    """All in cycles, but `length` and the queues, which are in wavelets, and `operands` and the
+    rates. `length` is that of a vector in the phase under evaluation, `operands` are what
+    instructions take of it: elements, or of pairs the `words` of each.
 
     `combine` is the time of an element where two are combined, `answer` that from taking an
     element to sending the result on. `task` is the time from an activation to the task's first
@@ -65,21 +67,25 @@ class Costs:
     task that several phases have finds out whose it is. `group` wavelets are taken by an
     instruction. `control_load` is what it takes to load the registers of a control wavelet behind
     the vector, `map_length` to set the length of what a round of call-backs takes. `code` is what
-    pieces of the text take; `prepared` says by operation which of them issues it.
+    pieces of the text take; `prepared` says by operation which of them issues it. With
+    `copies` the vectors are those of another buffer at first.
     """
 
     length: int
-    elements: int
+    operands: int
+    words: int
     arithmetic: Arithmetic
     combine: int
     answer: int
     negate_rate: int
     apply_rate: int
     move_rate: int
+    copy_rate: int
     code: Code
     rows: RowCode
     streams: StreamCode
     prepared: Mapping[str, str]
+    copies: bool
     load: int
     issue: int
     jump: int
@@ -101,8 +107,12 @@ class Costs:
 
     @property
     def per_wavelet(self) -> int:
-        """Elements of a wavelet in the phase under evaluation."""
-        return self.elements // self.length if self.length else 1
+        """Operands of a wavelet in the phase under evaluation."""
+        return self.operands // self.length if self.length else 1
+
+    def wavelets(self, elements: Ints) -> Ints:
+        """The wavelets that so many elements, none of them half of a wavelet, take in it."""
+        return elements * self.words // self.per_wavelet
 
     @property
     def maps(self) -> bool:
@@ -158,7 +168,15 @@ class Costs:
     @property
     def negated_cycles(self) -> int:
         """A pass over the vector that changes its sign."""
-        return self.issued(Place(0, 0), "negate") + ceil(self.elements / self.negate_rate)
+        return self.issued(Place(0, 0), "negate") + ceil(self.operands / self.negate_rate)
+
+    @property
+    def first_pass_cycles(self) -> int:
+        """A pass over the vector before the first phase, which changes its sign or copies it."""
+        if self.negates:
+            return self.negated_cycles
+        copied = self.issued(Place(0, 0), "negate") + ceil(self.operands / self.copy_rate)
+        return copied if self.copies else 0
 
     def negated(self, place: Place) -> Place:
         """Behind such a pass."""
@@ -182,7 +200,7 @@ class Costs:
         begins = self.code.token_alone if barrier else self.code.buffer
         begun = self.code.launch + begins * bool(plan.phases)
         place = Place(begun, self.code.returns)
-        return self.negated(place) if self.negates else place
+        return replace(place, time=place.time + self.first_pass_cycles)
 
 
 def costs_of(plan: Plan) -> Costs:
@@ -190,20 +208,23 @@ def costs_of(plan: Plan) -> Costs:
     target, contract = plan.target, plan.collective.contract
     engine = target.cycles.engine
     arithmetic = arithmetic_of(contract.element, contract.operation)
-    combine = arithmetic.cycles_per_element(target)
+    combine = arithmetic.cycles_per_word(target)
     return Costs(
-        length=contract.length,
-        elements=contract.length,
+        length=contract.words,
+        operands=contract.words,
+        words=contract.element.words,
         arithmetic=arithmetic,
         combine=combine,
         answer=combine - 1,
-        negate_rate=engine.negate_words // (contract.element.bytes // 2),
+        negate_rate=_rate(engine.negate_words, contract),
         apply_rate=_combining_rate(contract, target),
-        move_rate=engine.negate_words // (contract.element.bytes // 2),
+        move_rate=_rate(engine.negate_words, contract),
+        copy_rate=_rate(engine.negate_words, contract, max(contract.apart, contract.stride)),
         code=target.code,
         rows=target.cycles.rows,
         streams=target.cycles.streams,
         prepared=_prepared(contract, arithmetic),
+        copies=contract.result is not None,
         load=engine.dsr_load,
         issue=engine.op_issue,
         jump=engine.jump,
@@ -224,9 +245,15 @@ def costs_of(plan: Plan) -> Costs:
 
 def _combining_rate(contract: Contract, target: Target) -> int:
     """Elements a cycle that are combined in memory."""
-    operation, size = contract.operation, contract.element.bytes
+    operation, size = contract.operation, contract.element.word.bytes
     alone = operation is not None and (operation.value, size) in target.one_by_one
-    return 1 if alone else target.cycles.engine.combine_words // (size // 2)
+    return 1 if alone else _rate(target.cycles.engine.combine_words, contract)
+
+
+def _rate(words: int, contract: Contract, apart: int = 0) -> int:
+    """Elements a cycle of an operation in memory that takes so many words of 16 bits in a row; what
+    is between elements counts, but one is taken in any case (docs/machine.md, M4-8)."""
+    return max(1, words // (contract.element.word.bytes // 2 * (apart or contract.apart)))
 
 
 def _prepared(contract: Contract, arithmetic: Arithmetic) -> Mapping[str, str]:
@@ -247,7 +274,7 @@ def costs_of_phase(costs: Costs, plan: Plan, index: int) -> Costs:
         costs,
         output_queue=depth_of(target.output_queue_words, plan.output_queues[out]),
         input_queue=depth_of(target.input_queue_words, plan.input_queues[into]),
-        length=costs.elements // PAIR if paired else costs.elements,
+        length=costs.operands // PAIR if paired else costs.operands,
         group=WIDE if plan.phases[position].wide else 1,
     )
 

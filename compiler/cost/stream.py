@@ -316,7 +316,7 @@ def _costs(call_stream: CallStream, position: int, use: Use, costs: Costs) -> Co
         task=costs.task + lanes,
         dispatch=lanes,
         frames=costs.code.returns,
-        length=costs.elements // PAIR if phase.paired else costs.elements,
+        length=costs.operands // PAIR if phase.paired else costs.operands,
         group=WIDE if phase.wide else 1,
         control_load=2 * costs.load if given.late and not is_quick(plan, use, given) else 0,
     )

@@ -138,7 +138,7 @@ def streams_at_least(schedule: Schedule, plan: Plan) -> int:
 
 def stream_line(costs: Costs, phase: Phase, pattern: StepsPhase) -> StreamLine:
     """What a line of the phase runs."""
-    sizes = np.diff(pattern.slicing.bounds) // costs.per_wavelet
+    sizes = costs.wavelets(np.diff(pattern.slicing.bounds))
     lower = Direction.WEST if pattern.axis == "x" else Direction.NORTH
     return StreamLine(phase, roles_of_places(phase, pattern), sizes.tolist(), lower)
 

@@ -135,12 +135,17 @@ class Program:
         length: SupportsIndex = 0,
         operation: str = "",
         buffer: str = "x",
+        stride: SupportsIndex = 1,
+        into: str = "",
     ) -> Collective:
         """A collective that the program calls, after those before it; its steps are added to what
-        is returned. Without an element type it has no buffer, as a barrier."""
-        vector = f"{_name(buffer)}: {_name(element)}[{index(length)}]" if element else ""
+        is returned. Without an element type it has no buffer, as a barrier. Elements of the buffer
+        are `stride` apart; `into` is the buffer of the result, if it has one of its own."""
+        apart = f" by {index(stride)}" if index(stride) != 1 else ""
+        vector = f"{_name(buffer)}: {_element(element)}[{index(length)}]{apart}" if element else ""
         combined = f", {_name(operation)}" if operation else ""
-        head = f"collective {_name(name)} = {_name(contract)}({vector}{combined}) on {_name(on)}"
+        promise = f"{_name(contract)}({vector}{combined}){f' into {_name(into)}' if into else ''}"
+        head = f"collective {_name(name)} = {promise} on {_name(on)}"
         made = Collective(head)
         self._parts.append(made)
         self._called.append(name)
@@ -160,6 +165,12 @@ def _name(text: str) -> str:
     if not re.fullmatch(r"[A-Za-z_][A-Za-z_0-9]*", text):
         raise ValueError(f"{text!r} is no name: letters, digits and _")
     return text
+
+
+def _element(text: str) -> str:
+    """An element type: a name, or two of them as a pair, `(f32, u32)`."""
+    pair = re.fullmatch(r"\((.*), (.*)\)", text)
+    return f"({_name(pair[1])}, {_name(pair[2])})" if pair else _name(text)
 
 
 def _given(numbers: dict[str, SupportsIndex]) -> str:

@@ -1,18 +1,19 @@
-"""The first element of a line's block as an expression of the line's coordinate."""
+"""The first word of a line's block as an expression of the line's coordinate."""
 
 from __future__ import annotations
 
 from collc.spec.exchange import Blocks
 
 
-def first_of_block(blocks: Blocks, line: str) -> str:
+def first_of_block(blocks: Blocks, line: str, words: int) -> str:
     """What a layout computes for the lines at coordinate `line`; lines stand in their order, the
-    other way round, or as a ring."""
+    other way round, or as a ring, and elements have so many words."""
     count = len(blocks.lines)
     rank = _rank(blocks.lines, line)
     if blocks.length % count == 0:
-        return f"({rank} * {blocks.length // count})"
-    return f"@as(u16, ((@as(u32, {rank}) * {blocks.length}) / {count}))"
+        return f"({rank} * {blocks.length // count * words})"
+    first = f"@as(u16, ((@as(u32, {rank}) * {blocks.length}) / {count}))"
+    return first if words == 1 else f"({first} * {words})"
 
 
 def _rank(lines: tuple[int, ...], line: str) -> str:

@@ -65,6 +65,8 @@ def runs_of(numbers: Sequence[int]) -> Iterator[tuple[int, int, int]]:
 
 def shown_rows(rows: Ints | Sequence[Row]) -> Iterator[str]:
     """Rows as they are printed: the first, the differences, how many."""
+    if not len(rows):
+        return
     table = np.asarray(rows, dtype=np.int64).reshape(len(rows), -1)
     steps = np.diff(table, axis=0)
     ends = np.flatnonzero((steps[1:] != steps[:-1]).any(axis=1)) + 1

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from collc.emit.blocks import first_of_block
 from collc.emit.roles import Field, RoleModel
 from collc.emit.step_tables import StepTable, kinds_of, table_numbers, tables_of
 from collc.lowering.ids import Ids
@@ -99,15 +98,17 @@ class ExchangeModel:
     """What the text of an exchange needs. `length` is that of what is cut into slices, the vector
     or, `in_blocks`, a line's block of it; `dynamic_length` says that slices have the dynamic
     lengths; `extent` is how many elements all rows send and receive, 0 if they differ; `grain`
-    elements are cut as one; `all_kinds` is the conjunction of the bits of the rows that are
-    prepared; `bits` are sums of a row's bits as expressions, of those that are `present` in any.
-    The rest says what any row does."""
+    elements are cut as one; these three count words, of which an element has so many as `words`.
+    `all_kinds` is the conjunction of the bits of the rows that are prepared; `bits` are sums of a
+    row's bits as expressions, of those that are `present` in any. The rest says what any row does.
+    """
 
     slices: int
     length: int
     in_blocks: bool
     extent: int
     grain: int
+    words: int
     areas: int
     header: int
     row_numbers: int
@@ -130,7 +131,7 @@ def exchange_model(
     phase: Phase, exchange: Exchange, plan: Plan, ids: Ids, by_color: bool
 ) -> ExchangeModel:
     """The model of a phase made of steps; with `by_color` the queues are those of the colors."""
-    slicing = exchange.slicing
+    slicing, words = exchange.slicing, plan.element.words
     tables: dict[tuple[int, ...], str] = {}
     lanes = tuple(
         _lane_model(phase, exchange, index, ids, tables, by_color)
@@ -140,10 +141,11 @@ def exchange_model(
     present = _present(kinds, exchange)
     return ExchangeModel(
         slices=slicing.count,
-        length=slicing.length,
+        length=slicing.length * words,
         in_blocks=exchange.blocks is not None,
-        extent=extent_of(phase),
-        grain=slicing.grain,
+        extent=extent_of(phase) * words,
+        grain=slicing.grain * words,
+        words=words,
         areas=exchange.areas,
         header=LOOP_HEADER,
         row_numbers=row_numbers(phase),
@@ -155,7 +157,7 @@ def exchange_model(
         present=present,
         bits={name: _named(int(bits) & present) for name, bits in _TESTED.items()},
         area_bits=AREA_BITS,
-        relay=f"@mov{8 * plan.element.bytes}",
+        relay=f"@mov{8 * plan.element.word.bytes}",
         relays=any(kind & RowKind.RELAYS for kind in kinds),
         combines=any(kind & RowKind.RECEIVES and kind & RowKind.COMBINES for kind in kinds),
         copies=any(
@@ -324,13 +326,13 @@ def exchange_role(
     at: tuple[str, str],
 ) -> RoleModel:
     """A role as a row of the phase's struct; `queues` has the positions of the colors' queues, `at`
-    is what the emitted code calls a PE's place on its line, and the line's coordinate."""
+    is what the emitted code calls a PE's place on its line, and where its line's block begins."""
     role = phase.roles[index]
     values = {field.name: field.idle for field in fields}
-    place, line = at
+    place, first = at
     values |= {"place": place}
     if phase.exchange and phase.exchange.blocks:
-        values |= {"first": first_of_block(phase.exchange.blocks, line)}
+        values |= {"first": first}
     for number, lane in enumerate(role.lanes):
         values |= dict(_lane_values(lane, phase))
         values[f"{lane.name}_table"] = str(table_numbers(phase, number)[index])

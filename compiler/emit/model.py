@@ -21,7 +21,7 @@ from collc.emit.conditions import Cases, cases_of
 from collc.emit.custom_contract import OwnModel, own_model
 from collc.emit.exchange import BitModel, row_bits
 from collc.emit.grid_places import SiteModel, coordinates, site_model, where
-from collc.emit.names import NUMPY_TYPE, Combine, combine_of
+from collc.emit.names import Combine, combine_of
 from collc.emit.order import numpy_combine, order_of, rounds
 from collc.emit.paths import PathModel, path_model
 from collc.emit.phases import PhaseModel, Surroundings, entries_of, phase_model
@@ -30,6 +30,7 @@ from collc.emit.reference import (
     numpy_operands,
     numpy_places,
     numpy_reduction,
+    numpy_type,
 )
 from collc.emit.registers import (
     GotModel,
@@ -53,9 +54,12 @@ from collc.spec.slice_ownership import lines_and_ranks
 class BundleModel:
     """Everything the templates print. Positions and ids are numbers; names are CSL identifiers.
 
-    With a `run_length`, the name of a length that is given at run time, vectors have up to `length`
-    elements of the `held` ones of the buffer; `order` is the one in which a plan combines operands,
-    where that matters and is short.
+    `length` and `held` count words of type `element`, `words` for each of the `elements`; `held`
+    also counts what is between them where they are `stride` apart. With `into`, the name of a
+    buffer for the result, these are its, and those of the input are `input_held` and
+    `input_stride`. With a `run_length`, the name of a length that is given at run time, vectors
+    have up to `length` elements of the `held` ones of the buffer; `order` is the one in which a
+    plan combines operands, where that matters and is short.
     """
 
     name: str
@@ -70,8 +74,15 @@ class BundleModel:
     width: int
     height: int
     site: SiteModel
+    elements: int
+    words: int
     length: int
     held: int
+    elements_held: int
+    stride: int
+    input_held: int
+    input_stride: int
+    into: str
     run_length: str
     buffer: str
     element: str
@@ -126,6 +137,11 @@ class BundleModel:
         return AREA_BITS if any(exchange.areas > 1 for exchange in exchanges) else 0
 
     @property
+    def results(self) -> str:
+        """The buffer that holds the result."""
+        return self.into or self.buffer
+
+    @property
     def dummy(self) -> bool:
         """Whether descriptors are made before it is known where the vector is."""
         return bool(self.buffer) or any(phase.exchange or phase.stream for phase in self.phases)
@@ -145,8 +161,9 @@ class BundleModel:
 
     @property
     def has_part(self) -> str:
-        """The condition that this PE takes part in any phase."""
-        return " or ".join(f"params.{phase.name}.takes_part" for phase in self.phases)
+        """The condition that this PE takes part in any phase, or is the only one."""
+        parts = (f"params.{phase.name}.takes_part" for phase in self.phases)
+        return " or ".join(parts) or "params.alone"
 
 
 def model_of(
@@ -177,13 +194,20 @@ def model_of(
         width=grid.width,
         height=grid.height,
         site=site,
-        length=contract.length,
-        held=contract.held,
+        elements=contract.length,
+        words=contract.element.words,
+        length=contract.words,
+        held=contract.span_of(contract.held, contract.apart) * contract.element.words,
+        elements_held=contract.held,
+        stride=contract.apart,
+        input_held=contract.span_of(contract.held) * contract.element.words,
+        input_stride=contract.stride,
+        into=contract.result.name if contract.result else "",
         run_length=contract.run_length.name if contract.run_length else "",
         buffer=contract.buffer,
-        element=contract.element.value,
-        numpy_type=NUMPY_TYPE[contract.element],
-        bits=8 * contract.element.bytes,
+        element=contract.element.word.value,
+        numpy_type=numpy_type(contract.element),
+        bits=8 * contract.element.word.bytes,
         numpy_reduction=numpy_reduction(contract.operation),
         numpy_callback=numpy_callback(contract.operation),
         numpy_operands=numpy_operands(schedule),
@@ -277,10 +301,13 @@ def headline(plan: Plan) -> str:
     operation = f", {contract.operation.value}" if contract.operation else ""
     given = contract.run_length
     most = f"{given.name} <= {contract.length}" if given else str(contract.length)
-    buffer = f"{contract.buffer}: {contract.element.value}[{most}]{operation}"
+    apart = f" by {contract.stride}" if contract.stride > 1 else ""
+    buffer = f"{contract.buffer}: {contract.element.value}[{most}]{apart}{operation}"
     name, _, numbers = contract.name.removesuffix(")").partition("(")
     what = f"{name}({buffer if contract.buffer else ''}{', ' if numbers else ''}{numbers})"
-    return f"{collective.name} = {what} on {where(collective.grid)}"
+    result, by = contract.result, f" by {contract.apart}" if contract.apart > 1 else ""
+    into = f" into {result.name}{by}" if result else ""
+    return f"{collective.name} = {what}{into} on {where(collective.grid)}"
 
 
 def _phases(plan: Plan, how: Combine, ids: Ids) -> tuple[PhaseModel, ...]:

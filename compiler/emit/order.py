@@ -43,7 +43,7 @@ def order_of(schedule: Schedule) -> tuple[str, ...]:
 def numpy_combine(operation: Operation | OwnOperation | None) -> str:
     """The NumPy function that combines own elements with received ones; that of an own operation is
     printed beside it."""
-    return f"np.{UFUNC[operation].__name__}" if isinstance(operation, Operation) else "combine"
+    return f"np.{UFUNC[operation].__name__}" if operation in UFUNC else "combine"
 
 
 def _phase(schedule: Schedule, phase: ReducePhase | BroadcastPhase | StepsPhase) -> str | None:

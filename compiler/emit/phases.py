@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from collc.base.grids import Grid
+from collc.emit.blocks import first_of_block
 from collc.emit.conditions import Cases, cases_of
 from collc.emit.detours import DetoursModel, detours_model
 from collc.emit.exchange import (
@@ -162,7 +163,7 @@ def phase_model(
     """The model of `phase`; takes the positions it needs from `ids`."""
     grid = plan.collective.grid if phase.path is None else plan.collective.lined
     shape = None if phase.exchange else shape_of(phase)
-    fields, roles = _struct(phase, shape, around.shared, plan.collective.grid)
+    fields, roles = _struct(phase, shape, around.shared, plan.collective.grid, plan.element.words)
     behind = f"{phase.name}_restore" if around.restores else around.after
     closes = phase.exchange is not None and bool(around.torn_down)
     end = f"{phase.name}_close" if closes else behind
@@ -193,7 +194,9 @@ def phase_model(
         )
         registers = tuple(found)
     elif phase.streams:
-        stream = stream_model(phase, ids, by_color=around.shared is not None)
+        stream = stream_model(
+            phase, ids, words=plan.element.words, by_color=around.shared is not None
+        )
         registers = tuple(registers_of_stream(stream))
     elif phase.exchange is not None:
         exchange = exchange_model(phase, phase.exchange, plan, ids, around.shared is not None)
@@ -297,13 +300,15 @@ def _queue(field_name: str, kind: str, ids: Ids, around: Surroundings) -> str:
 
 
 def _struct(
-    phase: Phase, shape: Shape | None, queues: Mapping[str, int] | None, grid: Grid
+    phase: Phase, shape: Shape | None, queues: Mapping[str, int] | None, grid: Grid, words: int
 ) -> tuple[tuple[Field, ...], tuple[RoleModel, ...]]:
     """The fields of the phase's struct, and the roles as rows of it."""
     if shape is None:
         assert phase.exchange, "only an exchange has no shape"
         any_color = min(use.color for role in phase.roles for use in role.colors)
-        at = places_at(phase, grid)
+        place, line = places_at(phase, grid)
+        blocks = phase.exchange.blocks
+        at = (place, first_of_block(blocks, line, words) if blocks else "")
         if phase.streams:
             fields = stream_fields(phase, any_color, by_color=queues is not None)
             row_of = stream_role

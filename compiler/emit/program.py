@@ -36,13 +36,17 @@ class Part:
 
 @dataclass(frozen=True)
 class BufferModel:
-    """An array of the standalone program."""
+    """An array of the standalone program; `length` is as CSL has it, of so many `elements`, which
+    have so many `words` each and are `stride` apart."""
 
     name: str
     element: str
     numpy_type: str
     bits: int
     length: int
+    elements: int
+    words: int
+    stride: int
 
 
 @dataclass(frozen=True)
@@ -82,6 +86,21 @@ class ProgramModel:
     skew: int
 
     @property
+    def has_results(self) -> bool:
+        """Whether a result has a buffer apart from the input."""
+        return any(one.m.into for one in self.modules)
+
+    @property
+    def has_pairs(self) -> bool:
+        """Whether elements of some buffer are pairs."""
+        return any(one.words > 1 for one in self.buffers)
+
+    @property
+    def has_unlike(self) -> bool:
+        """Whether elements of some buffer are not a word each that follows the one before."""
+        return any(one.words > 1 or one.stride > 1 for one in self.buffers)
+
+    @property
     def got(self) -> tuple[GotModel, ...]:
         """The registers that it gets, for its colors and its collectives."""
         of_modules = (one.given for module in self.modules for one in module.m.registers)
@@ -101,7 +120,7 @@ class ProgramModel:
     @property
     def rounded(self) -> str:
         """The buffers with sums whose order it does not follow, as Python text."""
-        found = {one.m.buffer for one in self.modules if one.m.rounds and not one.m.order}
+        found = {one.m.results for one in self.modules if one.m.rounds and not one.m.order}
         return f"{{{', '.join(map(repr, sorted(found)))}}}" if found else "set()"
 
     @property
@@ -291,7 +310,14 @@ def _functions_of_stream(name: str, stream: StreamModel) -> Iterator[tuple[int, 
 
 
 def _buffers(models: list[BundleModel]) -> Iterator[BufferModel]:
-    seen = {m.buffer: m for m in reversed(models) if m.buffer}
-    for name in sorted(seen):
-        m = seen[name]
-        yield BufferModel(name, m.element, m.numpy_type, m.bits, m.held)
+    """The buffers of all collectives, those of results among them."""
+    found = {}
+    for m in reversed(models):
+        kind, size = (m.numpy_type, m.bits), (m.elements_held, m.words)
+        if m.buffer:
+            found[m.buffer] = BufferModel(
+                m.buffer, m.element, *kind, m.input_held, *size, m.input_stride
+            )
+        if m.into:
+            found[m.into] = BufferModel(m.into, m.element, *kind, m.held, *size, m.stride)
+    yield from (found[name] for name in sorted(found))

@@ -4,19 +4,37 @@ from __future__ import annotations
 
 from collc.emit.formulas import numpy_body
 from collc.schedule import Schedule, ascending, axis_of, pes_of_ranks
-from collc.spec import Collective, Operation, OwnOperation, ReduceStep, RunStep
-from collc.spec.arrays import UFUNC
+from collc.spec import Collective, ElementType, Operation, OwnOperation, ReduceStep, RunStep
+from collc.spec.arrays import DTYPE, UFUNC
 from collc.spec.slice_ownership import lines_and_ranks, owners
 
 
 def numpy_reduction(operation: Operation | OwnOperation | None) -> str:
-    """The NumPy function that reduces vectors; that of an own operation is printed."""
-    return UFUNC[operation].__name__ if isinstance(operation, Operation) else ""
+    """The NumPy function that reduces vectors; empty where one is printed."""
+    return UFUNC[operation].__name__ if operation in UFUNC else ""
 
 
 def numpy_callback(operation: Operation | OwnOperation | None) -> tuple[str, ...]:
-    """The lines of a function of `own` and `received` that combines as an own operation does."""
-    return numpy_body(operation.formula) if isinstance(operation, OwnOperation) else ()
+    """The lines of a function of `own` and `received` that combines as an operation does that NumPy
+    has no function for."""
+    if isinstance(operation, OwnOperation):
+        return numpy_body(operation.formula)
+    if operation is None or not operation.of_pairs:
+        return ()
+    first = ">" if operation is Operation.ARGMAX else "<"
+    return (
+        'ties = (received["value"] == own["value"]) & (received["index"] < own["index"])',
+        f'return np.where((received["value"] {first} own["value"]) | ties, received, own)',
+    )
+
+
+def numpy_type(element: ElementType) -> str:
+    """What NumPy has for an element."""
+    dtype = DTYPE[element]
+    if dtype.names is None:
+        return f"np.{dtype.name}"
+    parts = ", ".join(f'("{name}", np.{dtype[name].name})' for name in dtype.names)
+    return f"np.dtype([{parts}])"
 
 
 def numpy_operands(schedule: Schedule) -> str:

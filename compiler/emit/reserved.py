@@ -115,16 +115,22 @@ _PROGRAM = frozenset(
 
 def unusable_names(collective: Collective) -> Iterator[Diagnostic]:
     """One diagnostic for each name that emitted CSL would declare twice or could not declare."""
-    buffer = collective.contract.buffer
-    for name, at in ((collective.name, collective.span), (buffer, collective.contract.span)):
+    buffers = _buffers([collective])
+    own = ((buffer, collective.contract.span) for buffer in buffers)
+    for name, at in ((collective.name, collective.span), *own):
         if name in KEYWORDS:
             yield _refused(name, "is a word of CSL", at)
         elif name in _PROGRAM:
             yield _refused(name, "is declared by every emitted program", at)
     taken = {collective.name: "the collective", f"{collective.name}_params": "its parameters"}
-    for name in (buffer, f"{buffer}_ptr"):
+    for name in (spelled for buffer in buffers for spelled in (buffer, f"{buffer}_ptr")):
         if name in taken:
             yield _refused(name, f"would be {taken[name]} and the buffer", collective.contract.span)
+
+
+def _buffers(collectives: Sequence[Collective]) -> tuple[str, ...]:
+    """The names of their buffers."""
+    return tuple(one.buffer for c in collectives for one in c.contract.in_memory)
 
 
 def _refused(name: str, why: str, at: Span) -> Diagnostic:
@@ -192,7 +198,7 @@ _STANDALONE = frozenset(
 
 def unusable_lengths(program: Program, collectives: Sequence[Collective]) -> Iterator[Diagnostic]:
     """The same for the names of choices by length or by root, and of these, which are arrays."""
-    buffers = {collective.contract.buffer for collective in collectives}
+    buffers = _buffers(collectives)
     names = {collective.name for collective in collectives}
     for one, what, name, at in _given(program):
         if one.name in KEYWORDS:
@@ -220,14 +226,15 @@ def unusable_in_program(collectives: Sequence[Collective]) -> Iterator[Diagnosti
     """The same for names that a program of several collectives declares once for all of them."""
     names = {collective.name for collective in collectives}
     for collective in collectives:
-        name, buffer = collective.name, collective.contract.buffer
+        name = collective.name
         called = name.removesuffix("_run") in names - {name}
         if called or name in _MODULE or _NUMBERED.fullmatch(name):
             yield _refused(name, "is declared by the modules of every program", collective.span)
-        if buffer in _STANDALONE or buffer.removesuffix("_ptr") in _STANDALONE:
-            yield _refused(buffer, "is declared by every program", collective.contract.span)
-    others = {c.contract.buffer for c in collectives}
-    for collective in collectives:
-        buffer = collective.contract.buffer
+        for buffer in _buffers([collective]):
+            if buffer in _STANDALONE or buffer.removesuffix("_ptr") in _STANDALONE:
+                yield _refused(buffer, "is declared by every program", collective.contract.span)
+    others = _buffers(collectives)
+    for contract in (one for c in collectives for one in c.contract.in_memory):
+        buffer = contract.buffer
         if buffer.endswith("_ptr") and buffer.removesuffix("_ptr") in others:
-            yield _refused(buffer, "is the pointer to another buffer", collective.contract.span)
+            yield _refused(buffer, "is the pointer to another buffer", contract.span)

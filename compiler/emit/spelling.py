@@ -58,10 +58,10 @@ def spelled(spec: Spec) -> Spec:
     choices = (*(one.name for one in selections), *(one.name for one in rooted))
     calls = (*(one.name for one in spec.collectives), *choices)
     names = _renamer(calls, True)
-    held = (one.contract.buffer for one in spec.collectives)
+    held = (buffer.buffer for one in spec.collectives for buffer in one.contract.in_memory)
     lengths = (name for name, _ in program.lengths) if program else ()
     given = (*lengths, *(one.root for one in rooted))
-    buffers = _renamer((*filter(None, held), *given), False)
+    buffers = _renamer((*held, *given), False)
     if not names and not buffers:
         return spec
 
@@ -90,10 +90,11 @@ def _renamer(names: Iterable[str], collective: bool) -> dict[str, str]:
 
 
 def _collective(one: Collective, names: dict[str, str], buffers: dict[str, str]) -> Collective:
-    contract, length = one.contract, one.contract.run_length
+    contract, length, result = one.contract, one.contract.run_length, one.contract.result
     contract = replace(
         contract,
         buffer=buffers.get(contract.buffer, contract.buffer),
+        result=result and replace(result, name=buffers.get(result.name, result.name)),
         run_length=length and replace(length, name=buffers.get(length.name, length.name)),
     )
     return replace(one, name=names.get(one.name, one.name), contract=contract)

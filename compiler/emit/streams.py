@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from collc.emit.blocks import first_of_block
 from collc.emit.filters import spelled_at
 from collc.emit.roles import Field, RoleModel
 from collc.lowering.ids import Ids
@@ -156,7 +155,7 @@ class StreamModel:
         return " or ".join(f"{one}_{does}" for one in at for does in ("sends", "receives"))
 
 
-def stream_model(phase: Phase, ids: Ids, *, by_color: bool) -> StreamModel:
+def stream_model(phase: Phase, ids: Ids, *, words: int, by_color: bool) -> StreamModel:
     """The model of a phase that streams; with `by_color` the queues are those of the colors."""
     exchange = phase.exchange
     assert exchange is not None, "a stream is an exchange"
@@ -171,15 +170,15 @@ def stream_model(phase: Phase, ids: Ids, *, by_color: bool) -> StreamModel:
     filters = any(filters_of(role) for role in phase.roles)
     return StreamModel(
         slices=exchange.slicing.count,
-        length=exchange.slicing.length,
-        grain=exchange.slicing.grain,
+        length=exchange.slicing.length * words,
+        grain=exchange.slicing.grain * words,
         in_blocks=exchange.blocks is not None,
         lanes=lanes,
         task=task,
         join_task=join_task,
         joins=any(ends_of(role) > 1 for role in phase.roles),
         word=(PAIR if phase.paired else 1) if filters else 0,
-        stage=stage_of(phase),
+        stage=stage_of(phase) * words,
         stages_all=stage_of(phase) == exchange.slicing.length,
     )
 
@@ -330,10 +329,10 @@ def stream_role(
 ) -> RoleModel:
     """A role as a row of the phase's struct, as `collc.emit.exchange.exchange_role` has it."""
     role = phase.roles[index]
-    place, line = at
+    place, first = at
     values = {field.name: field.idle for field in fields}
     if phase.exchange and phase.exchange.blocks:
-        values |= {"first": first_of_block(phase.exchange.blocks, line)}
+        values |= {"first": first}
     for name, stream in streams_of(role).items():
         values |= dict(_lane_values(name, stream, place, queues))
         if stream.after and phase.exchange:

@@ -67,10 +67,11 @@ def is_source(pieces: Sequence[Piece], at: int) -> bool:
 
 
 def _is_call(pieces: Sequence[Piece], at: int) -> bool:
-    """Whether a bracket belongs to the name before it. A name behind an operand is called by
-    nobody: `grid g = P x (Q)`, `r has (q)`."""
+    """Whether a bracket belongs to the name before it, or to the pair of an element type:
+    `(f32, u32)[B]`. A name behind an operand is called by nobody: `grid g = P x (Q)`, `r has (q)`.
+    """
     before = pieces[at - 1]
-    if before.text in ("reduce", "broadcast"):
+    if before.text in ("reduce", "broadcast") or (before.text, pieces[at].text) == (")", "["):
         return True
     if before.kind != "NAME":
         return False

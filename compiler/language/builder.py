@@ -42,7 +42,7 @@ _CLASSES: dict[str, Any] = {
     "operation": syntax.OperationDecl,
     "contract_decl": syntax.OwnContractDecl,
     "held": syntax.HeldDecl,
-    "collective": syntax.CollectiveDecl,
+    "into": syntax.IntoDecl,
     "place_on": syntax.PlaceDecl,
     "given": syntax.Argument,
     "order": syntax.OrderClause,
@@ -148,13 +148,22 @@ class _Builder(Transformer_NonRecursive[Token, Any]):
     def assumed(self, meta: Meta, c: list[Any]) -> Word:
         return self._word(c[0])
 
+    def collective(self, meta: Meta, c: list[Any]) -> syntax.CollectiveDecl:
+        contract = replace(c[1], into=c[2])
+        clauses = tuple(c[4:])
+        return syntax.CollectiveDecl(self._word(c[0]), contract, c[3], clauses, self._span(meta))
+
     def contract(self, meta: Meta, c: list[Any]) -> syntax.ContractDecl:
         buffer = None
         if c[1] is not None:
-            operation = None if c[4] is None else self._word(c[4])
-            buffer = syntax.BufferDecl(self._word(c[1]), self._word(c[2]), c[3], operation)
-        arguments = tuple(given for given in c[5:] if given is not None)
+            operation = None if c[5] is None else self._word(c[5])
+            buffer = syntax.BufferDecl(self._word(c[1]), c[2], c[3], c[4], operation)
+        arguments = tuple(given for given in c[6:] if given is not None)
         return syntax.ContractDecl(c[0], buffer, self._span(meta), arguments)
+
+    def element(self, meta: Meta, c: list[Any]) -> Word:
+        text = f"({c[0]}, {c[1]})" if len(c) > 1 else str(c[0])
+        return Word(text, self._span(meta))
 
     def kind(self, meta: Meta, c: list[Any]) -> Word:
         return self._word(c[0])

@@ -15,13 +15,14 @@ from collc.language.operations import find_operation
 from collc.language.orders import Orders
 from collc.language.parser import LATER, not_supported
 from collc.language.problems import KnownProblemError, problem, suggest
-from collc.language.syntax import Word
+from collc.language.syntax import Comparison, Word
 from collc.spec import (
     Contract,
     ContractKind,
     ElementType,
     Operation,
     OwnOperation,
+    Result,
     RunLength,
 )
 from collc.target import Target
@@ -55,6 +56,9 @@ def contract_of(declaration: syntax.ContractDecl, context: FileContext) -> Contr
             message, help = "a barrier moves no vectors, so it has no buffer", "write barrier()"
         raise problem("C147", message, declaration.span, help=help)
     if buffer is None:
+        if declaration.into is not None:
+            message = "a barrier has no result"
+            raise problem("C147", message, declaration.into.span, help="leave `into` out")
         return Contract(kind, "", ElementType.U32, 0, None, declaration.span)
     elements = {element.value: element for element in ElementType}
     element = elements.get(buffer.element.text)
@@ -71,7 +75,44 @@ def contract_of(declaration: syntax.ContractDecl, context: FileContext) -> Contr
         message = f"{buffer.name.text} has {length} elements; it needs at least 1"
         raise problem("C125", message, buffer.length.span)
     name, run_length = buffer.name.text, _run_length(buffer.run_length, length)
-    return Contract(kind, name, element, length, operation, declaration.span, run_length)
+    stride = _stride(buffer.name, buffer.stride, element, context)
+    result = _result(declaration, element, context)
+    return Contract(
+        *(kind, name, element, length, operation, declaration.span, run_length),
+        stride=stride,
+        result=result,
+    )
+
+
+def _result(
+    declaration: syntax.ContractDecl, element: ElementType, context: FileContext
+) -> Result | None:
+    """The buffer that the result goes to, if it is not that of the contract."""
+    into, buffer = declaration.into, declaration.buffer
+    if into is None or buffer is None:
+        return None
+    if into.name.text == buffer.name.text:
+        message = f"the result is to be apart from {into.name.text}, and goes into it"
+        raise problem("C176", message, into.span, help="leave `into` out, or name another buffer")
+    if isinstance(buffer.length, Comparison) or buffer.run_length is not None:
+        raise not_supported("a result apart from vectors of a dynamic length", into.span)
+    return Result(into.name.text, _stride(into.name, into.stride, element, context), into.span)
+
+
+def _stride(
+    name: Word, stride: syntax.Expression | None, element: ElementType, context: FileContext
+) -> int:
+    """How far apart the elements of a buffer are."""
+    if stride is None:
+        return 1
+    apart = number(stride, context.scope)
+    if apart < 1:
+        message = f"elements of {name.text} are {apart} apart; they are at least 1 apart"
+        raise problem("C175", message, stride.span, help="write a number from 1 on")
+    if apart > 1 and element.pair_of:
+        message = "pairs follow each other without a gap, since an instruction strides over words"
+        raise problem("C175", message, stride.span, help=f"leave `by {apart}` out")
+    return apart
 
 
 def _run_length(declared: syntax.RunLengthDecl | None, longest: int) -> RunLength | None:
@@ -109,7 +150,8 @@ def _operation(
         return None
     if word is None:
         message = f"{kind.value} needs an operation"
-        help = f"write {kind.value}({buffer.name.text}: {buffer.element.text}[...], add)"
+        usual = Operation.ADD if Operation.ADD.combines(element) else Operation.ARGMAX
+        help = f"write {kind.value}({buffer.name.text}: {element.value}[...], {usual.value})"
         raise problem("C147", message, at, help=help)
     if word.text in context.operations and context.operations[word.text] is None:
         raise KnownProblemError

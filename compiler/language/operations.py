@@ -117,13 +117,29 @@ def find_operation(
         raise problem("C111", message, word.span, help=help)
     found = operations[word.text]
     if not found.combines(element):
-        message = f"{word.text} combines whole numbers, not {element.value}"
-        raise problem("C161", message, word.span, help=f"it is for {', '.join(INTEGERS)}")
+        message = f"{word.text} combines {_combined_by(found)}, not {element.value}"
+        raise problem("C161", message, word.span, help=_instead(found, element))
     return found
 
 
+def _combined_by(operation: Operation) -> str:
+    """What an operation is for, in words."""
+    if operation.of_pairs:
+        return "pairs of a value and an index"
+    return "whole numbers" if operation.bitwise else "numbers"
+
+
+def _instead(operation: Operation, element: ElementType) -> str:
+    """What an operation is for, or an operation for elements that it is not for."""
+    if element.pair_of:
+        others = [one.value for one in Operation if one.combines(element)]
+        return f"for pairs there are {' and '.join(others)}"
+    types = (one for one in ElementType if operation.combines(one))
+    return f"it is for {', '.join(one.value for one in types)}"
+
+
 def _element(declaration: OperationDecl) -> ElementType:
-    elements = {element.value: element for element in ElementType}
+    elements = {element.value: element for element in ElementType if not element.pair_of}
     word = declaration.element
     if word.text not in elements:
         message = f"there is no element type called {word.text}"

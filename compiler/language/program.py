@@ -15,7 +15,7 @@ from collc.language.parser import WHOLE_ROUNDS, not_supported
 from collc.language.problems import KnownProblemError, problem, suggest
 from collc.language.root_of_call import RootOfCall
 from collc.language.syntax import RepeatDecl, TogetherDecl, Word
-from collc.spec import Collective, Program, Reconfigure, RootChoice, Selection
+from collc.spec import Collective, Contract, Program, Reconfigure, RootChoice, Selection
 from collc.target import Target
 
 MAX_CALLS = 128  # of a program: each is code in every PE
@@ -97,8 +97,9 @@ def _check_together(items: tuple[Call, ...], collectives: Mapping[str, Collectiv
         seen: dict[str, Word] = {}
         for word in _words(item) if isinstance(item, TogetherDecl) else ():
             contract = collectives[word.text].contract
-            for of in (word.text, f"the buffer {contract.buffer}"):
-                if of in seen and (of == word.text or contract.buffer):
+            buffers = (f"the buffer {one.buffer}" for one in contract.in_memory)
+            for of in (word.text, *buffers):
+                if of in seen:
                     first = (seen[of].span, "the first is here")
                     message = f"two collectives in flight at the same time have {of}"
                     if of == word.text:
@@ -194,18 +195,19 @@ def _other_grids(called: tuple[Collective, ...]) -> Iterator[Exception]:
 
 
 def _other_buffers(called: tuple[Collective, ...]) -> Iterator[Exception]:
-    """A buffer is one array, so its type and length are the same everywhere."""
-    seen: dict[str, Collective] = {}
-    for collective in called:
-        contract = collective.contract
-        if not contract.buffer:
-            continue
-        other = seen.setdefault(contract.buffer, collective).contract
-        if (other.element, other.held) != (contract.element, contract.held):
-            what = f"{contract.buffer} is {contract.element.value}[{contract.held}] here"
-            message = f"{what}, and {other.element.value}[{other.held}] before"
+    """A buffer is one array, so its type, length and stride are the same everywhere."""
+    seen: dict[str, Contract] = {}
+    for contract in (one for collective in called for one in collective.contract.in_memory):
+        other = seen.setdefault(contract.buffer, contract)
+        if _array(contract) != _array(other):
+            message = f"{contract.buffer} is {_array(contract)} here, and {_array(other)} before"
             help = "give one of them another name"
             yield problem("C107", message, contract.span, (other.span, "before"), help=help)
+
+
+def _array(contract: Contract) -> str:
+    apart = f" by {contract.stride}" if contract.stride > 1 else ""
+    return f"{contract.element.value}[{contract.held}]{apart}"
 
 
 def _own_limits(called: tuple[Collective, ...]) -> Iterator[Exception]:

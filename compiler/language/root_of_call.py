@@ -114,6 +114,9 @@ def _only_step(declaration: CollectiveDecl) -> BroadcastClause:
     if not isinstance(rooted, BroadcastClause) or len(steps) > 1:
         what = "a root that is given when the program runs, of anything but a single `broadcast`"
         raise not_supported(what, rooted.span)
+    if declaration.contract.into is not None:
+        what = "a result apart from the vectors, with a root that is given when the program runs"
+        raise not_supported(what, declaration.contract.into.span)
     return rooted
 
 

@@ -245,7 +245,7 @@ def _choice(selection: Selection, alternatives: list[Collective]) -> Iterator[st
 def _collective(collective: Collective, name: str, steps: Iterable[str]) -> Iterator[str]:
     contract, grid = collective.contract, collective.grid
     called, _, numbers = contract.name.removesuffix(")").partition("(")
-    promise = f"{called}({_buffer(contract)}{', ' if numbers else ''}{numbers})"
+    promise = f"{called}({_buffer(contract)}{', ' if numbers else ''}{numbers}){_into(contract)}"
     yield f"collective {name} = {promise} on {grid.name} {{"
     yield from steps
     if collective.limits.colors is not None:
@@ -270,7 +270,17 @@ def _buffer(contract: Contract) -> str:
     operation = f", {contract.operation.value}" if contract.operation else ""
     given = contract.run_length
     length = f"{given.name} <= {given.most}" if given else str(contract.length)
-    return f"{contract.buffer}: {contract.element.value}[{length}]{operation}"
+    apart = _by(contract.stride)
+    return f"{contract.buffer}: {contract.element.value}[{length}]{apart}{operation}"
+
+
+def _into(contract: Contract) -> str:
+    result = contract.result
+    return f" into {result.name}{_by(result.stride)}" if result else ""
+
+
+def _by(stride: int) -> str:
+    return f" by {stride}" if stride > 1 else ""
 
 
 def _orders(collective: Collective) -> Iterator[str]:

@@ -35,6 +35,10 @@ def _check_wide(algorithm: Algorithm, contract: Contract, target: Target, span: 
         kind = f"{contract.operation.value} of {contract.element.value}"
         message = f"{target.name} takes {kind} one element at a time, not two wavelets at once"
         raise problem("C173", message, span, help="leave `in simd` out")
+    if contract.apart > 1:
+        message = "elements that are not next to each other are taken one at a time"
+        place = (contract.span, f"they are {contract.apart} apart")
+        raise problem("C173", message, span, place, help="leave `in simd` out")
     group = WIDE * elements_of_wavelet(contract)
     many = group * (algorithm.slices if contract.names_slices else 1)
     if contract.length == 0 or contract.length % many:

@@ -110,7 +110,7 @@ def _reduction(schedule: Schedule, phase: ReducePhase, coloring: Coloring, targe
     if path is not None and path.gaps:
         received_on, detours = noncontiguous_tree(phase, path, received_on)
     by_call_back = arithmetic_of(contract.element, contract.operation).kind == "map"
-    most = max(map(len, phase.children)) * contract.length
+    most = max(map(len, phase.children)) * contract.words
     one_by_one = contract.run_length is not None or most > target.max_extent
     how = Combining(by_call_back, by_call_back or one_by_one)
     done = behaviours(phase, received_on, how)
@@ -186,5 +186,5 @@ def numbered_plan(schedule: Schedule, phases: tuple[Phase, ...], target: Target)
         task_ids=resources.number_task_ids(phases, (number for _, number in colors), target),
         dsr_ids=registers.number_dsr_ids(phases, target),
         code_bytes=memory.code_bytes(phases),
-        data_bytes=memory.data_bytes(contract.element, contract.length, phases),
+        data_bytes=memory.data_bytes(contract, phases),
     )

@@ -16,7 +16,7 @@ from collc.base.memoize import remembered
 from collc.plan import BY_WAVELET, Exchange, Lane, Phase, Plan, stream_of
 from collc.plan.entries import Ints, entries_of, kinds_at, values_of
 from collc.plan.step_tables import places_of
-from collc.spec import ElementType
+from collc.spec import Contract, ElementType
 
 RUNTIME_BYTES = 2048  # library start-up and memcpy command handling
 STEP_BYTES = 60  # one asynchronous DSD operation with its task
@@ -49,12 +49,20 @@ def _operations(phase: Phase) -> list[int]:
     return [sum(1 + (op.advance in BY_WAVELET) for op in role.ops) for role in phase.roles]
 
 
-def data_bytes(element: ElementType, length: int, phases: Sequence[Phase]) -> int:
+def data_bytes(contract: Contract, phases: Sequence[Phase]) -> int:
     """The vector, rounded up to 32-bit words, what exchanges need, and small data, in bytes."""
     exchanges = sum(
-        _exchange_bytes(phase.exchange, phase, element) for phase in phases if phase.exchange
+        _exchange_bytes(phase.exchange, phase, contract.element)
+        for phase in phases
+        if phase.exchange
     )
-    return _vector_bytes(element, length) + exchanges + SMALL_DATA_BYTES
+    buffers = sum(_buffer_bytes(one, one.length) for one in contract.in_memory)
+    return buffers + exchanges + SMALL_DATA_BYTES
+
+
+def _buffer_bytes(contract: Contract, elements: int) -> int:
+    """So many elements of a buffer, with what is between them."""
+    return _vector_bytes(contract.element, contract.span_of(elements))
 
 
 def _vector_bytes(element: ElementType, length: int) -> int:
@@ -120,7 +128,8 @@ def program_code_bytes(plans: Sequence[Plan]) -> int:
 def program_data_bytes(plans: Sequence[Plan], rounds: int) -> int:
     """The buffers of all rounds, each once, and what each collective needs beside."""
     contracts = [plan.collective.contract for plan in plans]
-    sizes = [_vector_bytes(contract.element, contract.length) for contract in contracts]
-    buffers = {c.buffer: _vector_bytes(c.element, c.held) for c in contracts if c.buffer}
+    sizes = [sum(_buffer_bytes(one, one.length) for one in c.in_memory) for c in contracts]
+    held = [one for contract in contracts for one in contract.in_memory]
+    buffers = {one.buffer: _buffer_bytes(one, one.held) for one in held}
     beside = sum(plan.data_bytes - size for plan, size in zip(plans, sizes, strict=True))
     return rounds * sum(buffers.values()) + beside

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -18,8 +19,8 @@ from collc.base.grids import Grid, Lines, Site
 from collc.run.expected_custom import given_of, keeps_own, promised_of
 from collc.run.unordered_reference import in_any_order
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule, home_pe
-from collc.spec import Collective, ContractKind, ElementType, Operation, OwnOperation
-from collc.spec.arrays import UFUNC, Array, Mask
+from collc.spec import Collective, ContractKind, Operation, OwnOperation
+from collc.spec.arrays import DTYPE, Array, Mask, combine
 from collc.spec.exchange import Moves, StepsPhase
 from collc.spec.formula import evaluate
 from collc.spec.slice_ownership import owners
@@ -28,30 +29,32 @@ Combine = Callable[[Array, Array], Array]
 
 NOT_KEPT = "the schedule's own result is not what the contract promises"
 
-_DTYPE = {
-    ElementType.F32: np.float32,
-    ElementType.F16: np.float16,
-    ElementType.I32: np.int32,
-    ElementType.U32: np.uint32,
-    ElementType.I16: np.int16,
-    ElementType.U16: np.uint16,
-}
-
 
 def make_input(collective: Collective, seed: int) -> Array:
     """Random vectors, one for each PE of the whole grid: an array [height, width, length] of the
     element type; of a barrier the tokens as its PEs begin with them."""
     grid, contract = collective.grid.whole, collective.contract
     shape = (grid.height, grid.width, contract.held)
-    dtype = np.dtype(_DTYPE[contract.element])
+    dtype = DTYPE[contract.element]
     if contract.kind is ContractKind.BARRIER:
         return np.ones(shape, dtype)
     if not math.prod(shape):
         return np.zeros(shape, dtype)
     rng = np.random.default_rng(seed)
+    if dtype.names:
+        return _pairs(rng, shape, dtype)
     if dtype.kind == "f":
         return rng.uniform(0.5, 1.5, size=shape).astype(dtype)
     return np.frombuffer(rng.bytes(math.prod(shape) * dtype.itemsize), dtype).reshape(shape)
+
+
+def _pairs(rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+    """Values of which many are equal, positive and negative, with indices of all sizes."""
+    found = np.zeros(shape, dtype)
+    signed = np.dtype(dtype["value"]).kind != "u"
+    found["value"] = rng.integers(-4 if signed else 0, 5, size=shape)
+    found["index"] = rng.integers(0, 2**32, size=shape, dtype=np.uint32)
+    return found
 
 
 def expected(schedule: Schedule, given: Array) -> Array:
@@ -202,8 +205,7 @@ def _combine(operation: Operation | OwnOperation) -> Combine:
     """What combines own elements with received ones, in their type."""
     if isinstance(operation, OwnOperation):
         return partial(evaluate, operation.formula)
-    ufunc = UFUNC[operation]
-    return lambda own, received: np.asarray(ufunc(own, received, dtype=own.dtype))
+    return partial(combine, operation)
 
 
 def _reduce(phase: ReducePhase, combine: Combine, state: Array) -> None:

@@ -29,8 +29,10 @@ def _fitting(name: str, drawn: Mapping[str, Array], value: ArrayLike) -> Array:
         there = ", ".join(sorted(drawn)) or "none"
         raise ValueError(f"the program has no buffer called {name}; it has {there}")
     wanted, array = drawn[name], np.asarray(value)
-    if array.dtype.kind not in "fiu":
-        raise TypeError(f"input {name} is of type {array.dtype}, and has to be numbers")
+    fits = array.dtype == wanted.dtype if wanted.dtype.names else array.dtype.kind in "fiu"
+    if not fits:
+        what = f"pairs, {wanted.dtype}" if wanted.dtype.names else "numbers"
+        raise TypeError(f"input {name} is of type {array.dtype}, and has to be {what}")
     if _without_ones(array.shape) != _without_ones(wanted.shape):
         raise ValueError(f"input {name} has shape {array.shape}, the program's is {wanted.shape}")
     with np.errstate(over="ignore", invalid="ignore"):

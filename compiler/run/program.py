@@ -12,11 +12,20 @@ from collc.emit.program import call_stream_name
 from collc.plan.dynamic_lengths import Lengths, checked_lengths, lengths_of_run
 from collc.plan.program import ProgramPlan
 from collc.run import Outcome, Progress, RunReport, run_texts, tokens_of
-from collc.run.expected import NOT_KEPT, carry_on, carry_on_in_part, describe, make_input
+from collc.run.buffers import read_vectors, write_vectors
+from collc.run.expected import (
+    NOT_KEPT,
+    Carried,
+    carry_on,
+    carry_on_in_part,
+    describe,
+    make_input,
+    on_site,
+)
 from collc.run.inputs import Inputs, with_inputs
 from collc.schedule import build_schedule
 from collc.schedule.lengths import of_length
-from collc.spec import Collective
+from collc.spec import Collective, Contract
 from collc.spec.arrays import Array, Mask
 
 NOTHING_KNOWN = "no element was compared: no contract says what a buffer holds behind the last call"
@@ -67,7 +76,7 @@ def run_program(  # noqa: PLR0913 - what to run, then how
         return Outcome(launch, wrong, of_run, wanted.compared, held)
 
     grid = plan.plans[0].collective.grid.whole
-    elements = plan.program.rounds * sum(c.contract.length for c in _buffers(plan).values())
+    elements = plan.program.rounds * sum(one.length for one, _ in _buffers(plan).values())
     size = f"{grid.width} x {grid.height} PEs of {elements} elements"
     return run_texts(texts, arch, size, repeats, turn)
 
@@ -85,19 +94,17 @@ def _given(plan: ProgramPlan, seed: int, inputs: Inputs | None) -> dict[str, Arr
 def _held(simulator: Any, plan: ProgramPlan, given: dict[str, Array]) -> dict[str, Array]:  # noqa: ANN401 - see `fabsim_module`
     """What the buffers hold after the run, as `inputs_of` has them; of a collective that is alone
     without an axis for rounds."""
-    found = {}
-    for name, vectors in given.items():
-        rounds, height, width, length = vectors.shape
-        flat = simulator.memcpy_d2h(name, vectors.dtype, *_area(plan, vectors))
-        by_round = flat.reshape(height, width, rounds, length).transpose(2, 0, 1, 3)
-        found[name] = by_round[0] if plan.alone else by_round
+    grid, found = plan.plans[0].collective.grid.whole, {}
+    for name, (contract, _) in _buffers(plan).items():
+        vectors, _ = read_vectors(simulator, grid, contract, len(given[name]))
+        found[name] = vectors[0] if plan.alone else vectors
     return found
 
 
-def _buffers(plan: ProgramPlan) -> dict[str, Collective]:
-    """Every buffer, with a collective that uses it."""
+def _buffers(plan: ProgramPlan) -> dict[str, tuple[Contract, Collective]]:
+    """Every buffer as that of a contract, with a collective that uses it."""
     collectives = [one.collective for one in plan.plans]
-    return {c.contract.buffer: c for c in collectives if c.contract.buffer}
+    return {one.buffer: (one, c) for c in collectives for one in c.contract.in_memory}
 
 
 def inputs_of(plan: ProgramPlan, seed: int) -> dict[str, Array]:
@@ -105,16 +112,15 @@ def inputs_of(plan: ProgramPlan, seed: int) -> dict[str, Array]:
     rounds = plan.program.rounds
     return {
         name: np.stack([make_input(c, seed * 1_000_003 + 7919 * i + r) for r in range(rounds)])
-        for i, (name, c) in enumerate(sorted(_buffers(plan).items()))
+        for i, (name, (_, c)) in enumerate(sorted(_buffers(plan).items()))
     }
 
 
 def copy_in(simulator: Any, plan: ProgramPlan, given: dict[str, Array], seed: int) -> None:  # noqa: ANN401 - see `fabsim_module`
     """Give all PEs their vectors, and where they wait before calls the numbers for that."""
     grid = plan.plans[0].collective.grid.whole
-    for name, vectors in given.items():
-        behind = np.ascontiguousarray(vectors.transpose(1, 2, 0, 3))  # one PE's rounds in a row
-        simulator.memcpy_h2d(name, behind.reshape(-1), *_area(plan, vectors))
+    for name, (contract, _) in _buffers(plan).items():
+        write_vectors(simulator, grid, contract, given[name])
     if plan.skewed:
         dice = np.random.default_rng(seed).integers(0, 2**32, grid.width * grid.height, np.uint32)
         simulator.memcpy_h2d("dice", dice, 0, 0, grid.width, grid.height, 1)
@@ -126,11 +132,6 @@ def copy_lengths(simulator: Any, plan: ProgramPlan, lengths: Lengths) -> None:  
     for name, of_rounds in lengths.items():
         everywhere = np.tile(np.array(of_rounds, np.uint16), grid.width * grid.height)
         simulator.memcpy_h2d(name, everywhere, 0, 0, grid.width, grid.height, len(of_rounds))
-
-
-def _area(plan: ProgramPlan, vectors: Array) -> tuple[int, int, int, int, int]:
-    rounds, height, width, length = vectors.shape
-    return 0, 0, width, height, rounds * length
 
 
 def wanted_of(plan: ProgramPlan, given: dict[str, Array], lengths: Lengths | None = None) -> Wanted:
@@ -155,16 +156,16 @@ def compare(simulator: Any, plan: ProgramPlan, wanted: Wanted) -> str:  # noqa: 
         return NOT_KEPT if plan.alone else f"`{wanted.broken}`: {NOT_KEPT}"
     if wanted.buffers and not wanted.compared:
         return NOTHING_KNOWN
+    grid, buffers = plan.plans[0].collective.grid.whole, _buffers(plan)
     for name, states in wanted.buffers.items():
-        first = states[0][0]
-        height, width, length = first.shape
-        area = (0, 0, width, height, len(states) * length)
-        found = simulator.memcpy_d2h(name, first.dtype, *area)
-        by_round = found.reshape(height, width, len(states), length)
+        by_round, wrong = read_vectors(simulator, grid, buffers[name][0], len(states))
+        if wrong:
+            return f"`{name}`: {wrong}"
         for round_, (vectors, known) in enumerate(states):
-            wrong = describe(vectors, by_round[:, :, round_], known)
+            wrong = describe(vectors, by_round[round_], known)
             if wrong:
-                return wrong if plan.alone else f"`{name}` after round {round_ + 1}: {wrong}"
+                where = f"`{name}` after round {round_ + 1}: "
+                return wrong if plan.alone and len(wanted.buffers) == 1 else where + wrong
     return _tokens(simulator, plan)
 
 
@@ -173,7 +174,9 @@ def _carried_out(
 ) -> tuple[dict[str, tuple[Array, Mask]], str]:
     """The buffers after a round, which of their elements the contracts make known, and the first
     call that its schedule does not keep the contract of."""
-    state = {name: (vectors, np.ones(vectors.shape, np.bool_)) for name, vectors in given.items()}
+    state = {
+        name: (vectors.copy(), np.ones(vectors.shape, np.bool_)) for name, vectors in given.items()
+    }
     choices = {one.name: one for one in plan.program.choices}
     rooted = {one.name: one for one in plan.program.rooted}
     broken = ""
@@ -190,9 +193,19 @@ def _carried_out(
             carried = carry_on_in_part(of_length(schedule, length), *state[name])
         else:
             carried = carry_on(schedule, *state[name])
-        state[name] = carried.vectors, carried.known
+        into = schedule.collective.contract.result
+        if into is None:
+            state[name] = carried.vectors, carried.known
+        else:
+            _write_result(schedule.collective, carried, *state[into.name])
         broken = broken or ("" if carried.kept else call)
     return state, broken
+
+
+def _write_result(collective: Collective, carried: Carried, vectors: Array, known: Mask) -> None:
+    """Put the results of a collective, and what is known of them, into another buffer."""
+    for there, here in ((vectors, carried.vectors), (known, carried.known)):
+        on_site(collective.grid, there)[...] = on_site(collective.grid, here)
 
 
 def _module_of(plan: ProgramPlan, name: str) -> str:

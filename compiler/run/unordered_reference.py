@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from collc.spec import Operation
-from collc.spec.arrays import UFUNC, Array, Mask
+from collc.spec.arrays import UFUNC, Array, Mask, reduced
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +25,9 @@ class InAnyOrder:
 
     def allows(self, results: Array) -> Mask:
         """Which of the results, [..., length], may be those of some order."""
-        same = (results == self.plain) | (np.isnan(results) & np.isnan(self.plain))
+        same = results == self.plain
+        if results.dtype.names is None:
+            same |= np.isnan(results) & np.isnan(self.plain)
         if self.most is None:
             return np.asarray(same)
         with np.errstate(invalid="ignore"):  # of infinite ones, that may be anything
@@ -35,9 +37,10 @@ class InAnyOrder:
 
 def in_any_order(operation: Operation, operands: Array) -> InAnyOrder:
     """What the operands, [count, length], give."""
-    ufunc, floating = UFUNC[operation], np.issubdtype(operands.dtype, np.floating)
+    floating = np.issubdtype(operands.dtype, np.floating)
     if not floating or operation not in (Operation.ADD, Operation.MUL):  # nothing is rounded
-        return InAnyOrder(ufunc.reduce(operands, axis=0, dtype=operands.dtype), None)
+        return InAnyOrder(reduced(operation, operands), None)
+    ufunc = UFUNC[operation]
     info = np.finfo(operands.dtype)
     exact = operands.astype(np.float64)
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):

@@ -12,6 +12,7 @@ from collc.spec.contract import (
     ElementType,
     Operation,
     OwnOperation,
+    Result,
     RunLength,
 )
 from collc.spec.decision import Considered, Decision, Gap
@@ -48,6 +49,7 @@ __all__ = [
     "Reconfigure",
     "ReduceStep",
     "Reserved",
+    "Result",
     "RootChoice",
     "RunLength",
     "RunStep",

@@ -24,6 +24,7 @@ _ON_SIXTEEN_BIT = frozenset((Operation.ADD, Operation.AND, Operation.OR, Operati
 
 
 NO_WORK = Work()
+_OF_PAIRS = 14  # instructions for a word of a pair, on average of value and index
 
 
 @dataclass(frozen=True)
@@ -34,8 +35,8 @@ class Arithmetic:
     kind: str
     work: Work = NO_WORK
 
-    def cycles_per_element(self, target: Target) -> int:
-        """Cycles to combine one element with one that arrives; the next call of a call-back begins
+    def cycles_per_word(self, target: Target) -> int:
+        """Cycles to combine one word with one that arrives; the next call of a call-back begins
         when the one before has returned."""
         if self.kind != "map":
             return 1
@@ -63,6 +64,8 @@ def arithmetic_of(element: ElementType, operation: Operation | OwnOperation | No
 
 def _work_of(element: ElementType, operation: Operation) -> Work:
     """Of the call-backs in `collc.emit.names`: a maximum is compared and chosen."""
+    if operation.of_pairs:
+        return Work(scalars=_OF_PAIRS)
     if operation is Operation.MUL and element not in _SIXTEEN_BIT:
         return Work(wide_products=1)
     return Work(scalars=2 if operation in {Operation.MAX, Operation.MIN} else 1)

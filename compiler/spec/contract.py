@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from collc.base.diagnostics import Span
@@ -11,7 +11,7 @@ from collc.spec.formula import Formula
 
 
 class ElementType(Enum):
-    """Element types of a buffer, spelled as in CSL."""
+    """Element types of a buffer: numbers, spelled as in CSL, and pairs of a value and an index."""
 
     F32 = "f32"
     F16 = "f16"
@@ -19,11 +19,30 @@ class ElementType(Enum):
     U32 = "u32"
     I16 = "i16"
     U16 = "u16"
+    F32_U32 = "(f32, u32)"
+    I32_U32 = "(i32, u32)"
+    U32_U32 = "(u32, u32)"
+
+    @property
+    def pair_of(self) -> ElementType | None:
+        """The type of the value that a pair has beside its index, which is a u32; of a number
+        None."""
+        return ElementType(self.value[1:4]) if self.value.startswith("(") else None
+
+    @property
+    def words(self) -> int:
+        """Operands of an instruction that an element takes: each of a pair's two is one."""
+        return 2 if self.pair_of else 1
+
+    @property
+    def word(self) -> ElementType:
+        """What memory, wavelets and instructions have of it: the two words of a pair are u32."""
+        return ElementType.U32 if self.pair_of else self
 
     @property
     def bytes(self) -> int:
         """Size of one element in bytes."""
-        return 4 if self.value.endswith("32") else 2
+        return self.words * (2 if self.value.endswith("16") else 4)
 
 
 class Operation(Enum):
@@ -36,6 +55,8 @@ class Operation(Enum):
     AND = "and"
     OR = "or"
     XOR = "xor"
+    ARGMAX = "argmax"
+    ARGMIN = "argmin"
 
     @property
     def commutative(self) -> bool:
@@ -47,8 +68,16 @@ class Operation(Enum):
         """Whether it combines the binary digits of integers."""
         return self in (Operation.AND, Operation.OR, Operation.XOR)
 
+    @property
+    def of_pairs(self) -> bool:
+        """Whether it chooses one of two pairs by their values; of equal ones that with the lower
+        index."""
+        return self in (Operation.ARGMAX, Operation.ARGMIN)
+
     def combines(self, element: ElementType) -> bool:
         """Whether elements of this type can be combined."""
+        if self.of_pairs or element.pair_of:
+            return self.of_pairs and element.pair_of is not None
         return not self.bitwise or element not in (ElementType.F32, ElementType.F16)
 
 
@@ -123,11 +152,22 @@ class RunLength:
 
 
 @dataclass(frozen=True)
+class Result:
+    """`into y by 4`: the buffer of the result, and how far apart its elements are."""
+
+    name: str
+    stride: int
+    span: Span
+
+
+@dataclass(frozen=True)
 class Contract:
     """`allreduce(x: f32[256], add)`; `operation` is None where nothing is combined.
 
     A barrier has no buffer: no name, a length of 0. With a `run_length` vectors have up to `length`
-    elements. `own` is what a contract of the user's own says.
+    elements. `own` is what a contract of the user's own says. Elements of the buffer are `stride`
+    apart, those between are not the collective's. With a `result` the vectors are copied there, and
+    the buffer stays as it is.
     """
 
     kind: ContractKind
@@ -138,6 +178,22 @@ class Contract:
     span: Span
     run_length: RunLength | None = None
     own: OwnContract | None = None
+    stride: int = 1
+    result: Result | None = None
+
+    @property
+    def apart(self) -> int:
+        """How far apart the elements are of the vector that is combined or moved."""
+        return self.result.stride if self.result else self.stride
+
+    @property
+    def in_memory(self) -> tuple[Contract, ...]:
+        """Its buffers, each as that of a contract which has no other; a barrier has none."""
+        if not self.buffer:
+            return ()
+        own, result = replace(self, result=None), self.result
+        apart = (replace(own, buffer=result.name, stride=result.stride),) if result else ()
+        return (own, *apart)
 
     @property
     def names_slices(self) -> bool:
@@ -148,6 +204,16 @@ class Contract:
     def held(self) -> int:
         """Elements of the buffer."""
         return self.run_length.most if self.run_length else self.length
+
+    def span_of(self, elements: int, stride: int = 0) -> int:
+        """Places of memory from the first to the last of so many elements of its buffer, or of one
+        with another stride."""
+        return (elements - 1) * (stride or self.stride) + 1 if elements else 0
+
+    @property
+    def words(self) -> int:
+        """Words of a vector, two for each pair, else one for each element."""
+        return self.length * self.element.words
 
     @property
     def name(self) -> str:

@@ -24,7 +24,7 @@ INTEGERS = ("i32", "u32", "i16", "u16")
 FLOATS = ("f32", "f16")
 BOOL = "bool"
 
-_DTYPE = {
+DTYPE_OF_NUMBER = {
     "f32": np.float32,
     "f16": np.float16,
     "i32": np.int32,
@@ -135,14 +135,14 @@ def evaluate(formula: Formula, own: Array, received: Array) -> Array:
         if node.kind in given:
             values.append(given[node.kind])
         elif node.kind == "constant":
-            values.append(np.full(own.shape, node.value, _DTYPE[node.type]))
+            values.append(np.full(own.shape, node.value, DTYPE_OF_NUMBER[node.type]))
         else:
             values.append(_computed(node, [values[index] for index in node.of]))
     return values[-1]
 
 
 def _computed(node: Node, of: list[Array]) -> Array:
-    dtype = _DTYPE[node.type]
+    dtype = DTYPE_OF_NUMBER[node.type]
     if node.kind == "cast":
         return of[0].astype(dtype)
     if node.kind in SHIFTS:

@@ -20,14 +20,14 @@ WAVELET_BYTES = 4
 
 
 def elements_of_wavelet(contract: Contract) -> int:
-    """Elements that a wavelet has room for."""
-    return WAVELET_BYTES // contract.element.bytes
+    """Elements that a wavelet has room for; of a pair it has room for one of the two words."""
+    return max(1, WAVELET_BYTES // contract.element.bytes)
 
 
 def goes_in_pairs(contract: Contract, target: Target, *, combines: bool) -> bool:
     """Whether vectors travel so in a phase that only moves them, or that combines them while they
     are received."""
-    even = contract.length % PAIR == 0 and contract.run_length is None
+    even = contract.length % PAIR == 0 and contract.run_length is None and contract.apart == 1
     two = elements_of_wavelet(contract) == PAIR
     by_instruction = not combines or (
         not by_call_back(contract) and takes_several(contract, target)
@@ -46,7 +46,7 @@ def slices_go_in_pairs(phase: StepsPhase, contract: Contract, target: Target) ->
 def can_be_wide(phase: StepsPhase, contract: Contract, target: Target) -> bool:
     """Whether an instruction can take two wavelets of the slices of an exchange."""
     combines = any(bool(moves.combines.any()) for moves in phase.steps)
-    able = not combines or takes_several(contract, target)
+    able = contract.apart == 1 and (not combines or takes_several(contract, target))
     packed = elements_of_wavelet(contract) == 1 or slices_go_in_pairs(phase, contract, target)
     return able and packed and phase.slicing.grain % (WIDE * elements_of_wavelet(contract)) == 0
 
@@ -67,9 +67,9 @@ def takes_several(contract: Contract, target: Target) -> bool:
     instruction has moved."""
     if contract.operation is None or by_call_back(contract):
         return True
-    return (contract.operation.value, contract.element.bytes) not in target.one_by_one
+    return (contract.operation.value, contract.element.word.bytes) not in target.one_by_one
 
 
 def wavelets(contract: Contract, target: Target, *, combines: bool) -> int:
     """Wavelets of a vector in a phase of whole vectors."""
-    return contract.length // (PAIR if goes_in_pairs(contract, target, combines=combines) else 1)
+    return contract.words // (PAIR if goes_in_pairs(contract, target, combines=combines) else 1)

@@ -252,8 +252,8 @@ def _algorithms(
 def _wide_patterns(contract: Contract, target: Target) -> tuple[Pattern, ...]:
     """Those in which PEs send and receive at once, if instructions can take two wavelets."""
     group = WIDE * elements_of_wavelet(contract)
-    able = takes_several(contract, target) and contract.length % group == 0
-    return _BOTH_WAYS if able and contract.run_length is None else ()
+    fits = contract.apart == 1 and contract.length % group == 0 and contract.run_length is None
+    return _BOTH_WAYS if fits and takes_several(contract, target) else ()
 
 
 def _is_power(number: int, base: int) -> bool:

@@ -79,7 +79,7 @@ def least_terms(schedule: Schedule, target: Target) -> Terms:
     if not schedule.phases:
         return Terms()
     contract = schedule.collective.contract
-    combining = arithmetic_of(contract.element, contract.operation).cycles_per_element(target)
+    combining = arithmetic_of(contract.element, contract.operation).cycles_per_word(target)
     terms = Terms(start_up=_start_up(schedule, target))
     for group in _groups(schedule.phases):
         first = group[0]

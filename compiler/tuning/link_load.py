@@ -8,6 +8,7 @@ with its own elements, the difference is lost. Of a pair of 16-bit elements the 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
@@ -76,7 +77,7 @@ def crowded_link(
     """The link that costs most, of equals the one that carries most; None if none carries any."""
     assert phase.exchange is not None, "a phase made of steps is an exchange"
     by_relays = set(phase.exchange.lanes) <= set(RELAY_LANES)
-    packed = PAIR if phase.paired else 1
+    packed = Fraction(PAIR if phase.paired else 1, schedule.collective.contract.element.words)
     # while PEs begin their next step, a link is still at work; where they relay they are themselves
     begins = 0 if by_relays else step_begins(target)
     lost = np.zeros((2, pattern.ranks), dtype=np.int64)
@@ -95,13 +96,14 @@ def crowded_link(
     best = np.lexsort((total.ravel(), most.ravel(), lost.ravel()))[-1]
     way, place = np.unravel_index(int(best), lost.shape)
     found = int(way), int(place), int(step[way, place])
-    figures = int(total[way, place]) * packed, int(lost[way, place])
+    figures = int(total[way, place] * packed), int(lost[way, place])
     return _link(schedule, pattern, found, figures, by_relays)
 
 
-def _step(pattern: StepsPhase, index: int, packed: int) -> _Step:
+def _step(pattern: StepsPhase, index: int, packed: Fraction) -> _Step:
+    """The step; `packed` elements are a wavelet."""
     source, target, size = transfers(pattern, index)
-    size = size // packed
+    size = size * packed.denominator // packed.numerator
     moved = moved_by(source, target, size, pattern.ranks)
     own, over = busy_with(moved, pattern), over_links(source, target, size, pattern.ranks)
     # what goes over both links of a place is its own or passes it
@@ -135,7 +137,7 @@ def _link(
     ranks = np.argsort(pattern.places)
     over = (np.minimum(source, target) <= place) & (np.maximum(source, target) > place)
     along = over & ((source > target) == bool(way))
-    now = _step(pattern, index, 1)
+    now = _step(pattern, index, Fraction(1))
     before, behind = (
         schedule.collective.pe_at(pattern.axis, at, pattern.lines[0]) for at in (place, place + 1)
     )

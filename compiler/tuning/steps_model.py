@@ -36,7 +36,8 @@ class Steps:
 
 def follow_steps(phase: StepsPhase, contract: Contract, target: Target) -> Steps:
     """Follow all steps of a phase."""
-    bounds = phase.slicing.bounds // (PAIR if slices_go_in_pairs(phase, contract, target) else 1)
+    packed = PAIR if slices_go_in_pairs(phase, contract, target) else 1
+    bounds = phase.slicing.bounds * contract.element.words // packed
     places = np.array(phase.places)
     time = np.zeros(phase.ranks, dtype=np.int64)
     busy, rows, hops = time.copy(), time.copy(), 0

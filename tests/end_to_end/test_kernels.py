@@ -20,7 +20,12 @@ import collc
 from fabsim.cslc import compile_command
 
 ROOT = Path(__file__).parents[2]
-MORE = {"layer_norm": "", "conjugate_gradient": ",iterations:40"}  # parameters of the layout
+MORE = {  # parameters of the layout
+    "layer_norm": "",
+    "conjugate_gradient": ",iterations:40",
+    "argmax": "",
+}
+SQUARE = ("argmax",)  # on as many rows as columns
 Run = Callable[[str, str, int, int], None]
 
 
@@ -46,7 +51,7 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Run:
             (
                 f"layout.csl --arch={arch} --import-path=out/collectives -o out/program --memcpy "
                 f"--params=block:{block}{MORE[kernel]} --channels=1 "
-                f"--fabric-dims={pes + 7},3 --fabric-offsets=4,1"
+                f"--fabric-dims={pes + 7},{pes + 2 if kernel in SQUARE else 3} --fabric-offsets=4,1"
             ).split()
         )
         spec = importlib.util.spec_from_file_location("kernel_run", "run.py")
@@ -97,6 +102,7 @@ def test_the_commands_run_as_they_stand(kernel: str, folder, tmp_path: Path) -> 
         ("layer_norm", "(mean * mean)", "mean"),
         ("conjugate_gradient", "s[0] += (beside[0] * west_r[0]);", ""),
         ("conjugate_gradient", "@fmacs(all_x, all_x, all_p, alpha);", ""),
+        ("argmax", "while (values[index] != largest)", "while (values[index] < 0.0)"),
     ],
 )
 def test_the_host_script_finds_a_kernel_that_is_wrong(

@@ -259,12 +259,13 @@ class RunLengthDecl:
 
 @dataclass(frozen=True, eq=False)
 class BufferDecl:
-    """`x: f32[B], add`: what a contract is about. In an alternative of a choice by length
+    """`x: f32[B] by 3, add`: what a contract is about. In an alternative of a choice by length
     `run_length` is that choice's, and `length` the most that the alternative is for."""
 
     name: Word
     element: Word
     length: Expression
+    stride: Expression | None
     operation: Word | None
     run_length: RunLengthDecl | None = None
 
@@ -278,6 +279,16 @@ class ContractDecl:
     buffer: BufferDecl | None
     span: Span
     arguments: tuple[Argument, ...] = ()
+    into: IntoDecl | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class IntoDecl:
+    """`into y by 4`: the buffer of the result."""
+
+    name: Word
+    stride: Expression | None
+    span: Span
 
 
 @dataclass(frozen=True, eq=False)
