@@ -16,6 +16,7 @@ PLACES = (
     ("editors/vscode/package.json", r'("version": ")[^"]+(")'),
     ("evaluator/Cargo.toml", r'(^version = ")[^"]+(")'),
     ("fabsim/Cargo.toml", r'(^version = ")[^"]+(")'),
+    ("fabsim/fuzz/Cargo.toml", r'(^version = ")[^"]+(")'),
 )
 # The same version any number of times: of our crates in a lock file, and in recorded emitted text.
 LOCKS = ("evaluator/Cargo.lock", "fabsim/Cargo.lock", "fabsim/fuzz/Cargo.lock")

@@ -72,6 +72,9 @@ def test_values_print_themselves_in_a_line_and_in_notebooks() -> None:
     for part in shown.replace("</table>", "</table>\n").splitlines():
         ElementTree.fromstring(part)
     assert f"{bundle.prediction.cycles} cycles" in shown
+    assert shown.count("<path") == bundle.graph().number_of_edges() == 3
+    spread = collc.compile(EXAMPLES / "broadcast.coll", verify_text=False, P=5, B=8)
+    assert spread._repr_html_().count(" to ") == spread.graph().number_of_edges() == 4
 
 
 def test_errors_say_where_and_what_to_do() -> None:

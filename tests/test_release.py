@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import configparser
 import importlib.util
 import re
 import shutil
@@ -94,6 +95,19 @@ def test_one_version_is_everywhere() -> None:
         count = 0 if name in module.LOCKS else 1
         same = re.sub(pattern, rf"\g<1>{__version__}\g<2>", text, count=count, flags=re.M)
         assert text == same, name
+
+
+def test_a_wheel_has_every_package_that_there_is() -> None:
+    """Installed in place, a package that is missing from the list is found all the same."""
+    settings = configparser.ConfigParser()
+    settings.read(ROOT / "setup.cfg", encoding="utf-8")
+    listed = settings["options"]["packages"].split()
+    there = {
+        ".".join((name, *path.parent.relative_to(ROOT / folder).parts))
+        for name, folder in (("collc", "compiler"), ("collc_research", "research"))
+        for path in (ROOT / folder).rglob("*.py")
+    }
+    assert sorted(listed) == sorted({*there, "collc.examples", "collc.grammar", "collc.templates"})
 
 
 def test_the_site_is_built_without_a_dead_link_and_has_every_page(tmp_path: Path) -> None:
