@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from collc.cost.axis_shortcut import cycles_or_never
 from collc.cost.streams import streams_at_least
@@ -76,8 +77,7 @@ def build_program_plan(
     chosen = fastest_plans(schedules, program, target)
     shared = share(schedules, chosen, program, target)
     torn_down = any(color.torn_down for color in shared.colors)
-    filters = resources.most_filters(phase for plan in chosen for phase in plan.phases)
-    if any(plan.streams for plan in chosen) and (torn_down or filters > target.filters):
+    if torn_down and any(plan.streams for plan in chosen):
         # the switches of streams are not set again behind a teardown
         chosen = fastest_plans(schedules, program, target, streams=False)
         return share(schedules, chosen, program, target)
@@ -87,9 +87,16 @@ def build_program_plan(
 def fastest_plans(
     schedules: tuple[Schedule, ...], program: Program, target: Target, *, streams: bool = True
 ) -> tuple[Plan, ...]:
-    """A plan for each collective by itself, within the program's limit of colors."""
+    """A plan for each collective by itself, within the program's limit of colors. Filters are dealt
+    out in the order of the collectives, since all have theirs at the same time."""
     most = len(target.colors) if program.colors is None else program.colors
-    return tuple(fastest(schedule, target, most, streams=streams) for schedule in schedules)
+    left = target.filters
+    plans: list[Plan] = []
+    for schedule in schedules:
+        plan = fastest(schedule, replace(target, filters=left), most, streams=streams)
+        left -= resources.most_filters(plan.phases)
+        plans.append(replace(plan, target=target))
+    return tuple(plans)
 
 
 def build_call_streams(
@@ -106,9 +113,10 @@ def fastest(schedule: Schedule, target: Target, most: int, *, streams: bool = Tr
     """Of the plans whose phases keep the limit of colors, each by itself, the one that takes the
     fewest cycles; if none keeps it, the one with the fewest colors."""
     plans = list(candidate_plans(schedule, target, streams=streams))
-    possible = [plan for plan in plans if widest(plan) <= most]
+    kept = [plan for plan in plans if resources.most_filters(plan.phases) <= target.filters]
+    possible = [plan for plan in kept if widest(plan) <= most]
     if not possible:
-        return min(plans, key=widest)
+        return min(kept, key=widest)
     if len(possible) == 1:
         return possible[0]
     return _least(schedule, possible, widest)

@@ -35,7 +35,9 @@ class Target:
     one_by_one: frozenset[tuple[str, int]]
     pairs: bool  # whether two 16-bit elements may travel in a wavelet [doc]
     cycles: Constants  # measured by `make constants`; docs/machine.md, "Timing", has the rules
-    filters: int  # of a PE, beside memcpy's one: 6 since 1.4 on WSE-2 [doc]; taken for WSE-3, too
+    # counter filters at one PE, beside memcpy's: on WSE-2 five of six [doc]; on WSE-3, of which no
+    # page has a number, as many as a public program has at a PE, fft-1d-2d [ex]
+    filters: int
     router_queue: int  # wavelets a router holds of one color [meas]
     input_queue_words: tuple[int, ...]  # wavelets that input queue i holds [doc]
     output_queue_words: tuple[int, ...]
@@ -112,7 +114,7 @@ WSE3 = Target(
     one_by_one=_PRODUCTS,
     pairs=True,
     cycles=constants_of("wse3"),
-    filters=5,
+    filters=2,
     router_queue=4,
     input_queue_words=(8, 8, 4, 4, 4, 4, 4, 4),
     output_queue_words=(8, 8, 8, 8, 8, 8, 8, 8),

@@ -29,6 +29,7 @@ def rules_broken(example: Path, folder: Path) -> list[str]:
     layout = str(folder / "layout.csl")
     program = fabsim.compile(layout, arch=bundle.spec.target, strict=False)
     broken = sorted({code for warning in program.warnings for code in CODE.findall(warning)})
+    assert broken or not program.warnings, program.warnings  # nothing else is warned of either
     if broken:
         with pytest.raises(fabsim.CslError):
             fabsim.compile(layout, arch=bundle.spec.target, strict=True)

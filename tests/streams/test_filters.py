@@ -14,7 +14,7 @@ from collc.lowering.resources import within_budget
 from collc.target import TARGETS
 
 WSE2 = TARGETS["wse2"]
-PROGRAM = """target wse2
+PROGRAM = """target {target}
 grid row = 6 x 1
 {collectives}
 program {{ {names} }}
@@ -22,10 +22,10 @@ program {{ {names} }}
 ONE = "collective {name} = scatter({name}_x: f32[{length}]) on row {{ run linear_scatter }}"
 
 
-def program(count: int):
+def program(count: int, target: str = "wse2"):
     names = [f"c{number}" for number in range(count)]
     collectives = (ONE.format(name=name, length=6 * (i + 1)) for i, name in enumerate(names))
-    text = PROGRAM.format(collectives="\n".join(collectives), names=" ".join(names))
+    text = PROGRAM.format(target=target, collectives="\n".join(collectives), names=" ".join(names))
     return compile_text(text, "t", {})
 
 
@@ -60,7 +60,14 @@ def test_collectives_of_a_program_have_their_filters_at_the_same_time():
     assert two.run(seed=1, repeats=2).verified
     fewer = replace(WSE2, filters=1)
     changed = build_program_plan(two.schedules, two.program.program, fewer)
-    assert not any(plan.streams for plan in changed.plans)
+    assert [plan.streams for plan in changed.plans] == [True, False]
+    assert not list(check_program(changed))
+
+
+def test_a_program_for_wse3_has_two_filters_at_a_pe_and_goes_by_steps_where_it_would_have_a_third():
+    three = program(3, "wse3")
+    assert [plan.streams for plan in three.plans] == [True, True, False]
+    assert three.run(seed=1, repeats=2).verified
 
 
 def test_filters_of_a_program_are_counted():
