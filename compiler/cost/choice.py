@@ -13,7 +13,7 @@ from collc.cost.streams import streams_at_least
 from collc.lowering import candidate_plans, does_as_a_stream, relays_need_fewer, resources
 from collc.lowering.concurrent_streams import planned_call_streams
 from collc.lowering.resources import left_by
-from collc.lowering.sharing import share, widest
+from collc.lowering.sharing import share, shared_dsrs, widest
 from collc.lowering.slots import with_shared_numbers
 from collc.plan import Advance, Plan
 from collc.plan.program import ProgramPlan
@@ -71,25 +71,48 @@ def build_program_plan(
     schedules: tuple[Schedule, ...], program: Program, target: Target
 ) -> ProgramPlan:
     """The plan of a program, with what it leaves of the target. It may need more than that; a check
-    refuses it then."""
+    refuses it then. Of streams there are forms with more and with fewer colors: the widest of which
+    all phases keep their colors, since switches of streams are not set again behind a teardown;
+    else none."""
     target = left_by(program.reserved, target)
-    chosen = fastest_plans(schedules, program, target)
-    shared = share(schedules, chosen, program, target)
-    torn_down = any(color.torn_down for color in shared.colors)
-    filters = resources.most_filters(phase for plan in chosen for phase in plan.phases)
-    if any(plan.streams for plan in chosen) and (torn_down or filters > target.filters):
-        # the switches of streams are not set again behind a teardown
-        chosen = fastest_plans(schedules, program, target, streams=False)
-        return share(schedules, chosen, program, target)
+    most = _most_colors(program, target)
+    candidates = [list(candidate_plans(schedule, target)) for schedule in schedules]
+    for width in _widths(candidates):
+        within = [[plan for plan in plans if _is_kept(plan, width)] for plans in candidates]
+        chosen = tuple(
+            _fastest(schedule, plans, most)
+            for schedule, plans in zip(schedules, within, strict=True)
+        )
+        shared = share(schedules, chosen, program, target)
+        if not width or _streams_fit(shared):
+            break
     return shared
 
 
-def fastest_plans(
-    schedules: tuple[Schedule, ...], program: Program, target: Target, *, streams: bool = True
-) -> tuple[Plan, ...]:
-    """A plan for each collective by itself, within the program's limit of colors."""
-    most = len(target.colors) if program.colors is None else program.colors
-    return tuple(fastest(schedule, target, most, streams=streams) for schedule in schedules)
+def _most_colors(program: Program, target: Target) -> int:
+    return len(target.colors) if program.colors is None else program.colors
+
+
+def _widths(candidates: Sequence[Sequence[Plan]]) -> tuple[int, ...]:
+    """How many colors a phase has in plans that stream, the most first; and 0, for none of them."""
+    found = {widest(plan) for plans in candidates for plan in plans if plan.streams}
+    return (*sorted(found, reverse=True), 0)
+
+
+def _is_kept(plan: Plan, width: int) -> bool:
+    """Whether a plan has no stream, or streams on so many colors for which a program, whose
+    phases have registers in turn, has enough of them."""
+    if not plan.streams:
+        return True
+    return widest(plan) <= width and shared_dsrs([plan]) <= len(plan.target.dsr_ids)
+
+
+def _streams_fit(plan: ProgramPlan) -> bool:
+    """Whether no stream shares colors over time, and PEs have filters for all."""
+    streams = any(one.streams for one in plan.plans)
+    filters = resources.most_filters(phase for one in plan.plans for phase in one.phases)
+    torn_down = any(color.torn_down for color in plan.colors)
+    return not streams or (not torn_down and filters <= plan.target.filters)
 
 
 def build_call_streams(
@@ -98,14 +121,18 @@ def build_call_streams(
     """The plan of a program some of whose calls are in flight at the same time. Where nothing fits,
     it asks for more than there is, and a check refuses it."""
     target = left_by(program.reserved, target)
-    chosen = fastest_plans(schedules, program, target, streams=False)
+    most = _most_colors(program, target)
+    chosen = tuple(fastest(schedule, target, most, streams=False) for schedule in schedules)
     return planned_call_streams(schedules, chosen, program, target)
 
 
 def fastest(schedule: Schedule, target: Target, most: int, *, streams: bool = True) -> Plan:
     """Of the plans whose phases keep the limit of colors, each by itself, the one that takes the
     fewest cycles; if none keeps it, the one with the fewest colors."""
-    plans = list(candidate_plans(schedule, target, streams=streams))
+    return _fastest(schedule, list(candidate_plans(schedule, target, streams=streams)), most)
+
+
+def _fastest(schedule: Schedule, plans: Sequence[Plan], most: int) -> Plan:
     possible = [plan for plan in plans if widest(plan) <= most]
     if not possible:
         return min(plans, key=widest)
