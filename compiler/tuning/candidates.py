@@ -150,7 +150,7 @@ def _on_line(collective: Collective, undecided: Undecided, target: Target) -> It
     elif kind is ContractKind.REDUCE:
         yield from _to_root(collective, f"reduce {{tree}} to {place}", place)
     elif kind in _TO_ALL:
-        for root in _roots(collective, ranks, target):
+        for root in _roots_of_line(collective, ranks, target):
             yield from _and_back(collective, root)
     if not commutes(collective):
         yield from _in_rank_order(collective, undecided)
@@ -276,6 +276,13 @@ def _roots(collective: Collective, ranks: int, target: Target) -> tuple[int, ...
     length = wavelets(collective.contract, target, combines=True) or 1  # the token of a barrier
     best = best_root(ranks, length, target)
     return tuple(dict.fromkeys((0, best, ranks // 2)))
+
+
+def _roots_of_line(collective: Collective, ranks: int, target: Target) -> tuple[int, ...]:
+    """Those, and on short lines the ends of the first third and quarter: there a start-up that the
+    model does not know decides."""
+    few = (ranks // 3, ranks // 4) if commutes(collective) and ranks <= _MANY_ROOTS else ()
+    return tuple(dict.fromkeys((*_roots(collective, ranks, target), *few)))
 
 
 @lru_cache(maxsize=256)
