@@ -7,14 +7,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from collc.cost.axis_shortcut import cycles_or_never
 from collc.cost.streams import streams_at_least
 from collc.lowering import candidate_plans, does_as_a_stream, relays_need_fewer, resources
 from collc.lowering.concurrent_streams import planned_call_streams
 from collc.lowering.resources import left_by
-from collc.lowering.sharing import share, widest
+from collc.lowering.sharing import share, shared_dsrs, widest
 from collc.lowering.slots import with_shared_numbers
 from collc.plan import Advance, Plan
 from collc.plan.program import ProgramPlan
@@ -72,31 +71,57 @@ def build_program_plan(
     schedules: tuple[Schedule, ...], program: Program, target: Target
 ) -> ProgramPlan:
     """The plan of a program, with what it leaves of the target. It may need more than that; a check
-    refuses it then."""
+    refuses it then. Of streams there are forms with more and with fewer colors: the widest of which
+    all phases keep their colors, since switches of streams are not set again behind a teardown;
+    else none."""
     target = left_by(program.reserved, target)
-    chosen = fastest_plans(schedules, program, target)
-    shared = share(schedules, chosen, program, target)
-    torn_down = any(color.torn_down for color in shared.colors)
-    if torn_down and any(plan.streams for plan in chosen):
-        # the switches of streams are not set again behind a teardown
-        chosen = fastest_plans(schedules, program, target, streams=False)
-        return share(schedules, chosen, program, target)
+    most = _most_colors(program, target)
+    candidates = [list(candidate_plans(schedule, target)) for schedule in schedules]
+    for width in _widths(candidates):
+        within = [[plan for plan in plans if _is_kept(plan, width)] for plans in candidates]
+        shared = share(
+            schedules, _fastest_of_each(schedules, within, target, most), program, target
+        )
+        if not width or not _streams_are_torn_down(shared):
+            break
     return shared
 
 
-def fastest_plans(
-    schedules: tuple[Schedule, ...], program: Program, target: Target, *, streams: bool = True
+def _most_colors(program: Program, target: Target) -> int:
+    return len(target.colors) if program.colors is None else program.colors
+
+
+def _widths(candidates: Sequence[Sequence[Plan]]) -> tuple[int, ...]:
+    """How many colors a phase has in plans that stream, the most first; and 0, for none of them."""
+    found = {widest(plan) for plans in candidates for plan in plans if plan.streams}
+    return (*sorted(found, reverse=True), 0)
+
+
+def _is_kept(plan: Plan, width: int) -> bool:
+    """Whether a plan has no stream, or streams on so many colors for which a program, whose
+    phases have registers in turn, has enough of them."""
+    if not plan.streams:
+        return True
+    return widest(plan) <= width and shared_dsrs([plan]) <= len(plan.target.dsr_ids)
+
+
+def _fastest_of_each(
+    schedules: Sequence[Schedule], candidates: Sequence[Sequence[Plan]], target: Target, most: int
 ) -> tuple[Plan, ...]:
-    """A plan for each collective by itself, within the program's limit of colors. Filters are dealt
-    out in the order of the collectives, since all have theirs at the same time."""
-    most = len(target.colors) if program.colors is None else program.colors
+    """A plan for each collective. Filters are dealt out in the order of the collectives, since all
+    have theirs at the same time."""
     left = target.filters
     plans: list[Plan] = []
-    for schedule in schedules:
-        plan = fastest(schedule, replace(target, filters=left), most, streams=streams)
-        left -= resources.most_filters(plan.phases)
-        plans.append(replace(plan, target=target))
+    for schedule, offered in zip(schedules, candidates, strict=True):
+        plans.append(_fastest(schedule, offered, most, left))
+        left -= resources.most_filters(plans[-1].phases)
     return tuple(plans)
+
+
+def _streams_are_torn_down(plan: ProgramPlan) -> bool:
+    """Whether streams share colors over time with others."""
+    streams = any(one.streams for one in plan.plans)
+    return streams and any(color.torn_down for color in plan.colors)
 
 
 def build_call_streams(
@@ -105,7 +130,8 @@ def build_call_streams(
     """The plan of a program some of whose calls are in flight at the same time. Where nothing fits,
     it asks for more than there is, and a check refuses it."""
     target = left_by(program.reserved, target)
-    chosen = fastest_plans(schedules, program, target, streams=False)
+    most = _most_colors(program, target)
+    chosen = tuple(fastest(schedule, target, most, streams=False) for schedule in schedules)
     return planned_call_streams(schedules, chosen, program, target)
 
 
@@ -113,7 +139,12 @@ def fastest(schedule: Schedule, target: Target, most: int, *, streams: bool = Tr
     """Of the plans whose phases keep the limit of colors, each by itself, the one that takes the
     fewest cycles; if none keeps it, the one with the fewest colors."""
     plans = list(candidate_plans(schedule, target, streams=streams))
-    kept = [plan for plan in plans if resources.most_filters(plan.phases) <= target.filters]
+    return _fastest(schedule, plans, most, target.filters)
+
+
+def _fastest(schedule: Schedule, plans: Sequence[Plan], most: int, filters: int) -> Plan:
+    """The same of given plans, of which those count that have enough filters."""
+    kept = [plan for plan in plans if resources.most_filters(plan.phases) <= filters]
     possible = [plan for plan in kept if widest(plan) <= most]
     if not possible:
         return min(kept, key=widest)

@@ -9,16 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from math import prod
 
-import numpy as np
-
-from collc.language.optimal_tree import optimum
 from collc.spec import Collective, Contract, ContractKind, Gap, Undecided
 from collc.spec.simd import WIDE, elements_of_wavelet, takes_several, wavelets
 from collc.target import Target
 from collc.tuning.compositions import compositions, lines_of_steps, on_grid
+from collc.tuning.roots import commutes, roots, roots_of_line
 from collc.tuning.steps_model import step_begins
 
 
@@ -150,7 +147,7 @@ def _on_line(collective: Collective, undecided: Undecided, target: Target) -> It
     elif kind is ContractKind.REDUCE:
         yield from _to_root(collective, f"reduce {{tree}} to {place}", place)
     elif kind in _TO_ALL:
-        for root in _roots(collective, ranks, target):
+        for root in roots_of_line(collective, ranks, target):
             yield from _and_back(collective, root)
     if not commutes(collective):
         yield from _in_rank_order(collective, undecided)
@@ -262,36 +259,6 @@ def _is_power(number: int, base: int) -> bool:
     return number == 1
 
 
-def commutes(collective: Collective) -> bool:
-    """Whether ranks may be combined in any order."""
-    operation = collective.contract.operation
-    return operation is None or operation.commutative
-
-
-def _roots(collective: Collective, ranks: int, target: Target) -> tuple[int, ...]:
-    """Rank 0, the middle and the root that the model says is best; rank 0 alone where ranks are
-    combined in their order."""
-    if not commutes(collective):
-        return (0,)
-    length = wavelets(collective.contract, target, combines=True) or 1  # the token of a barrier
-    best = best_root(ranks, length, target)
-    return tuple(dict.fromkeys((0, best, ranks // 2)))
-
-
-@lru_cache(maxsize=256)
-def best_root(ranks: int, length: int, target: Target) -> int:
-    """Where an allreduce along a line should meet: the best trees of the model on both sides, and
-    the longer way back."""
-    through = target.visit
-    times = optimum(ranks, np.array([length]), target.ramp).times[:, 0]
-    root = np.arange((ranks + 1) // 2)
-    behind = ranks - 1 - root
-    own = times[root + 1] + np.where(root > 0, length, 0)
-    meets = np.maximum(own, times[behind] + through + 1)
-    meets[0] = times[ranks]
-    return int((meets + behind).argmin())
-
-
 def _on_grid(collective: Collective, undecided: Undecided, target: Target) -> Iterator[Written]:
     """Along both axes, either of them first, with the same pattern; or along a path of all PEs."""
     kind = collective.contract.kind
@@ -347,7 +314,7 @@ def _places(
     collective: Collective, extents: tuple[int, ...], target: Target
 ) -> Iterator[tuple[int, int]]:
     """Roots of a grid: within one axis, or the best or the middle of both."""
-    across, down = (_roots(collective, extent, target) for extent in extents)
+    across, down = (roots(collective, extent, target) for extent in extents)
     yield from dict.fromkeys(
         (x, y)
         for x in across
@@ -387,8 +354,8 @@ def values(gap: Gap, collective: Collective, target: Target) -> tuple[int, ...]:
     length, ranks = max(collective.contract.length, 1), gap.ranks
     if gap.what == "root":
         even = {ranks * step // _ROOTS_TRIED for step in range(_ROOTS_TRIED)}
-        roots = {*even, *_roots(collective, ranks, target), ranks - 1}
-        return tuple(sorted(roots)) if commutes(collective) else (0,)
+        tried = {*even, *roots(collective, ranks, target), ranks - 1}
+        return tuple(sorted(tried)) if commutes(collective) else (0,)
     if gap.what == "tree":  # the smallest group for every number of groups, and a last one that
         few = set(range(1, min(_FEW, ranks) + 1))  # is much smaller than the others
         return tuple(sorted(few | {-(-ranks // groups) for groups in range(1, ranks + 1)}))

@@ -21,8 +21,9 @@ from collc.schedule import Schedule, home_pe
 from collc.spec import Collective, ContractKind, RunStep, Undecided
 from collc.spec.exchange import StepsPhase
 from collc.target import Target
-from collc.tuning.candidates import Written, commutes, plans
+from collc.tuning.candidates import Written, plans
 from collc.tuning.decide import candidate_of, predicted
+from collc.tuning.roots import commutes
 
 MOST_RANKS = 64
 MOST_HOPS = 16_000
