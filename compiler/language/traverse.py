@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields
-from functools import cache
+from dataclasses import fields, is_dataclass
 from typing import Any, cast, get_args
 
 from collc.base.diagnostics import Span
@@ -39,12 +38,6 @@ def _parts(here: Any) -> tuple[Any, ...]:  # noqa: ANN401 - any piece of syntax
     """What is directly inside a piece of syntax or a tuple of them."""
     if isinstance(here, tuple):
         return here
-    return tuple(getattr(here, name) for name in _fields(type(here)))
-
-
-@cache
-def _fields(of: type) -> tuple[str, ...]:
-    """The fields of a class of syntax; none of what is no such class, or has no parts."""
-    if not hasattr(of, "__dataclass_fields__") or of in (Word, Span):
+    if isinstance(here, (Word, Span)) or not is_dataclass(here):
         return ()
-    return tuple(field.name for field in fields(of))
+    return tuple(getattr(here, field.name) for field in fields(here))
