@@ -27,7 +27,7 @@ def check_trees(clause: ReduceClause, around: StepContext) -> None:
 def reduction_of(clause: ReduceClause, line: Line, around: StepContext) -> ReduceStep:
     """The step that reduces lines. Raises CollcError."""
     if line.ring and line.length > 1 and line.span is not None:
-        message = "a tree has no use for the order ring: its vectors travel one way"
+        message = "a tree has no use for the order ring: its vectors travel in one direction"
         help = "leave the order out, or run an algorithm"
         raise problem("C143", message, clause.span, (line.span, "the order"), help=help)
     step = _sides(clause, line, around)

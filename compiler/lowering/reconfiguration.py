@@ -1,7 +1,8 @@
 """What there is on a PE only because colors are torn down, in bytes of code and data, estimated.
 
 Instructions were counted in programs that fabsim compiled both ways, with colors torn down and with
-colors of their own; the estimate is a little above the difference (docs/program-costs.md, "Memory").
+colors of their own; the estimate is a little above the difference (docs/program-costs.md,
+"Memory").
 """
 
 from __future__ import annotations
