@@ -34,7 +34,6 @@ WORDS = (
     r"double arrivals?",
     r"jump\((?=[a-z])",
     r"behaving",
-    r"crowded",
     r"knobs?",
     r"meetings",
     r"patience",

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
-from typing import Any, cast, get_args
+from dataclasses import fields
+from functools import cache
+from typing import cast, get_args
 
 from collc.base.diagnostics import Span
 from collc.language.syntax import Expression, Literal, Word
@@ -34,10 +35,17 @@ def walk(expression: Expression) -> Iterator[tuple[Expression, int]]:
             pending.extend((part, depth + 1) for part in reversed(list(inside)))
 
 
-def _parts(here: Any) -> tuple[Any, ...]:  # noqa: ANN401 - any piece of syntax
+def _parts(here: object) -> tuple[object, ...]:
     """What is directly inside a piece of syntax or a tuple of them."""
     if isinstance(here, tuple):
         return here
-    if isinstance(here, (Word, Span)) or not is_dataclass(here):
+    of: type = type(here)
+    return tuple(getattr(here, name) for name in _fields(of))
+
+
+@cache
+def _fields(of: type) -> tuple[str, ...]:
+    """The fields of a class of syntax; none of what is no such class, or has no parts."""
+    if not hasattr(of, "__dataclass_fields__") or of in (Word, Span):
         return ()
-    return tuple(getattr(here, field.name) for field in fields(here))
+    return tuple(field.name for field in fields(of))

@@ -31,7 +31,7 @@ Pe = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class BusiestLink:
+class CrowdedLink:
     """A link from PE to PE of the first line of a phase, or, where an order is not contiguous, the
     way between two that follow each other.
 
@@ -70,9 +70,9 @@ class _Step:
     passed: Ints
 
 
-def busiest_link(
+def crowded_link(
     schedule: Schedule, pattern: StepsPhase, phase: Phase, target: Target
-) -> BusiestLink | None:
+) -> CrowdedLink | None:
     """The link that costs most, of equals the one that carries most; None if none carries any."""
     assert phase.exchange is not None, "a phase made of steps is an exchange"
     by_relays = set(phase.exchange.lanes) <= set(RELAY_LANES)
@@ -128,7 +128,7 @@ def _link(
     found: tuple[int, int, int],
     figures: tuple[int, int],
     by_relays: bool,
-) -> BusiestLink:
+) -> CrowdedLink:
     """The link in words; `found` are its direction, the place before it and the step."""
     way, place, index = found
     source, target, size = transfers(pattern, index)
@@ -140,7 +140,7 @@ def _link(
         schedule.collective.pe_at(pattern.axis, at, pattern.lines[0]) for at in (place, place + 1)
     )
     pairs = zip(ranks[source[along]].tolist(), ranks[target[along]].tolist(), strict=True)
-    return BusiestLink(
+    return CrowdedLink(
         source=behind if way else before,
         target=before if way else behind,
         step=index,

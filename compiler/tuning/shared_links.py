@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from collc.base.diagnostics import Diagnostic
 from collc.plan import Plan
 from collc.spec.exchange import StepsPhase
-from collc.tuning.link_load import BusiestLink, busiest_link
+from collc.tuning.link_load import CrowdedLink, crowded_link
 from collc.tuning.other_plans import OtherPlan, Trials, other_plans
 from collc.tuning.thresholds import LONG, MUCH
 
@@ -25,7 +25,7 @@ def shared_links(trials: Trials, plan: Plan, cycles: int) -> Iterator[Diagnostic
         (link, pattern)
         for pattern, phase in zip(schedule.phases, plan.phases, strict=True)
         if isinstance(pattern, StepsPhase) and not phase.streams
-        for link in [busiest_link(schedule, pattern, phase, target)]
+        for link in [crowded_link(schedule, pattern, phase, target)]
         if link is not None
     ]
     if not found:
@@ -53,7 +53,7 @@ def _listed(pairs: list[str]) -> str:
     return f"{', '.join(pairs[:SHOWN])} and {len(pairs) - SHOWN} more"
 
 
-def _told(link: BusiestLink, phase: StepsPhase, cycles: int) -> str:
+def _told(link: CrowdedLink, phase: StepsPhase, cycles: int) -> str:
     pairs = _listed([f"{source} to {rank}" for source, rank in link.transfers])
     where = f"over the {link.word} from PE {link.source} to PE {link.target}"
     what = f"`{phase.algorithm}` sends {link.elements} elements {where} in step {link.step}, those"

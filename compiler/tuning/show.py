@@ -13,7 +13,7 @@ from collc.schedule import Schedule
 from collc.spec import Considered, Decision
 from collc.spec.exchange import StepsPhase
 from collc.tuning.cost_terms import terms_of
-from collc.tuning.link_load import BusiestLink, busiest_link
+from collc.tuning.link_load import CrowdedLink, crowded_link
 from collc.tuning.steps_model import follow_steps
 
 _SIZE = re.compile(r"(?<=\(S = )\d+(?=\))")  # of the groups of a tree
@@ -92,12 +92,12 @@ def show_terms(schedule: Schedule, plan: Plan, cycles: int) -> str:
             waits = ", ".join(shortened(told)) or "no transfer: its ranks are busy all the time"
             where = f"  {pattern.name} (line {pattern.span.line})"
             lines.append(f"{where} waits for {waits}")
-            link = busiest_link(schedule, pattern, phase, target)
+            link = crowded_link(schedule, pattern, phase, target)
             lines += [f"{where} {_busiest(link)}"] if link is not None else []
     return "\n".join(lines) + "\n"
 
 
-def _busiest(link: BusiestLink) -> str:
+def _busiest(link: CrowdedLink) -> str:
     """What goes over a link."""
     count = len(link.transfers)
     where = f"is busiest at the {link.word} from PE {link.source} to PE {link.target}"

@@ -14,7 +14,7 @@ from collc.driver.bundle import Bundle
 from collc.language.show import render
 from collc.target import TARGETS
 from collc.tuning import other_plans
-from collc.tuning.link_load import BusiestLink, busiest_link
+from collc.tuning.link_load import CrowdedLink, crowded_link
 from collc.tuning.steps_model import step_begins
 from tests.tuning.warned import compiled, plans_told, usage_of
 
@@ -36,9 +36,9 @@ def the_warning(bundle: Bundle) -> Diagnostic:
     return warning
 
 
-def the_link(bundle: Bundle) -> BusiestLink:
+def the_link(bundle: Bundle) -> CrowdedLink:
     (pattern,), (phase,) = bundle.schedule.phases, bundle.plan.phases
-    link = busiest_link(bundle.schedule, pattern, phase, bundle.plan.target)
+    link = crowded_link(bundle.schedule, pattern, phase, bundle.plan.target)
     assert link is not None
     return link
 

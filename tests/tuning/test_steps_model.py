@@ -9,7 +9,7 @@ import pytest
 import collc
 from collc.driver.bundle import Bundle
 from collc.tuning.cost_terms import terms_of
-from collc.tuning.link_load import busiest_link
+from collc.tuning.link_load import crowded_link
 from collc.tuning.show import show_terms
 from collc.tuning.steps_model import Steps, follow_steps
 
@@ -71,7 +71,7 @@ def test_a_link_carries_a_wavelet_a_cycle_however_many_an_instruction_takes(
     """Between two halves of a line, for the bound as for what is lost there."""
     bundle = compiled(contract, algorithm, 8)
     (pattern,), (phase,) = bundle.schedule.phases, bundle.plan.phases
-    link = busiest_link(bundle.schedule, pattern, phase, bundle.plan.target)
+    link = crowded_link(bundle.schedule, pattern, phase, bundle.plan.target)
     assert link is not None
     assert link.elements == wavelets * (2 if phase.paired else 1)
     assert followed(bundle).link_load == wavelets + wavelets // 4  # of a link beside it
