@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic
-from collc.checks.step_table_entries import shape_problem
+from collc.checks.by_phase import problems
+from collc.checks.step_table_entries import step_tables_of
 from collc.plan import Phase, Plan
 from collc.plan.unrolled import connections
 from collc.schedule import Schedule
@@ -19,19 +20,12 @@ from collc.spec.exchange import StepsPhase
 
 def circuits(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
     """C320: routes of an exchange that lead nowhere, meet, or are left over."""
-    for phase, pattern in zip(plan.phases, schedule.phases, strict=True):
-        if not isinstance(pattern, StepsPhase) or shape_problem(plan, phase, pattern):
-            continue
-        if phase.streams:
-            continue  # `streams` follows these
-        problem = connections(phase, pattern)[1] or _switched(phase)
-        if problem:
-            yield Diagnostic(
-                "C320",
-                f"in `{phase.name}` {problem}",
-                pattern.span,
-                help="each color has to lead from one sender to one receiver; please report this",
-            )
+    help = "each color has to lead from one sender to one receiver"
+    return problems("C320", help, step_tables_of(schedule, plan), _problem)
+
+
+def _problem(phase: Phase, pattern: StepsPhase) -> str:
+    return connections(phase, pattern)[1] or _switched(phase)
 
 
 def _switched(phase: Phase) -> str:

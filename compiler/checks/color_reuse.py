@@ -16,7 +16,7 @@ from collc.plan.program import ProgramPlan
 
 
 def turns(plan: ProgramPlan) -> Iterator[Diagnostic]:
-    """C333: colors of a phase that are not told apart, or uses of a color that set its routers
+    """C333: colors of a phase that are not distinct, or uses of a color that set its routers
     differently, with nothing between."""
     for use in plan.uses:
         one = InProgram(plan, use)
@@ -48,7 +48,7 @@ def _on_one_color(one: InProgram) -> Iterator[Diagnostic]:
         first, second = [name for name, at in one.use.positions if at == k][:2]
         message = f"{one.name} has `{first}` and `{second}` on color {one.plan.colors[k].number}: "
         message += f"{_first_pe(one, second)} sets its router for `{second}`, a vector on "
-        message += f"`{first}` comes through it and goes the way of the other, and "
+        message += f"`{first}` comes through it and takes the route of the other, and "
         message += f"{one.next_on(k)} begins with vectors where none is due"
         yield one.after_it("C333", message, k)
 
@@ -72,5 +72,5 @@ def _set_differently(plan: ProgramPlan, color: int) -> Iterator[Diagnostic]:
     one, label, number = InProgram(plan, before), plan.label(after), plan.colors[color].number
     message = f"{one.name} and `{label}` both use color {number}, which stays as it is, but set "
     message += f"its routers differently {where}: {one.name} ends, its routers stay as it has set "
-    message += f"them, `{label}` begins there, and its vectors go the ways of {one.name}"
+    message += f"them, `{label}` begins there, and its vectors follow the routes of {one.name}"
     yield one.diagnostic("C333", message, after, f"has color {number} as well")

@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 
 from collc.base.diagnostics import Diagnostic
+from collc.checks.by_phase import phases_of
 from collc.checks.line_tokens import LineTokens, run_tokens
 from collc.plan import Phase, Plan
 from collc.schedule import ReducePhase, Schedule
@@ -23,12 +24,11 @@ SHOWN_VECTORS = 6
 
 def delivery(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
     """C314 vectors get stuck, C315 a wrong vector arrives, C316 a stray control wavelet."""
-    for phase, pattern in zip(plan.phases, schedule.phases, strict=True):
-        if isinstance(pattern, ReducePhase):
-            run = run_tokens(phase, pattern)
-            yield from _stuck(phase, pattern, run)
-            yield from _wrong_vectors(phase, pattern, run)
-            yield from _stray_controls(phase, pattern, run)
+    for phase, pattern in phases_of(ReducePhase, schedule, plan):
+        run = run_tokens(phase, pattern)
+        yield from _stuck(phase, pattern, run)
+        yield from _wrong_vectors(phase, pattern, run)
+        yield from _stray_controls(phase, pattern, run)
 
 
 def _stuck(phase: Phase, pattern: ReducePhase, run: LineTokens) -> Iterator[Diagnostic]:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic
+from collc.checks.by_phase import phases_of, problems
 from collc.plan import (
     ColorUse,
     Direction,
@@ -32,13 +33,8 @@ Cell = tuple[int, int]
 
 def multicast(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
     """C317: a PE that a broadcast does not reach, or reaches twice."""
-    for phase, pattern in zip(plan.phases, schedule.phases, strict=True):
-        if isinstance(pattern, BroadcastPhase):
-            problem = _problem(phase, pattern)
-            if problem:
-                message = f"in `{phase.name}` {problem}"
-                remedy = "the routes do not cover the grid; please report this"
-                yield Diagnostic("C317", message, pattern.span, help=remedy)
+    help = "the routes do not cover the grid"
+    return problems("C317", help, phases_of(BroadcastPhase, schedule, plan), _problem)
 
 
 def _problem(phase: Phase, pattern: BroadcastPhase) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic
+from collc.checks.by_phase import phases_of, problems
 from collc.plan import Phase, Plan, Role, Route
 from collc.plan.placement import SIDES, roles_of_places
 from collc.plan.root_bypass import bypass_color
@@ -18,12 +19,8 @@ from collc.schedule import ReducePhase, Schedule
 def root_route(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
     """C325: a router on the way of the sum that does not let it pass, or one beside it that is
     set for its color."""
-    for phase, pattern in zip(plan.phases, schedule.phases, strict=True):
-        if isinstance(pattern, ReducePhase) and pattern.bypass:
-            problem = _problem(phase, pattern)
-            if problem:
-                help = "the sum has a color of its own; please report this"
-                yield Diagnostic("C325", f"in `{phase.name}` {problem}", pattern.span, help=help)
+    found = (one for one in phases_of(ReducePhase, schedule, plan) if one[1].bypass)
+    return problems("C325", "the sum has a color of its own", found, _problem)
 
 
 def _problem(phase: Phase, pattern: ReducePhase) -> str:

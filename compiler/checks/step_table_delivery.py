@@ -13,7 +13,7 @@ import numpy as np
 
 from collc.base.diagnostics import Diagnostic
 from collc.base.memoize import remembered
-from collc.checks.step_table_entries import shape_problem
+from collc.checks.step_table_entries import step_tables_of
 from collc.checks.step_table_run import Run, due, run_rows
 from collc.plan import Phase, Plan
 from collc.plan.dynamic_lengths import exchange_of_length
@@ -26,13 +26,8 @@ SHOWN = 3
 
 def rows_delivery(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
     """C321: rows that wait for ever. C322: other slices arrive than the schedule says."""
-    for phase, pattern in zip(plan.phases, schedule.phases, strict=True):
-        if not isinstance(pattern, StepsPhase) or phase.exchange is None:
-            continue
-        if phase.streams:
-            continue  # `streams` looks at these
-        if not shape_problem(plan, phase, pattern):  # else another check says so
-            yield from _problems(*exchange_of_length(phase, pattern, pattern.slicing.count))
+    for phase, pattern in step_tables_of(schedule, plan):
+        yield from _problems(*exchange_of_length(phase, pattern, pattern.slicing.count))
 
 
 @remembered

@@ -14,7 +14,7 @@ import numpy as np
 from collc.base.diagnostics import Diagnostic
 from collc.base.joins import Ranges
 from collc.base.memoize import remembered
-from collc.checks.step_table_entries import shape_problem
+from collc.checks.step_table_entries import step_tables_of
 from collc.plan import Phase, Plan, RowKind
 from collc.plan.dynamic_lengths import exchange_of_length
 from collc.plan.unrolled import Ints, Unrolled, unrolled
@@ -28,13 +28,8 @@ ENDS = int(RowKind.ENDS)
 
 def rows_hazards(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
     """C323: elements that are changed while they are sent or received."""
-    for phase, pattern in zip(plan.phases, schedule.phases, strict=True):
-        if not isinstance(pattern, StepsPhase) or phase.exchange is None:
-            continue
-        if phase.streams:
-            continue  # `streams` looks at these
-        if not shape_problem(plan, phase, pattern):  # else another check says so
-            yield from _problems(*exchange_of_length(phase, pattern, pattern.slicing.count))
+    for phase, pattern in step_tables_of(schedule, plan):
+        yield from _problems(*exchange_of_length(phase, pattern, pattern.slicing.count))
 
 
 @remembered

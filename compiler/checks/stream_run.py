@@ -10,7 +10,7 @@ elements; filters count wavelets.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
@@ -28,17 +28,20 @@ class Router:
     passed: int = 0
     was_reset: bool = False
 
-    @property
+    @cached_property
     def route(self) -> Route | None:
         """What is in force; nothing beyond the last position."""
         there = self.position < len(self.use.positions)
         return self.use.positions[self.position] if there else None
 
+    def take(self, position: int) -> None:
+        """Take a position."""
+        self.position = position % len(self.use.positions) if self.use.ring else position
+        self.__dict__.pop("route", None)
+
     def advance(self) -> None:
         """Take the next position."""
-        self.position += 1
-        if self.use.ring:
-            self.position %= len(self.use.positions)
+        self.take(self.position + 1)
 
 
 @dataclass
@@ -111,6 +114,16 @@ class Line:
     counted: dict[tuple[int, int], tuple[int, int, int]] = field(default_factory=dict, repr=False)
 
     @cached_property
+    def combines_on_the_way(self) -> bool:
+        """Whether any PE combines what goes through it; asked before anything has moved."""
+        return any(work.through for one in self.places for work in one.lanes)
+
+    @cached_property
+    def waits(self) -> bool:
+        """Whether any PE begins something after something else."""
+        return any(work.after for one in self.places for work in one.lanes)
+
+    @cached_property
     def bounds(self) -> list[int]:
         """Wavelets before each slice, and of all."""
         return [0, *accumulate(self.sizes)]
@@ -168,7 +181,7 @@ def run(line: Line) -> str:
     for one in line.places:
         for into, (value, combines) in one.staged.items():
             one.held[into] = combined(one.held[into], value) if combines else value
-    return next(_left_over(line), "")
+    return ""
 
 
 def _sent(line: Line, place: int, work: Work) -> bool:
@@ -178,9 +191,9 @@ def _sent(line: Line, place: int, work: Work) -> bool:
     way = _way(line, place, color)
     if way is None or not line.places[place].may_begin(work, receives=False):
         return False
-    if any(_goes_through(line, at, color) for at in way):
+    if line.combines_on_the_way and any(_goes_through(line, at, color) for at in way):
         return _sent_through(line, place, work, color)
-    if not all(_takes(line, at, color) for at in way):
+    if line.waits and not all(_takes(line, at, color) for at in way):
         return False
     block = [(slice_, line.places[place].held[slice_]) for slice_ in work.sends]
     ends = list(accumulate(line.sizes[slice_] for slice_ in work.sends))
@@ -198,7 +211,8 @@ def _advance(line: Line, place: int, way: Sequence[int], work: Work) -> None:
     if work.advance is Advance.RESET:
         for at in way:
             router = line.places[at].routers[color]
-            router.position, router.was_reset = 0, True
+            router.take(0)
+            router.was_reset = True
     elif work.advance is Advance.OWN_ROUTER:
         router = line.places[place].routers[color]
         router.advance()
@@ -362,46 +376,3 @@ def _take(line: Line, at: int, work: Work, slice_: int, value: int) -> None:
             )
         one.written |= {into} if changed != one.held[into] else set()
         one.held[into] = changed
-
-
-def _left_over(line: Line) -> Iterator[str]:
-    """What has not come to its end, or does not begin the next call as this one."""
-    for place, one in enumerate(line.places):
-        if any(work.receives or work.through for work in one.lanes):
-            yield f"place {place} waits for ever to receive"
-        for router in one.routers.values():
-            if router.position:
-                yield f"nothing sets the router of place {place} back"
-            if router.filter is not None:
-                period = line.counts(router.filter, place)[0]
-                if period < 1 or router.passed % period:
-                    yield f"the filter of place {place} begins the next call in another state"
-    yield from _overtaken(line)
-
-
-def _overtaken(line: Line) -> Iterator[str]:
-    """Words of the next call that may come before others of this one: where several PEs send on a
-    way, each but the one that sets the switches back has to find its own one closed."""
-    for color in sorted({color for one in line.places for color in one.routers}):
-        senders = [i for i, one in enumerate(line.places) if _sends_on(one, color)]
-        for place in senders:
-            router = line.places[place].routers[color]
-            work = next((w for w in line.places[place].lanes if w.sends_on == color), None)
-            resets = work is not None and work.advance in _ORDERS
-            last = router.use.positions[0 if router.use.ring else -1]
-            is_open = last.receive is Direction.RAMP
-            switched = any(
-                len(line.places[at].routers[color].use.positions) > 1
-                for at in range(len(line.places))
-                if color in line.places[at].routers
-            )
-            if is_open and switched and not resets:
-                yield f"words of the next call of place {place} may overtake those of others"
-
-
-_ORDERS = (Advance.HAND_OVER, Advance.RESET)  # what others' words wait for comes behind their own
-
-
-def _sends_on(one: Place, color: str) -> bool:
-    routers = [router for name, router in one.routers.items() if name == color]
-    return any(r.receive is Direction.RAMP for router in routers for r in router.use.positions)

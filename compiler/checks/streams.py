@@ -15,6 +15,7 @@ import numpy as np
 from collc.base.diagnostics import Diagnostic
 from collc.base.memoize import remembered
 from collc.checks.step_table_entries import shape_problem
+from collc.checks.stream_left_over import left_over
 from collc.checks.stream_run import Line, Place, Router, Work, combined, run
 from collc.plan import (
     MOST_ENDS,
@@ -64,7 +65,7 @@ def _problems(phase: Phase, pattern: StepsPhase, own_only: bool) -> tuple[tuple[
     if wrong:
         return (("C319", wrong),)
     line = _line(phase, pattern, roles)
-    wrong = run(line)
+    wrong = run(line) or next(left_over(line), "")
     if wrong:
         return (("C321", wrong),)
     wrong = next(_not_returned(roles, line), "")

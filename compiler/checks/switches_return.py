@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from collc.base.diagnostics import Diagnostic
+from collc.checks.by_phase import phases_of, problems
 from collc.checks.vector_order import Passage, passages
 from collc.plan import Advance, Phase, Plan, Role
 from collc.plan.placement import roles_of_ranks
@@ -20,12 +21,8 @@ SETS_BACK = frozenset((Advance.RESET, Advance.TEARDOWN))
 
 def switches_return(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
     """C329: a router that is left in a later position, or set back before its last vector."""
-    for phase, pattern in zip(plan.phases, schedule.phases, strict=True):
-        if isinstance(pattern, ReducePhase):
-            problem = _problem(phase, pattern)
-            if problem:
-                help = "the last vector on a color brings its routers back; please report this"
-                yield Diagnostic("C329", f"in `{phase.name}` {problem}", pattern.span, help=help)
+    help = "the last vector on a color brings its routers back"
+    return problems("C329", help, phases_of(ReducePhase, schedule, plan), _problem)
 
 
 def _problem(phase: Phase, pattern: ReducePhase) -> str:

@@ -35,7 +35,7 @@ def nothing_torn_down(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
             for color in dict.fromkeys(_torn_down_by(role)):
                 message = f"in `{phase.name}` {pe_of(plan.collective, phase, x, y)} tears down "
                 message += f"color {numbers.get(color)} (`{color}`) for good: the PE sends its "
-                message += "vector, a teardown behind it closes the routers of its way, and "
+                message += "vector, a teardown behind it closes the routers on its route, and "
                 message += "nothing opens them for the next call"
                 help = "only programs of several collectives tear colors down; please report this"
                 yield Diagnostic("C331", message, pattern.span, help=help)
@@ -131,7 +131,7 @@ def _left_open(one: InProgram, source: str, router: str, color: str) -> _Fault:
             "no teardown follows it",
             f"the router of {router} stays open as {one.name} has set it",
         ),
-        f"waits there for ever, or its vectors go ways of {one.name}",
+        f"waits there for ever, or its vectors follow routes of {one.name}",
     )
 
 
@@ -141,7 +141,7 @@ def _closed_for_good(one: InProgram, source: str, color: str) -> _Fault:
         f"{source} tears down {one.color(color)}, which is never set again",
         (
             f"{source} sends its vector",
-            "a teardown behind it closes the routers of its way",
+            "a teardown behind it closes the routers on its route",
             "nothing opens them, since the color is to stay as it is",
         ),
         "waits there for ever",

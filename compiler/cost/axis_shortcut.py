@@ -27,6 +27,7 @@ from collc.schedule import BroadcastPhase, ReducePhase, Schedule, ascending
 Times = npt.NDArray[np.int64]
 
 NEVER = 1 << 62  # more cycles than any plan takes
+CANDIDATE = 20_000_000  # looks at a PE that a plan gets before it is chosen (D122): about a second
 
 
 def cycles_of(schedule: Schedule, plan: Plan, looks: int | None = None) -> int:
@@ -44,9 +45,9 @@ def cycles_of(schedule: Schedule, plan: Plan, looks: int | None = None) -> int:
 
 
 def cycles_or_never(schedule: Schedule, plan: Plan) -> int:
-    """The same of a plan that no check has let pass: one that gets stuck takes for ever."""
+    """The same of a candidate that no check has let pass: one that gets stuck takes for ever."""
     try:
-        return cycles_of(schedule, plan)
+        return cycles_of(schedule, plan, CANDIDATE)
     except StuckError:
         return NEVER
 

@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 
 from collc.base.diagnostics import Span
-from collc.base.memoize import remembered
 from collc.cost.bound import bound_of
 from collc.cost.critical_waits import critical_waits
 from collc.cost.exchange import run_exchange
@@ -86,11 +85,6 @@ class _Progress:
 
 def predict(schedule: Schedule, plan: Plan, looks: int | None = None) -> Prediction:
     """Evaluate the plan phase by phase; `looks` as in `collc.cost.exchange`."""
-    return _predicted(schedule, plan, looks)
-
-
-@remembered
-def _predicted(schedule: Schedule, plan: Plan, looks: int | None) -> Prediction:
     costs = costs_of(plan)
     last = _last_reduce(schedule)
     progress = _started(schedule, plan, costs)

@@ -19,14 +19,16 @@ from collc.driver.time_multiplexed import (
     with_exact_remedy,
     without_limits,
 )
+from collc.emit.reserved import unusable_names
 from collc.lowering.resources import left_by
+from collc.plan import Plan
 from collc.plan.program import ProgramPlan, of_one_call
 from collc.schedule import Schedule
 from collc.schedule.barrier_tokens import with_tokens
 from collc.spec import Program, Spec
 from collc.spec.program import program_of_one
 from collc.target import TARGETS, Target
-from collc.tuning import TooWideError, decided, decided_time_multiplexed
+from collc.tuning import TooWideError, chosen, decided_time_multiplexed
 
 
 class Planned(NamedTuple):
@@ -66,32 +68,35 @@ def _alone_or_time_multiplexed(spec: Spec, machine: Target) -> Planned:
     """One collective: with colors of its own for each phase if that keeps its limit."""
     given = spec.collectives[0]
     try:
-        one = decided(given, machine)
+        one, schedule, plan = chosen(given, machine)
     except TooWideError as refused:
         one = decided_time_multiplexed(given, machine, refused)
         return _time_multiplexed(spec, proved(one, machine), refused)
-    schedule = proved(one, machine)
+    schedule = schedule or proved(one, machine)
+    refuse_if_any(unusable_names(one))
     try:
-        return planned_alone(replace(spec, collectives=(one,)), schedule)
+        return planned_alone(replace(spec, collectives=(one,)), schedule, plan)
     except CollcError as refused:
         return _time_multiplexed(spec, schedule, refused)
 
 
-def planned_alone(spec: Spec, schedule: Schedule) -> Planned:
+def planned_alone(spec: Spec, schedule: Schedule, plan: Plan | None = None) -> Planned:
     """Plan the one collective of a Spec, whose schedule is proved, with colors of its own for each
-    phase; raises CollcError."""
-    plan, prediction = planned(schedule, TARGETS[spec.target])
-    one = schedule.collective
-    refuse_if_any(unmet_expectations(one.expectations, plan.plans[0], prediction))
-    return Planned(spec, plan, prediction)
+    phase, if it has no plan yet; raises CollcError."""
+    whole, prediction = planned(schedule, TARGETS[spec.target], plan)
+    expected = schedule.collective.expectations
+    refuse_if_any(unmet_expectations(expected, whole.plans[0], prediction))
+    return Planned(spec, whole, prediction)
 
 
-def planned(schedule: Schedule, target: Target) -> tuple[ProgramPlan, Prediction]:
-    """A plan of one collective that keeps all limits, and its prediction; raises CollcError if
-    there is none."""
+def planned(
+    schedule: Schedule, target: Target, plan: Plan | None = None
+) -> tuple[ProgramPlan, Prediction]:
+    """A plan of one collective that keeps all limits, or the one that it has, and its prediction;
+    raises CollcError if there is none."""
     schedule = with_tokens(schedule)
-    one = schedule.collective
-    plan = build_plan(schedule, left_by(one.limits.reserved, target))
+    left = left_by(schedule.collective.limits.reserved, target)
+    plan = plan or build_plan(schedule, left)
     whole = of_one_call(schedule, plan)
     refuse_if_any(check_program(whole))
     return whole, predict_program(whole)

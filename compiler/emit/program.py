@@ -22,7 +22,7 @@ from collc.lowering.resources import switched_colors
 from collc.lowering.shared_phases import SharedPhase, controls_ready, most_outputs, shared_of
 from collc.plan.program import ProgramPlan
 
-STRANDS = ("collectives", "beside")  # what begins the names of their modules; then beside_2, ...
+MODULES = ("collectives", "beside")  # what begins the names of their modules; then beside_2, ...
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ def program_model(  # noqa: PLR0913, PLR0917 - what differs between call streams
     plan: ProgramPlan,
     source: str,
     skew: int,
-    file: str = STRANDS[0],
+    file: str = MODULES[0],
     others: tuple[str, ...] = (),
     outputs: int | None = None,
 ) -> ProgramModel:
@@ -218,7 +218,7 @@ def call_stream_models(plan: ProgramPlan, source: str, skew: int) -> tuple[Progr
 
 def call_stream_name(index: int) -> str:
     """What the modules of a call stream are called."""
-    return STRANDS[index] if index < len(STRANDS) else f"{STRANDS[-1]}_{index}"
+    return MODULES[index] if index < len(MODULES) else f"{MODULES[-1]}_{index}"
 
 
 def _turns(plan: ProgramPlan) -> tuple[tuple[tuple[int, int], ...], ...]:

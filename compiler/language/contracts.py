@@ -188,7 +188,7 @@ def _check_promise(declaration: OwnContractDecl, own: OwnContract, contract: Con
             f"{_place(promised, i)} is to have slice {promised.slice[i]} of rank "
             f"{promised.whose[i]} and slice {promised.slice[i + 1]} of rank {promised.whose[i + 1]}"
         )
-        help = "what is combined stands in one place of the vectors"
+        help = "what is combined is in one place of the vectors"
         raise problem("C167", message, declaration.name.span, help=help)
     if twice.any():
         i = int(np.flatnonzero(twice)[0])

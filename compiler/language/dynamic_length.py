@@ -233,7 +233,7 @@ def _limits(choice: _Choice, scope: Scope) -> tuple[int | None, ...]:
     least = 1
     for one in choice.alternatives[:-1]:
         if one.most is None:
-            message = "`else` stands for all lengths that are left, so it is the last"
+            message = "`else` takes all lengths that are left, so it comes last"
             raise problem("C171", message, one.span)
         if is_auto(one.most):
             found.append(None)

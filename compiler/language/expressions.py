@@ -160,7 +160,7 @@ def wrong_kind(expression: Expression, wanted: str) -> ProblemError:
             what = "a tree"
         case syntax.Name(text="auto"):
             what = "left to the compiler"
-            help = "`auto` stands for a number in `reduce` and `run`, for a place behind `to`"
+            help = "`auto` replaces a number in `reduce` and `run`, for a place behind `to`"
         case syntax.Name(text="bound"):
             what, help = "the bound of the model", "it stands only in `expect`: `1.4 * bound`"
     if wanted == "a condition":

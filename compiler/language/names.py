@@ -6,10 +6,11 @@ uses the tree.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
+from typing import TypeVar
 
 from collc.language import syntax
 from collc.language.declared_names import ORDER_WORDS, TREE_WORDS, check_words, reserved
@@ -34,6 +35,8 @@ from collc.language.traverse import walk
 from collc.spec import ContractKind, Operation
 
 PRELUDE_FILE = "prelude.coll"
+
+D = TypeVar("D")
 
 
 @lru_cache(maxsize=1)
@@ -117,46 +120,34 @@ def collect(declarations: tuple[syntax.Declaration, ...], problems: Problems) ->
 
 def check_trees(names: Names, problems: Problems, longest_line: int) -> frozenset[str]:
     """Report what is wrong with the file's own trees; yields the names of the broken ones."""
-    broken = set()
-    for name, tree in names.trees.items():
-        if name in prelude():
-            continue
-        for error in _check_tree(tree, names, longest_line):
-            problems.add(error)
-            broken.add(name)
-    return frozenset(broken)
+    return _broken(names.trees, lambda tree: _check_tree(tree, names, longest_line), problems)
 
 
 def check_algorithms(names: Names, problems: Problems) -> frozenset[str]:
-    """Report what is wrong with the names in the file's own algorithms; yields the broken ones."""
-    broken = set()
-    for name, algorithm in names.algorithms.items():
-        if name in prelude():
-            continue
-        known = Known(frozenset(names.params), {}, frozenset(names.algorithms))
-        for error in check_algorithm(algorithm, known):
-            problems.add(error)
-            broken.add(name)
-    return frozenset(broken)
+    """The same of the names in the file's own algorithms."""
+    known = Known(frozenset(names.params), {}, frozenset(names.algorithms))
+    return _broken(names.algorithms, lambda one: check_algorithm(one, known), problems)
 
 
 def check_orders(names: Names, problems: Problems) -> frozenset[str]:
-    """Report what is wrong with the names in the file's own orders; yields the broken ones."""
-    broken = set()
-    for name, order in names.orders.items():
-        if name in prelude():
-            continue
-        for error in check_order(order, Known(frozenset(names.params), {}, frozenset())):
-            problems.add(error)
-            broken.add(name)
-    return frozenset(broken)
+    """The same of the names in the file's own orders."""
+    known = Known(frozenset(names.params), {}, frozenset())
+    return _broken(names.orders, lambda order: check_order(order, known), problems)
 
 
 def check_contracts(names: Names, problems: Problems) -> frozenset[str]:
-    """Report what is wrong with the names in the file's contracts; yields the broken ones."""
+    """The same of the names in the file's contracts."""
+    known = Known(frozenset(names.params), {}, frozenset())
+    return _broken(names.contracts, lambda contract: check_contract(contract, known), problems)
+
+
+def _broken(
+    declared: Mapping[str, D], check: Callable[[D], Iterable[ProblemError]], problems: Problems
+) -> frozenset[str]:
+    """Report what a check finds in declarations that are not the prelude's; who has a problem."""
     broken = set()
-    for name, contract in names.contracts.items():
-        for error in check_contract(contract, Known(frozenset(names.params), {}, frozenset())):
+    for name, declaration in declared.items():
+        for error in () if name in prelude() else check(declaration):
             problems.add(error)
             broken.add(name)
     return frozenset(broken)

@@ -176,7 +176,7 @@ def _check_program_words(file: str, piece: list[Token]) -> None:
     _check_within_repeat(file, piece)
     for token in piece if piece[0].type == "PROGRAM" else []:
         if token.type == "SELECT":
-            message = "`select` chooses between the ways to carry out a collective"
+            message = "`select` chooses between alternatives of one collective"
             help = "write it into one: `collective total = ... { select by n { ... } }`"
             raise problem("C105", message, span_of_token(file, token), help=help)
         if token in LATER:
@@ -197,7 +197,7 @@ def _check_within_repeat(file: str, piece: list[Token]) -> None:
             message = "a `repeat` within another one"
             raise problem("C105", message, span_of_token(file, token), also, help=WHOLE_ROUNDS)
         if token.type in ("WITHIN", "RESERVE", "RECONFIGURE"):
-            message = f"`{token}` is said of a whole program, and stands within its `repeat`"
+            message = f"`{token}` is said of a whole program, and is inside its `repeat`"
             help = "write it behind the closing brace of `repeat`"
             raise problem("C105", message, span_of_token(file, token), also, help=help)
 

@@ -172,7 +172,7 @@ def _way(clauses: tuple[syntax.ReconfigureClause, ...]) -> Reconfigure:
     word = clauses[0].way
     ways = {way.value: way for way in Reconfigure}
     if word.text not in ways:
-        message = f"there is no way to reconfigure called {word.text}"
+        message = f"`reconfigure` has no option called {word.text}"
         raise problem("C111", message, word.span, help=suggest(word.text, ways))
     return ways[word.text]
 

@@ -27,7 +27,7 @@ def check_trees(clause: ReduceClause, around: StepContext) -> None:
 def reduction_of(clause: ReduceClause, line: Line, around: StepContext) -> ReduceStep:
     """The step that reduces lines. Raises CollcError."""
     if line.ring and line.length > 1 and line.span is not None:
-        message = "a tree has no use for the order ring: its vectors travel one way"
+        message = "a tree has no use for the order ring: its vectors travel in one direction"
         help = "leave the order out, or run an algorithm"
         raise problem("C143", message, clause.span, (line.span, "the order"), help=help)
     step = _sides(clause, line, around)
@@ -46,7 +46,7 @@ def _sides(clause: ReduceClause, line: Line, around: StepContext) -> ReduceStep:
     root = end_of(clause, line, around)
     behind = line.length - 1 - root
     if clause.tree.name.text == ROOT_BYPASS:
-        return _jump(clause, line, root, around)
+        return _root_bypass(clause, line, root, around)
     lower, upper = clause.tree, clause.upper or clause.tree
     if root == 0 or behind == 0:
         tree = _tree(upper if root == 0 else lower, line.length, around)
@@ -61,7 +61,7 @@ def _sides(clause: ReduceClause, line: Line, around: StepContext) -> ReduceStep:
     )
 
 
-def _jump(clause: ReduceClause, line: Line, root: int, around: StepContext) -> ReduceStep:
+def _root_bypass(clause: ReduceClause, line: Line, root: int, around: StepContext) -> ReduceStep:
     """A tree over all ranks but a root within the line; of all ranks where the root is an end."""
     use = _base_of(clause)
     if root in (0, line.length - 1):
@@ -71,7 +71,7 @@ def _jump(clause: ReduceClause, line: Line, root: int, around: StepContext) -> R
 
 
 def _base_of(clause: ReduceClause) -> TreeUse:
-    """`two_phase(S = 3)` of `jump(two_phase(S = 3))`."""
+    """`two_phase(S = 3)` of `root_bypass(two_phase(S = 3))`."""
     use = clause.tree
     if clause.upper is not None:
         message = "a root bypass has one tree, on both sides of its root"

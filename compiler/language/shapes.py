@@ -80,7 +80,7 @@ def check_literal(literal: Literal, most: int) -> Iterator[ProblemError]:
             yield problem("C135", message, node.span, help=f"ranks are 0 to {most - 1}")
         if node.rank in seen:
             first = (seen[node.rank].span, "it stands here already")
-            message = f"rank {node.rank} stands in this tree twice"
+            message = f"rank {node.rank} is in this tree twice"
             help = "every rank sends its vector exactly once"
             yield problem("C134", message, node.span, first, help=help)
         seen.setdefault(node.rank, node)

@@ -16,10 +16,10 @@ from collc.base.grids import Grid
 from collc.language.declared_names import HILBERT
 from collc.language.limits import RESOURCES
 from collc.language.names import PRELUDE_FILE, prelude
-from collc.language.shapes import Children
 from collc.language.show_algorithm import show_algorithm, values_of
 from collc.language.show_contract import show_contracts
 from collc.language.show_operation import show_operation
+from collc.language.show_tree import show_tree
 from collc.spec import (
     Algorithm,
     BroadcastStep,
@@ -361,7 +361,7 @@ def _trees(spec: Spec) -> Iterator[str]:
     trees = [tree for pair in both for tree in pair if tree is not None]
     names = {_name(tree): None for tree in trees if _name(tree) not in prelude()}
     for name in names:
-        yield _declaration(name, [tree for tree in trees if _name(tree) == name])
+        yield show_tree(name, [tree for tree in trees if _name(tree) == name])
     yield from _algorithms(spec)
 
 
@@ -375,38 +375,3 @@ def _algorithms(spec: Spec) -> Iterator[str]:
 
 def _name(tree: Tree | Algorithm) -> str:
     return tree.text.partition("(")[0]
-
-
-def _declaration(name: str, trees: list[Tree]) -> str:
-    """One tree for all uses of a name: a case for each number of ranks and values."""
-    given = [values_of(tree.text) for tree in trees]
-    ranks = "n"
-    while ranks in given[0]:
-        ranks += "_"
-    cases = {}
-    for tree, values in zip(trees, given, strict=True):
-        wanted = {ranks: str(len(tree.children)), **values}
-        condition = " and ".join(f"{word} == {value}" for word, value in wanted.items())
-        cases[condition] = _literal(tree.children)
-    *earlier, (_, last) = cases.items()
-    body = "".join(f"{condition} ? {literal} : " for condition, literal in earlier) + last
-    return f"tree {name}({', '.join((ranks, *given[0]))}) = {body}"
-
-
-def _literal(children: Children) -> str:
-    """Write a tree out by hand."""
-    written: list[str] = []
-    pending: list[int | str] = [0]
-    while pending:
-        here = pending.pop()
-        if isinstance(here, str):
-            written.append(here)
-            continue
-        written.append(str(here))
-        below = children[here]
-        if below or here == 0:
-            inside: list[int | str] = [" <- ["]
-            for index, child in enumerate(below):
-                inside += [", ", child] if index else [child]
-            pending.extend(reversed([*inside, "]"]))
-    return "".join(written)

@@ -230,7 +230,7 @@ def _check_contract(
             "C140", "one broadcast reaches every PE", broadcasts[1].span, first, help=help
         )
     if broadcasts and broadcasts[0] is not clauses[-1]:
-        message = "the broadcast stands before a reduction"
+        message = "the broadcast comes before a reduction"
         raise problem("C140", message, broadcasts[0].span, promised, help=help)
 
 

@@ -140,7 +140,7 @@ def _check_whole(clause: RunClause, parts: Parts) -> tuple[int, int] | None:
             before = (clause.span, "here")
             raise problem("C148", message, other.span, before, help="leave one of them out")
     if parts.contract.own is not None:
-        message = f"`run auto` knows no way to keep {parts.contract.name}, a contract of one's own"
+        message = f"`run auto` has no plan for {parts.contract.name}, a contract of one's own"
         help = "write an algorithm that keeps it, `algorithm mine(n, c) slices c { ... }`, and "
         help += "`run mine(c = 2)`; its numbers may be left open: `run mine(c = auto)`"
         raise problem("C148", message, clause.span, help=help)

@@ -13,10 +13,10 @@ from itertools import product
 
 from collc.base.paths import Path
 from collc.lowering import memory, registers, resources
-from collc.lowering.behaviour import Combining, behaviours
 from collc.lowering.broadcast import broadcast_phase
 from collc.lowering.colorings import by_parity, without_control
 from collc.lowering.line import LineTree, line_tree
+from collc.lowering.rank_programs import Combining, rank_programs
 from collc.lowering.roles import reduce_phase
 from collc.lowering.root_bypass import without_root
 from collc.lowering.steps import (
@@ -113,7 +113,7 @@ def _reduction(schedule: Schedule, phase: ReducePhase, coloring: Coloring, targe
     most = max(map(len, phase.children)) * contract.words
     one_by_one = contract.run_length is not None or most > target.max_extent
     how = Combining(by_call_back, by_call_back or one_by_one)
-    done = behaviours(phase, received_on, how)
+    done = rank_programs(phase, received_on, how)
     paired = goes_in_pairs(contract, target, combines=True)
     return replace(reduce_phase(phase, done, path), detours=detours, paired=paired)
 

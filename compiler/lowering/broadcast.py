@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collc.lowering.behaving import lanes_of
+from collc.lowering.rank_program import lanes_of
 from collc.plan import (
     VECTOR,
     Action,

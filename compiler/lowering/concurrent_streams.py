@@ -23,7 +23,7 @@ from collc.schedule import Schedule
 from collc.spec import Program
 from collc.target import Target
 
-_MOST_STRANDS = 4
+_MOST_CALL_STREAMS = 4
 _MOST_SPLITS = 256
 
 
@@ -56,7 +56,7 @@ def in_parts(program: Program, plans: tuple[Plan, ...]) -> Program:
     turns = [
         group
         for turn in program.turns
-        for group in _meeting(turn, [touched[program.calls[call]] for call in turn])
+        for group in _connected(turn, [touched[program.calls[call]] for call in turn])
     ]
     calls = tuple(program.calls[call] for group in turns for call in group)
     firsts = {sum(map(len, turns[:i])) for i in range(len(turns))}
@@ -73,7 +73,7 @@ def _touched(plan: Plan) -> Mask:
     return found
 
 
-def _meeting(calls: tuple[int, ...], touched: list[Mask]) -> list[list[int]]:
+def _connected(calls: tuple[int, ...], touched: list[Mask]) -> list[list[int]]:
     """Calls in groups, of which none has a PE in common with another."""
     groups: list[tuple[list[int], Mask]] = []
     for call, mask in zip(calls, touched, strict=True):
@@ -149,7 +149,7 @@ def _splits(target: Target, call_streams: int) -> Iterator[tuple[int, ...]]:
     that of an input queue, of an output queue and of a microthread; no two call streams have one in
     common."""
     numbers = sorted({*target.input_queues, *target.output_queues})
-    if call_streams > _MOST_STRANDS:
+    if call_streams > _MOST_CALL_STREAMS:
         return iter(
             [tuple(i % call_streams for i in range(len(numbers)))]
         )  # too few, as a check says

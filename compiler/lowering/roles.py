@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from collc.base.paths import Path
-from collc.lowering.behaving import Behaviour, lanes_of
+from collc.lowering.rank_program import RankProgram, lanes_of
 from collc.lowering.regions import compress
 from collc.plan import Direction, Op, Phase, Region, Role, Strided
 from collc.schedule import ReducePhase, ascending
@@ -16,19 +16,19 @@ _ON_PATH = {Direction.WEST: "back along the path", Direction.EAST: "on along the
 
 
 def reduce_phase(
-    phase: ReducePhase, behaviours: Sequence[Behaviour], path: Path | None = None
+    phase: ReducePhase, programs: Sequence[RankProgram], path: Path | None = None
 ) -> Phase:
     """The plan's phase: roles in order of their first rank, regions sorted. With a `path`, which is
     a row when unfolded, it goes along that."""
-    different = {id(behaviour): behaviour for behaviour in behaviours}  # few, and slow to hash
-    ranks: dict[Behaviour, list[int]] = {behaviour: [] for behaviour in different.values()}
-    same = {key: ranks[behaviour] for key, behaviour in different.items()}
-    for rank, behaviour in enumerate(behaviours):
-        same[id(behaviour)].append(rank)
+    different = {id(program): program for program in programs}  # few, and slow to hash
+    ranks: dict[RankProgram, list[int]] = {program: [] for program in different.values()}
+    same = {key: ranks[program] for key, program in different.items()}
+    for rank, program in enumerate(programs):
+        same[id(program)].append(rank)
     names = _names(tuple(ranks))
     roles = tuple(
-        Role(name, _about(behaviour, path), lanes_of(behaviour.loops), behaviour.colors)
-        for behaviour, name in zip(ranks, names, strict=True)
+        Role(name, _about(program, path), lanes_of(program.loops), program.colors)
+        for program, name in zip(ranks, names, strict=True)
     )
     return Phase(
         name=phase.name,
@@ -65,9 +65,9 @@ def _regions(
     return tuple(sorted(found))
 
 
-def _names(behaviours: tuple[Behaviour, ...]) -> list[str]:
+def _names(programs: tuple[RankProgram, ...]) -> list[str]:
     """Distinct identifiers: what the role is, numbered where several roles are that."""
-    kinds = [_kind(behaviour) for behaviour in behaviours]
+    kinds = [_kind(program) for program in programs]
     numbers: dict[str, int] = {}
     names = []
     for kind in kinds:
@@ -76,40 +76,40 @@ def _names(behaviours: tuple[Behaviour, ...]) -> list[str]:
     return names
 
 
-def _kind(behaviour: Behaviour) -> str:
+def _kind(program: RankProgram) -> str:
     """Root (sends nothing), leaf (receives nothing), link (receives one vector), joint (more)."""
-    sends = [op for op in behaviour.ops if op.sends]
+    sends = [op for op in program.ops if op.sends]
     if not sends:
         return "root"
-    if any(op.stores for op in behaviour.ops):
+    if any(op.stores for op in program.ops):
         return "joint"
     return "leaf" if sends[0].combines_from is None else "link"
 
 
-def _about(behaviour: Behaviour, path: Path | None) -> str:
+def _about(program: RankProgram, path: Path | None) -> str:
     """The role in words."""
     parts = []
-    role = Role("", "", lanes_of(behaviour.loops), ())
+    role = Role("", "", lanes_of(program.loops), ())
     stored = sum(turns * op.vectors for op, turns in role.repeated if op.stores)
     if stored:
         parts.append(f"combines {stored} vector{'s' if stored > 1 else ''} in memory")
-    for op in behaviour.ops:
+    for op in program.ops:
         if op.sends:
-            parts.append(_about_sending(op, behaviour, path))
-    if behaviour.relays:
+            parts.append(_about_sending(op, program, path))
+    if program.relays:
         parts.append("then lets farther vectors pass")
     return ", ".join(parts)
 
 
-def _about_sending(op: Op, behaviour: Behaviour, path: Path | None) -> str:
+def _about_sending(op: Op, program: RankProgram, path: Path | None) -> str:
     """How the vector leaves."""
-    side = _side(op, behaviour)
+    side = _side(op, program)
     way = _ON_PATH[side] if path else side.value.lower()
     combined = ", combined with the last one on the way" if op.combines_from else ""
     return f"sends its vector {way}{combined}"
 
 
-def _side(op: Op, behaviour: Behaviour) -> Direction:
+def _side(op: Op, program: RankProgram) -> Direction:
     """The side on which the own vector leaves."""
-    use = next(use for use in behaviour.colors if use.color == op.send)
+    use = next(use for use in program.colors if use.color == op.send)
     return use.positions[0].send[0]

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from collc.lowering.behaving import Behaviour
 from collc.lowering.line import LineTree, line_tree
+from collc.lowering.rank_program import RankProgram
 from collc.plan import ColorUse, Route
 from collc.plan.placement import SIDES
 from collc.plan.root_bypass import Sides, turned
@@ -21,18 +21,18 @@ def without_root(tree: LineTree) -> LineTree:
 
 
 def laid_out(
-    behaviours: Sequence[Behaviour], phase: ReducePhase, color: str
-) -> tuple[Behaviour, ...]:
+    programs: Sequence[RankProgram], phase: ReducePhase, color: str
+) -> tuple[RankProgram, ...]:
     """What is done at each place, from the nearer end on; `color` is that of the sum."""
     near, far = sides = SIDES[phase.order]
-    root, *others = (_turned(one, color, sides) for one in behaviours)
+    root, *others = (_turned(one, color, sides) for one in programs)
     passing = ColorUse(color, (Route(near, (far,)),))
     for place in range(1, phase.bypass):
         others[place] = replace(others[place], colors=(*others[place].colors, passing))
     over = others[phase.bypass]  # what the root's router does for the others
-    others[phase.bypass] = Behaviour(root.loops, (*over.colors, *root.colors), over.relays)
+    others[phase.bypass] = RankProgram(root.loops, (*over.colors, *root.colors), over.relays)
     return tuple(others)
 
 
-def _turned(here: Behaviour, color: str, sides: Sides) -> Behaviour:
+def _turned(here: RankProgram, color: str, sides: Sides) -> RankProgram:
     return replace(here, colors=tuple(turned(use, color, sides) for use in here.colors))

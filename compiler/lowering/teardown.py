@@ -1,8 +1,8 @@
 """Phases whose colors are torn down behind them, for the next use of the color.
 
-The last vector through a router is the last through all routers of its way (`behaviour`), so a
-teardown behind each of those comes to every router once, when nothing of the phase follows. In an
-exchange every lane has a way of its own, and its sender ends it by an operation of its own.
+The last vector through a router is the last through all routers of its route (`rank_programs`), so
+a teardown behind each of those comes to every router once, when nothing of the phase follows. In an
+exchange every lane has its own route, and its sender ends it by an operation of its own.
 """
 
 from __future__ import annotations

@@ -18,8 +18,16 @@ class Direction(Enum):
     @property
     def opposite(self) -> Direction:
         """The direction a wavelet sent this way arrives from."""
-        pairs = {"NORTH": "SOUTH", "SOUTH": "NORTH", "EAST": "WEST", "WEST": "EAST"}
-        return Direction(pairs.get(self.value, self.value))
+        return _OPPOSITE[self]
+
+
+_OPPOSITE = {
+    Direction.NORTH: Direction.SOUTH,
+    Direction.EAST: Direction.WEST,
+    Direction.SOUTH: Direction.NORTH,
+    Direction.WEST: Direction.EAST,
+    Direction.RAMP: Direction.RAMP,
+}
 
 
 @dataclass(frozen=True)

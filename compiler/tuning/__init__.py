@@ -6,9 +6,16 @@ of a tree for a line), `candidates` (what comes into question), `decide` (the ch
 
 from collc.tuning.decide import (
     TooWideError,
+    chosen,
     decided,
     decided_for_time_multiplexing,
     decided_time_multiplexed,
 )
 
-__all__ = ["TooWideError", "decided", "decided_for_time_multiplexing", "decided_time_multiplexed"]
+__all__ = [
+    "TooWideError",
+    "chosen",
+    "decided",
+    "decided_for_time_multiplexing",
+    "decided_time_multiplexed",
+]

@@ -175,8 +175,8 @@ def _exchange(phase: StepsPhase, contract: Contract, target: Target) -> Terms:
     """Steps, by the model of `follow_steps`."""
     steps = follow_steps(phase, contract, target)
     last = int(steps.time.argmax())
-    total = max(int(steps.time[last]), steps.crowded)
-    bandwidth = max(int(steps.busy[last]), steps.crowded)
+    total = max(int(steps.time[last]), steps.link_load)
+    bandwidth = max(int(steps.busy[last]), steps.link_load)
     start_up = min(int(steps.rows[last]) * step_begins(target), total - bandwidth)
     distance = min(steps.hops, total - bandwidth - start_up)
     return Terms(start_up, distance, total - bandwidth - start_up - distance, bandwidth)

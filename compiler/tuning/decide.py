@@ -21,11 +21,13 @@ from collc.base.diagnostics import CollcError, Diagnostic
 from collc.checks import BUDGETS, CHECKS, check_plan
 from collc.checks.memory import vector_fits
 from collc.cost import cycles_of
+from collc.cost.axis_shortcut import CANDIDATE
 from collc.cost.choice import build_plan
 from collc.language.show import show_steps
 from collc.lowering import candidate_plans
 from collc.lowering.resources import left_by
 from collc.lowering.sharing import widest
+from collc.plan import Plan
 from collc.proof import prove
 from collc.schedule import Schedule, build_schedule
 from collc.schedule.barrier_tokens import with_tokens
@@ -38,8 +40,6 @@ from collc.tuning.trees import with_chosen_trees
 
 T = TypeVar("T")
 
-# looks at a PE that a candidate gets, about a second; it takes longer only if it is chosen
-_LOOKS = 20_000_000
 _ALL_AT_ONCE = 256  # combinations of numbers that are all looked at
 
 
@@ -83,6 +83,15 @@ class TooWideError(CollcError):
         return type(self), (*self.diagnostics, self.colors)
 
 
+class Chosen(NamedTuple):
+    """A collective in full; of one that was chosen from several its schedule, which is proved, and
+    its plan, which has passed all checks."""
+
+    collective: Collective
+    schedule: Schedule | None = None
+    plan: Plan | None = None
+
+
 @dataclass
 class _Search:
     """What has been found so far: the fastest one, and all that was looked at. `colors` are those
@@ -91,7 +100,7 @@ class _Search:
     target: Target
     colors: int | None = None
     at_once: int | None = None
-    best: Collective | None = None
+    best: Chosen | None = None
     chosen: Considered | None = None
     considered: dict[str, Considered] = field(default_factory=dict)
     problems: list[Refusal] = field(default_factory=list)
@@ -99,6 +108,11 @@ class _Search:
 
 
 def decided(collective: Collective, target: Target, colors: int | None = None) -> Collective:
+    """The collective of `chosen`."""
+    return chosen(collective, target, colors).collective
+
+
+def chosen(collective: Collective, target: Target, colors: int | None = None) -> Chosen:
     """The collective in full, within so many colors if that is given; one that leaves nothing open
     as it is. Raises CollcError where nothing that comes into question can be, TooWideError where
     that is for the limit of colors."""
@@ -120,7 +134,8 @@ def decided_for_time_multiplexing(
         return decided_time_multiplexed(collective, target, refused)
     if most is None or found is collective or _each_phase_keeps(found, target, most):
         return found
-    return _found(collective, _Search(target, at_once=most)) or found
+    again = _found(collective, _Search(target, at_once=most))
+    return again.collective if again else found
 
 
 def decided_time_multiplexed(
@@ -134,14 +149,14 @@ def decided_time_multiplexed(
     found = _found(collective, _Search(target, len(target.colors), most))
     if found is None:
         raise refused
-    return replace(found, limits=collective.limits)
+    return replace(found.collective, limits=collective.limits)
 
 
-def _found(collective: Collective, search: _Search) -> Collective | None:
+def _found(collective: Collective, search: _Search) -> Chosen | None:
     """The collective in full; None where nothing that comes into question can be."""
     undecided = collective.undecided
     if undecided is None:
-        return collective
+        return Chosen(collective)
     if too_long := list(vector_fits(collective, search.target)):
         raise CollcError(too_long)
     if undecided.gaps:
@@ -155,7 +170,11 @@ def _found(collective: Collective, search: _Search) -> Collective | None:
     lost = [one for one in search.considered.values() if one is not search.chosen]
     lost.sort(key=lambda one: (one.refused != "", one.cycles is None, one.cycles or one.at_least))
     decision = Decision(search.chosen, tuple(lost), tuple(search.budget.left_out))
-    return replace(search.best, decision=decision)
+    one, schedule, plan = search.best
+    assert schedule is not None and plan is not None, "it has been predicted"
+    one = replace(one, decision=decision)
+    planned = replace(plan.collective, decision=decision)  # of a barrier with tokens for vectors
+    return Chosen(one, replace(schedule, collective=one), replace(plan, collective=planned))
 
 
 def _nearest(search: _Search) -> CollcError:
@@ -262,10 +281,10 @@ def _predict_all(search: _Search, candidates: Iterable[Candidate]) -> None:
             refused = f"C302: a phase has more colors than {most}"
             search.considered[candidate.text] = candidate.without_prediction(refused)
             continue
-        complete, considered = predicted(candidate, search.target, search.problems, best)
+        found, considered = predicted(candidate, search.target, search.problems, best)
         search.considered[candidate.text] = considered
         if considered.cycles is not None and (best is None or considered.cycles < best):
-            search.best, search.chosen = complete, considered
+            search.best, search.chosen = found, considered
 
 
 def _each_phase_keeps(collective: Collective, target: Target, most: int) -> bool:
@@ -276,34 +295,34 @@ def _each_phase_keeps(collective: Collective, target: Target, most: int) -> bool
 
 def predicted(
     candidate: Candidate, target: Target, problems: list[Refusal], best: int | None = None
-) -> tuple[Collective, Considered]:
-    """Plan, check and predict a candidate; also the collective with its trees chosen. What is not
-    faster than `best` has to keep its budgets only, since it is not going to be emitted."""
+) -> tuple[Chosen, Considered]:
+    """Plan, check and predict a candidate, with its trees chosen. What is not faster than `best`
+    has to keep its budgets only, since it is not going to be emitted."""
     complete = with_chosen_trees(candidate.collective, target)
     same = complete is candidate.collective  # no tree was left to be chosen
     schedule = candidate.schedule if same else build_schedule(complete)
     found = list(prove(schedule))
-    schedule = with_tokens(schedule)
+    values = with_tokens(schedule)
     cycles = colors = 0
     if not found:
-        plan = build_plan(schedule, left_by(complete.limits.reserved, target))
+        plan = build_plan(values, left_by(complete.limits.reserved, target))
         colors = len(plan.colors)
         try:
-            cycles = cycles_of(schedule, plan, _LOOKS)
+            cycles = cycles_of(values, plan, CANDIDATE)
         except StuckError:
             cycles = 0  # a check says why
         slower = best is not None and cycles >= best
-        found = list(check_plan(schedule, plan, BUDGETS if slower else CHECKS))
+        found = list(check_plan(values, plan, BUDGETS if slower else CHECKS))
         assert found or cycles, "a plan that gets stuck is refused by a check"
     if found:
         problems += [Refusal(problem, colors) for problem in found]
         refused = f"{found[0].code}: {found[0].message}"
-        return complete, candidate.without_prediction(refused)
+        return Chosen(complete), candidate.without_prediction(refused)
     memory = plan.code_bytes + plan.data_bytes
-    terms = terms_of(schedule, cycles, target).named()
-    return complete, Considered(
-        candidate.text, candidate.at_least, cycles, colors, memory, "", terms
-    )
+    terms = terms_of(values, cycles, target).named()
+    text, least = candidate.text, candidate.at_least
+    considered = Considered(text, least, cycles, colors, memory, "", terms)
+    return Chosen(complete, schedule, plan), considered
 
 
 def _fill(search: _Search, collective: Collective) -> Candidate | None:

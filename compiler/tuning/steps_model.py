@@ -22,7 +22,7 @@ from collc.target import Target
 @dataclass(frozen=True, eq=False)
 class Steps:
     """By rank: when it has ended all steps, how long it has been busy with elements, in how many
-    steps it took part. `hops` are the longest ways of all steps, `crowded` the elements of the
+    steps it took part. `hops` are the longest ways of all steps, `link_load` the elements of the
     busiest link; `chain` are the transfers on the way to the last rank: step, source, destination.
     """
 
@@ -30,7 +30,7 @@ class Steps:
     busy: Ints
     rows: Ints
     hops: int
-    crowded: int
+    link_load: int
     chain: tuple[tuple[int, int, int], ...]
 
 
@@ -56,8 +56,8 @@ def follow_steps(phase: StepsPhase, contract: Contract, target: Target) -> Steps
         causes.append(dict(zip(destination[last].tolist(), source[last].tolist(), strict=True)))
         busy, rows, hops = busy + work, rows + (work > 0), hops + int(far.max(initial=0))
         links += over_links(places[source], places[destination], size, phase.ranks)
-    crowded = int(links.max())
-    return Steps(time, busy, rows, hops, crowded, _chain(causes, int(time.argmax())))
+    link_load = int(links.max())
+    return Steps(time, busy, rows, hops, link_load, _chain(causes, int(time.argmax())))
 
 
 def moved_by(source: Ints, destination: Ints, size: Ints, ranks: int) -> Ints:

@@ -103,7 +103,7 @@ FAULTS = {
         "in `c0.reduce` nothing tears down color 0 (`reduce_even`) at PE (5, 0) behind its last "
         "vector: PE (5, 0) sends the last vector there, no teardown follows it, the router of "
         "PE (5, 0) stays open as `c0.reduce` has set it, and `c1.broadcast`, the next on this "
-        "color, waits there for ever, or its vectors go ways of `c0.reduce`",
+        "color, waits there for ever, or its vectors follow routes of `c0.reduce`",
         "`c1.broadcast` has color 0 after it",
     ),
     "no teardown behind the vector of a broadcast": (
@@ -112,7 +112,8 @@ FAULTS = {
         "in `c1.broadcast` nothing tears down color 2 (`broadcast`) at PE (3, 0) behind its last "
         "vector: PE (3, 0) sends the last vector there, no teardown follows it, the router of "
         "PE (3, 0) stays open as `c1.broadcast` has set it, and `c1.broadcast` in its next call, "
-        "the next on this color, waits there for ever, or its vectors go ways of `c1.broadcast`",
+        "the next on this color, waits there for ever, or its vectors follow routes of "
+        "`c1.broadcast`",
         "",
     ),
     "a teardown before the last vector": (
@@ -131,7 +132,7 @@ FAULTS = {
         staying(plan_of(*CHAIN, limits="within colors <= 2"), 0),
         "C331",
         "in `c0.reduce` PE (5, 0) tears down color 0 (`reduce_even`), which is never set again: "
-        "PE (5, 0) sends its vector, a teardown behind it closes the routers of its way, nothing "
+        "PE (5, 0) sends its vector, a teardown behind it closes the routers on its route, nothing "
         "opens them, since the color is to stay as it is, and `c1.broadcast`, the next on this "
         "color, waits there for ever",
         "`c1.broadcast` has color 0 after it",
@@ -160,8 +161,8 @@ FAULTS = {
         on(plan_of(*CHAIN), 1, 1),
         "C333",
         "`c0.reduce` has `reduce_even` and `reduce_odd` on color 1: PE (1, 0) sets its router for "
-        "`reduce_odd`, a vector on `reduce_even` comes through it and goes the way of the other, "
-        "and whatever is called next on this color begins with vectors where none is due",
+        "`reduce_odd`, a vector on `reduce_even` comes through it and takes the route of the "
+        "other, and whatever is called next on this color begins with vectors where none is due",
         "",
     ),
     "a phase without a color": (
@@ -177,7 +178,7 @@ FAULTS = {
         "C333",
         "`c0.reduce` and `c1.broadcast` both use color 0, which stays as it is, but set its "
         "routers differently at PE (1, 0): `c0.reduce` ends, its routers stay as it has set them, "
-        "`c1.broadcast` begins there, and its vectors go the ways of `c0.reduce`",
+        "`c1.broadcast` begins there, and its vectors follow the routes of `c0.reduce`",
         "`c1.broadcast` has color 0 as well",
     ),
 }

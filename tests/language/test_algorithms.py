@@ -198,9 +198,9 @@ def test_a_function_that_calls_itself_for_ever_is_refused() -> None:
 def test_many_functions_do_not_multiply_the_work_without_end() -> None:
     chain = ", ".join(f"f{i}(r, q) = f{i - 1}(r, q) + f{i - 1}(q, r)" for i in range(1, 30))
     text = f"algorithm mine(n) where f0(r, q) = r, {chain} {{ step {{ each r : r => f29(r, r) }} }}"
-    began = time.perf_counter()
+    began = time.process_time()
     assert codes(text) == ["C157"]
-    assert time.perf_counter() - began < 60
+    assert time.process_time() - began < 60
 
 
 def test_expressions_nested_in_functions_do_not_overflow_the_stack() -> None:

@@ -74,7 +74,7 @@ def test_a_link_carries_a_wavelet_a_cycle_however_many_an_instruction_takes(
     link = crowded_link(bundle.schedule, pattern, phase, bundle.plan.target)
     assert link is not None
     assert link.elements == wavelets * (2 if phase.paired else 1)
-    assert followed(bundle).crowded == wavelets + wavelets // 4  # of a link beside it
+    assert followed(bundle).link_load == wavelets + wavelets // 4  # of a link beside it
     least = terms_of(bundle.schedule, bundle.prediction.cycles, bundle.plan.target)
     assert least.bandwidth >= wavelets
     assert least.waiting >= 0

@@ -27,13 +27,13 @@ def staged(traffic: Traffic, ranks: int, by_call_back: bool) -> tuple[Bools, Int
     sending = traffic.step * ranks + traffic.source
     into = Ranges(receiving, traffic.into, traffic.into + traffic.count)
     out = Ranges(sending, traffic.first, traffic.first + traffic.count)
-    crowded = _overlap_each_other(into)
+    overlapping = _overlap_each_other(into)
     listed = np.argsort(receiving, kind="stable")
-    before: Ints = np.cumsum(crowded[listed]) - crowded[listed]
+    before: Ints = np.cumsum(overlapping[listed]) - overlapping[listed]
     begins = np.searchsorted(receiving[listed], receiving[listed])  # the first to the same place
     areas = np.zeros_like(receiving)
-    areas[listed] = np.where(crowded[listed], before - before[begins], 0)
-    result: Bools = (traffic.combines & by_call_back) | crowded | into.overlap(out)
+    areas[listed] = np.where(overlapping[listed], before - before[begins], 0)
+    result: Bools = (traffic.combines & by_call_back) | overlapping | into.overlap(out)
     return result, areas
 
 

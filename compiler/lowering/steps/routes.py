@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from collc.base.paths import Path
-from collc.lowering.behaviour import color_names
+from collc.lowering.rank_programs import color_names
 from collc.lowering.steps.traffic import Traffic
 from collc.lowering.steps.wiring import (
     RELAY_LANES,

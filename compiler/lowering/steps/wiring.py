@@ -1,7 +1,7 @@
 """How the lanes of a phase made of steps reach their receivers: circuits, or relays.
 
-- **Circuits**: every pair of places that ever exchange something has a static way of its own along
-  the line. Circuits of one color never share a router. A PE has at most `MOST_LANES` receivers and
+- **Circuits**: every pair of places that ever exchange something has its own static route along the
+  line. Circuits of one color never share a router. A PE has at most `MOST_LANES` receivers and
   as many senders, since each takes a queue.
 - **Relays**: a lane forward and a lane backward connect neighbours. What goes farther is passed on
   by the PEs between, fabric to fabric. A PE sends on the color of the parity of its place and

@@ -18,8 +18,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from collc.lowering.behaving import Behaviour
 from collc.lowering.line import LineTree, line_tree, passing_colors
+from collc.lowering.rank_program import RankProgram
 from collc.lowering.root_bypass import laid_out
 from collc.plan import (
     VECTOR,
@@ -63,21 +63,21 @@ class Combining:
     one_by_one: bool
 
 
-def behaviours(
+def rank_programs(
     phase: ReducePhase, received_on: tuple[int, ...], how: Combining
-) -> tuple[Behaviour, ...]:
+) -> tuple[RankProgram, ...]:
     """What each rank does."""
     tree = line_tree(phase.children)
     names = _names(phase, max(received_on) + 1)
     line = ColoredLine(tree, received_on, passing_colors(tree, received_on), names)
-    known: dict[tuple[object, ...], Behaviour] = {}
+    known: dict[tuple[object, ...], RankProgram] = {}
     found = []
     for rank in range(phase.ranks):
         send_color, passing = line.sent_on(rank), line.passing[rank]
         advance = None if send_color is None else _advance(line, rank, send_color)
         same = len(tree.children[rank]), received_on[rank], send_color, passing, advance
         if same not in known:
-            known[same] = Behaviour(
+            known[same] = RankProgram(
                 loops=tuple(_loops(line, rank, how)),
                 colors=tuple(_color_uses(line, rank, SIDES[phase.order])),
                 relays=bool(passing),

@@ -8,7 +8,7 @@ from collc.plan import ColorUse, Lane, Loop, Op
 
 
 @dataclass(frozen=True)
-class Behaviour:
+class RankProgram:
     """What one rank does: its operations and its color settings. Ranks that do the same share a
     role."""
 

@@ -1,0 +1,31 @@
+"""Phases of a plan beside the phases of the schedule that they carry out, by kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+
+from collc.base.diagnostics import Diagnostic
+from collc.plan import Phase, Plan
+from collc.schedule import BroadcastPhase, ReducePhase, Schedule
+from collc.spec.exchange import StepsPhase
+
+K = TypeVar("K", ReducePhase, BroadcastPhase, StepsPhase)
+
+
+def phases_of(kind: type[K], schedule: Schedule, plan: Plan) -> Iterator[tuple[Phase, K]]:
+    """The phases of a kind, each with that of the schedule."""
+    for phase, pattern in zip(plan.phases, schedule.phases, strict=True):
+        if isinstance(pattern, kind):
+            yield phase, pattern
+
+
+def problems(
+    code: str, help: str, phases: Iterator[tuple[Phase, K]], problem: Callable[[Phase, K], str]
+) -> Iterator[Diagnostic]:
+    """A diagnostic for each phase with a problem, which is a defect of the compiler."""
+    for phase, pattern in phases:
+        found = problem(phase, pattern)
+        if found:
+            message = f"in `{phase.name}` {found}"
+            yield Diagnostic(code, message, pattern.span, help=f"{help}; please report this")
