@@ -318,6 +318,7 @@ def _costs(call_stream: CallStream, position: int, use: Use, costs: Costs) -> Co
         frames=costs.code.returns,
         length=costs.elements // PAIR if phase.paired else costs.elements,
         group=WIDE if phase.wide else 1,
+        shared=True,
         control_load=2 * costs.load if given.late and not is_quick(plan, use, given) else 0,
     )
 
