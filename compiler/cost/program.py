@@ -184,7 +184,9 @@ def _beside_each_other(run: _Run, calls: Sequence[tuple[CallStream, Call]]) -> l
     """When calls are over that share the processors: each is followed beside the code of the others
     as it was found before, until nothing changes or it has been tried often enough."""
     start, (call_stream, last) = np.zeros_like(run.over), calls[-1]
-    beginning = start, start, call_stream.returned(last)  # nothing that is due runs before that
+    given = last.costs.code
+    returned = call_stream.returned(last) + last.depth - given.returns + given.frame
+    beginning = start, start, returned  # nothing that is due runs before that
     tried: dict[int, CallStream] = {}
     ends: list[Times] = []
     for _ in range(MOST_TRIED):
