@@ -58,8 +58,9 @@ class Switched:
 class CallStream:
     """`switching` is by how many cycles setting routers has put off the last PE's beginnings.
     `told` are handlers of teardowns that have not run, `due` is when the last task was that ended a
-    phase, and `by_code` where a task of the phase itself has. Where there are such handlers, or
-    other calls may be in flight, the `processor` says what waits for what."""
+    phase, and `by_code` where a task of the phase itself has; `asked` are the collectives whose
+    phases a PE's tasks ask for before its own, where that depends on a root. Where there are such
+    handlers, or other calls may be in flight, the `processor` says what waits for what."""
 
     plan: ProgramPlan
     calls: Calls
@@ -72,6 +73,12 @@ class CallStream:
     processor: Processor | None = None
     due: Times = field(default_factory=lambda: np.zeros((1, 1), dtype=np.int64))
     by_code: Mask = field(default_factory=lambda: np.zeros((1, 1), dtype=np.bool_))
+    asked: Times = field(default_factory=lambda: np.zeros((1, 1), dtype=np.int64))
+
+    def turns_to(self, other: CallStream) -> None:
+        """Calls are those of another plan from now on, as for another root."""
+        for name in ("plan", "loads", "switched", "dispatches", "asked"):
+            setattr(self, name, getattr(other, name))
 
     def beside(self, others: list[Stretch], work: list[Work]) -> CallStream:
         """The call stream as it is, to try what it does beside code and work of others."""
@@ -126,7 +133,8 @@ class CallStream:
             due = self._handled(used, self._stopped(reached, depth))
             runs = due if self.processor is None else self.processor.first_free(due)
             before = sum(bool(one.colors) for one in self.switched[:position])
-            begun = np.where(waits, runs + self.calls.started(before), begun)
+            started = self.calls.started(before) + code.other_use * self.asked
+            begun = np.where(waits, runs + started, begun)
         return begun + self.calls.opened(switched.routers), waits
 
     def _stopped(self, reached: Times, depth: Times) -> Times:
@@ -322,7 +330,8 @@ def _part(  # noqa: PLR0913, PLR0917 - what a phase is, and how PEs come to it
     restores = costs.negates and use.phase == max(combining, default=-1)
     shared = _costs(call_stream, position, use, costs)
     dispatch = call_stream.dispatches[position]
-    tasks = dispatch.stored, dispatch.sent
+    other = costs.code.other_use * call_stream.asked
+    tasks = dispatch.stored + other, dispatch.sent + other
     return Part(
         phase, shared, ready, depth, bool(given.torn_down), quick, restores, tasks, tasks, stall
     )
