@@ -79,7 +79,8 @@ class _Run:
         choice = next((one for one in self.plan.program.rooted if one.name == name), None)
         root = self.lengths.get(choice.root, (0,) * (number + 1))[number] if choice else 0
         if (name, root) not in self.known:
-            found, plan, asked = 0, call_stream.plan, np.zeros_like(self.over)
+            none = np.zeros_like(self.over)
+            found, plan, asked = none, call_stream.plan, none
             if choice is not None:
                 at = at_root(plan, choice, root)
                 found, plan, asked = at.found, at.plan, at.asked
