@@ -26,7 +26,7 @@ from measuring.engine import measured_engine
 from measuring.fitting import Fit, trimmed
 from measuring.probes import Probe, probes
 from measuring.programs import measured_programs
-from measuring.rows import tasks_of
+from measuring.rows import measured_cuts, tasks_of
 from measuring.streams import measured_streams
 from measuring.trees import measured_trees
 
@@ -45,6 +45,7 @@ def measured(target: str, timing: str, parts: Iterable[str], jobs: int) -> Value
         values |= engine | measured_trees(target, timing, engine)
         known = with_values(known, values)
     if "rows" in parts:
+        known = replace(known, rows=replace(known.rows, **measured_cuts(target, timing)))
         fit = rows_of(target, known, jobs)
         print(f"{target} tasks of rows: off by {fit.error:.1f} cycles, at most {fit.worst}")
         known = replace(known, rows=replace(known.rows, **fit.cycles))

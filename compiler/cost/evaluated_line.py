@@ -45,6 +45,7 @@ class LineCode:
     counter: int
     step_begun: int
     step_over: int
+    meet: int
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,7 @@ def machine_of(costs: Costs, text: Features) -> Machine:
         counter=text.code.counter,
         step_begun=text.code.step_begun,
         step_over=text.code.step_over,
+        meet=costs.jump if costs.shared else 0,
     )
     return Machine(**own | {"frame": costs.code.frame, "code": code})
 

@@ -60,7 +60,8 @@ class LineRun:
     if nothing does. Two tasks of r may be between operations, one behind storing and one behind
     sending: `late[r]` are the cycles by which they begin late, `due[r]` when they are due, -1 if
     there are none. `far` is how far ranks are apart. `passing` is what an operation that stores
-    several vectors takes more.
+    several vectors takes more. `comes[r]` are stretches in which elements that come go before code,
+    from when to when.
     """
 
     costs: Costs
@@ -83,6 +84,7 @@ class LineRun:
     due: list[tuple[int, int]]
     far: Distances
     passing: int
+    comes: list[list[tuple[int, int]]]
 
     def sent(self, rank: int) -> int:
         """When a rank's first element leaves its pipeline, which takes longer to fill where nothing
@@ -143,6 +145,7 @@ def run_line(  # noqa: PLR0913, PLR0917 - what runs, and what holds it up
         due=[(-1, -1)] * pattern.ranks,
         far=distances(phase, pattern, costs.length // costs.latency(1)),
         passing=costs.code.store_passes * phase.passes,
+        comes=[[] for _ in roles],
     )
     for rank in reversed(range(pattern.ranks)):
         _run_rank(run, rank)
@@ -277,7 +280,16 @@ def _take(run: LineRun, rank: int, source: int, before: int, reason: str) -> tup
     end = max(
         start + costs.combine * (costs.length - 1), run.last[source] + run.start(source) + latency
     )
+    if not costs.maps:
+        _comes(run.comes[rank], max(start, end + 1 - costs.length), end + 1)
     return start, end
+
+
+def _comes(stretches: list[tuple[int, int]], first: int, beyond: int) -> None:
+    """Elements come from a cycle on, perhaps right behind others."""
+    if stretches and stretches[-1][1] >= first:
+        first, _ = stretches.pop()
+    stretches.append((first, beyond))
 
 
 def _opened(run: LineRun, rank: int, source: int) -> tuple[int, int]:

@@ -66,9 +66,10 @@ class Costs:
     `depth` of a task's code, `dispatch` the part of it in which a
     task that several phases have finds out whose it is. `group` wavelets are taken by an
     instruction. `control_load` is what it takes to load the registers of a control wavelet behind
-    the vector, `map_length` to set the length of what a round of call-backs takes. `code` is what
-    pieces of the text take; `prepared` says by operation which of them issues it. With
-    `copies` the vectors are those of another buffer at first.
+    the vector, `map_length` to set the length of what a round of call-backs takes. `shared` says
+    that a task is a function that the program's tasks call. `code` is what pieces of the text
+    take; `prepared` says by operation which of them issues it. With `copies` the vectors are those
+    of another buffer at first.
     """
 
     length: int
@@ -104,6 +105,7 @@ class Costs:
     group: int = 1
     control_load: int = 0
     map_length: int = 0
+    shared: bool = False
 
     @property
     def per_wavelet(self) -> int:

@@ -69,9 +69,10 @@ def places_of(phase: Phase, region: Region) -> tuple[Times, Times]:
 ROWS_BUSY = 85  # percent of the time that a PE works while it runs rows [fit]
 
 
-def work_of(plan: ProgramPlan, use: Use, costs: Costs, lasts: Times) -> Times:
+def work_of(plan: ProgramPlan, use: Use, costs: Costs, lasts: Times, *, sending: bool) -> Times:
     """Cycles that the elements of a phase take of a PE, or its rows with their code; the phase
-    `lasts` so long."""
+    `lasts` so long. Without `sending` those of operations that only send, which go after all
+    others, do not count."""
     collective = plan.plans[use.collective].collective
     phase = plan.phase(use)
     work = np.zeros_like(lasts)
@@ -83,6 +84,10 @@ def work_of(plan: ProgramPlan, use: Use, costs: Costs, lasts: Times) -> Times:
             if phase.exchange is not None:
                 part[places] = long[places] * ROWS_BUSY // 100
                 continue
-            vectors = sum(op.vectors * turns for op, turns in role.repeated)
+            vectors = sum(
+                op.vectors * turns
+                for op, turns in role.repeated
+                if sending or not op.sends or op.combines_from is not None
+            )
             part[places] = vectors * costs.length * costs.combine
     return work

@@ -17,10 +17,12 @@ import numpy.typing as npt
 from collc.base.grids import Grid, Lines
 from collc.base.paths import Path
 from collc.checks.vector_order import Passage, passages
+from collc.cost.arrivals import never, of_multicast, with_lines
 from collc.cost.exchange import run_exchange
 from collc.cost.line import LineRun, run_line
 from collc.cost.operations import Costs, Place
 from collc.cost.predict import Mask, Times, lines_of, ranks_with_vectors
+from collc.cost.processor import Stall
 from collc.plan import BY_WAVELET, Advance, Phase
 from collc.plan.placement import roles_of_ranks
 from collc.plan.program import ProgramPlan, Use
@@ -33,15 +35,15 @@ from collc.spec.exchange import StepsPhase
 class Ends:
     """By PE: when its part is over, and whether a task is told of it; by symbolic color, from when
     on its router is torn down. `due` are two tasks between operations, behind storing and behind
-    sending: when they are, -1 if there are none; the second is `long` by so many cycles. `comes` is
-    from when to when a multicast's elements go before code, -1 if none do."""
+    sending: when they are, -1 if there are none; the second is `long` by so many cycles. `comes`
+    are stretches in which elements come (`collc.cost.arrivals`)."""
 
     over: Times
     by_task: Mask
     torn: dict[str, Times]
     due: tuple[Times, Times]
     long: Times
-    comes: tuple[Times, Times]
+    comes: Times
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,8 @@ class Part:
     calls its first function, and its routers that were torn down are open. A PE that is `quick`
     does not wait for the control wavelet that it sends last; what `restores` changes the sign of
     the result. The two tasks between operations (`Ends`) take the cycles `dispatch` to find out
-    whose they are; their code begins so many cycles `late`, these included."""
+    whose they are; their code begins so many cycles `late`, these included. What only sends may
+    `stall` when it has begun; `depth` is by as much larger."""
 
     phase: Phase
     costs: Costs
@@ -61,6 +64,7 @@ class Part:
     restores: bool
     late: tuple[Times, Times]
     dispatch: tuple[Times, Times]
+    stall: Stall
 
 
 def parts_of(grid: Grid, of: npt.NDArray[Any]) -> Iterator[npt.NDArray[Any]]:
@@ -80,25 +84,46 @@ def ends_of(plan: ProgramPlan, use: Use, whole: Part) -> Ends:
     ends = _idle(whole)
     grid = plan.plans[use.collective].collective.grid
     known: dict[bytes, Ends] = {}
-    given = (whole.begun, whole.depth, *whole.late)
-    arrays = (ends.over, ends.by_task, ends.long, *ends.due, *ends.comes, *ends.torn.values())
-    for (begun, depth, *late), (over, told, long, stored, sent, begin, end, *torn) in zip(
+    stall = whole.stall
+    given = (whole.begun, whole.depth, stall.behind, stall.cycles, *whole.late)
+    comes: list[Times] = []
+    arrays = (ends.over, ends.by_task, ends.long, *ends.due, *ends.torn.values())
+    for (begun, depth, behind, stops, *late), (over, told, long, stored, sent, *torn) in zip(
         zip(*(parts_of(grid, of) for of in given), strict=True),
         zip(*(parts_of(grid, of) for of in arrays), strict=True),
         strict=True,
     ):
         first = begun.min()
-        key = b"".join(of.tobytes() for of in (begun - first, depth, *late))
+        key = b"".join(of.tobytes() for of in (begun - first, depth, behind, stops, *late))
         if key not in known:
-            part = replace(whole, begun=begun - first, depth=depth, late=(late[0], late[1]))
+            part = replace(
+                whole,
+                begun=begun - first,
+                depth=depth,
+                late=(late[0], late[1]),
+                stall=Stall(behind, stops),
+            )
             known[key] = _ends_of_part(plan, use, part)
         found = known[key]
         over[:], told[:], long[:] = found.over + first, found.by_task, found.long
-        for times, due in zip((stored, sent, begin, end), (*found.due, *found.comes), strict=True):
+        for times, due in zip((stored, sent), found.due, strict=True):
             times[:] = np.where(due < 0, -1, due + first)
         for name, times in zip(ends.torn, torn, strict=True):
             times[:] = found.torn[name] + first
+        comes.append(np.where(found.comes < 0, -1, found.comes + first))
+    ends.comes = _comes_of_parts(grid, comes, ends.over)
     return ends
+
+
+def _comes_of_parts(grid: Grid, of_parts: list[Times], whole: Times) -> Times:
+    """Stretches of all parts of a grid."""
+    found = never(whole.shape, max(map(len, of_parts)))
+    for stretch, both in enumerate(found):
+        for side, times in enumerate(both):
+            for part, comes in zip(parts_of(grid, times), of_parts, strict=True):
+                if stretch < len(comes):
+                    part[:] = comes[stretch, side]
+    return found
 
 
 def _ends_of_part(plan: ProgramPlan, use: Use, part: Part) -> Ends:
@@ -110,7 +135,8 @@ def _ends_of_part(plan: ProgramPlan, use: Use, part: Part) -> Ends:
         x, y = phase.path.x, phase.path.y
         arrays = (part.begun, part.depth, *part.late)
         begun, depth, stored, sent = (of[x, y][:, None] for of in arrays)
-        part = replace(part, begun=begun, depth=depth, late=(stored, sent))
+        stall = Stall(part.stall.behind[x, y][:, None], part.stall.cycles[x, y][:, None])
+        part = replace(part, begun=begun, depth=depth, late=(stored, sent), stall=stall)
     ends = _idle(part)
     if isinstance(pattern, StepsPhase):
         _exchange(part, pattern, ends)
@@ -133,7 +159,7 @@ def _idle(part: Part) -> Ends:
         {color: part.begun.copy() for color in sorted(colors)},
         (np.full_like(part.begun, -1), np.full_like(part.begun, -1)),
         np.zeros_like(part.begun),
-        (np.full_like(part.begun, -1), np.full_like(part.begun, -1)),
+        never(part.begun.shape),
     )
 
 
@@ -163,8 +189,9 @@ def _folded(path: Path, shape: tuple[int, ...], ends: Ends) -> Ends:
     due, long = (np.full_like(over, -1), np.full_like(over, -1)), np.zeros_like(over)
     for times, found in zip((*due, long), (*ends.due, ends.long), strict=True):
         times[path.x, path.y] = found[:, 0]
-    never = np.full_like(over, -1)
-    return Ends(over, told, torn, due, long, (never, never))
+    comes = never(over.shape, len(ends.comes))
+    comes[..., path.x, path.y] = ends.comes[..., 0]
+    return Ends(over, told, torn, due, long, comes)
 
 
 def _reduce(part: Part, pattern: ReducePhase, ends: Ends) -> None:
@@ -197,6 +224,9 @@ def _reduce(part: Part, pattern: ReducePhase, ends: Ends) -> None:
         ended = [_end_of_rank(part, run, rank) for rank in own]
         over[rows, at] = [end for end, _ in ended]
         by_task[rows, at] = [told for _, told in ended]
+        ends.comes = with_lines(
+            ends.comes, pattern, rows[:, 0], [run.comes[rank] for rank in own], at
+        )
         due[0][rows, at] = [run.due[rank][0] for rank in own]
         due[1][rows, at] = [run.due[rank][1] for rank in own]
         for way in ways:
@@ -321,9 +351,7 @@ def _broadcast(part: Part, pattern: BroadcastPhase) -> Ends:
     torn = np.maximum(left + costs.hop * distances, end + 1 - costs.ramp_down)
     torn[at] = left
     ends.torn = dict.fromkeys(ends.torn, torn)
-    ends.comes = start.copy(), end + 1
-    for times in ends.comes:
-        times[at] = -1
+    ends.comes = of_multicast(part.stall, start, end, copies, at)
     return ends
 
 

@@ -15,6 +15,9 @@ from collc.cost.predict import Mask, Times
 # by PE: when code was due, from which cycle on it runs, and before which one
 Stretch = tuple[Times, Times, Times]
 
+# by PE: from when to when others work, cycles of what they receive, and of all that they do
+Work = tuple[Times, Times, Times, Times]
+
 BEFORE_ALL = -1  # when code of the system of others is due: it goes before all that waits
 ALSO_FIRST = 1  # cycles that the system's code may be due behind a task and still goes before it
 
@@ -36,6 +39,14 @@ class Piece:
         return np.where(self.on, self.cycles, 0)
 
 
+@dataclass(frozen=True)
+class Stall:
+    """By PE: an operation that sends stops behind so many elements, for so many cycles."""
+
+    behind: Times
+    cycles: Times
+
+
 @dataclass
 class Processor:
     """As one call sees it: when the code of the `others` runs, and when its own does."""
@@ -43,16 +54,17 @@ class Processor:
     others: list[Stretch]
     gap: int = 0  # cycles from the end of a task to the beginning of the next, at least
     given: list[Stretch] = field(default_factory=list)
-    others_work: list[Stretch] = field(default_factory=list)
+    others_work: list[Work] = field(default_factory=list)
     handled: list[int] = field(default_factory=list)  # which of `given` are the system's
-    coming: list[tuple[Times, Times]] = field(default_factory=list)  # elements, which go first
-    work: list[Stretch] = field(default_factory=list)  # from when to when how much is done
+    coming: Sequence[tuple[Times, Times]] = ()  # elements, which go first, in order
+    work: list[Work] = field(default_factory=list)
 
-    def put_off(self, begin: Times, end: Times) -> Times:
+    def put_off(self, begin: Times, end: Times, sends: Mask) -> Times:
         """By how much work that would be done from `begin` to `end` ends later for what others do
-        meanwhile."""
+        meanwhile; for what `sends` and receives nothing that is all that they do."""
         late = np.zeros_like(begin)
-        for start, over, cycles in self.others_work:
+        for start, over, received, done in self.others_work:
+            cycles = np.where(sends, done, received)
             meanwhile = np.maximum(np.minimum(end, over) - np.maximum(begin, start), 0)
             late += cycles * meanwhile // np.maximum(over - start, 1)
         return late
@@ -141,14 +153,16 @@ class Processor:
             np.put_along_axis(begun, one, begin[None], axis=0)
         return list(begun)
 
-    def sends(self, time: Times, length: Times, pieces: Sequence[Piece]) -> Times:
+    def sends(self, time: Times, length: Times, pieces: Sequence[Piece]) -> tuple[Times, Stall]:
         """When an operation that only sends, so many cycles long, would have to begin in an idle PE
-        to be over when it is: it waits for code, that of these pieces among it."""
+        to be over when it is: it waits for code, that of these pieces among it. And where it stops
+        when it has begun."""
         taken = [*self.others, *self.given]
         for piece, begin in zip(pieces, self.would_take(pieces) if pieces else [], strict=True):
             taken.append((begin, begin, begin + piece.length))
+        behind, late = length, np.zeros_like(time)
         if not taken:
-            return time
+            return time, Stall(behind, late)
         starts, ends = (
             np.stack([np.broadcast_to(one[n], time.shape) for one in taken]) for n in (1, 2)
         )
@@ -157,9 +171,11 @@ class Processor:
             start, end = (np.take_along_axis(of, one, axis=0)[0] for of in (starts, ends))
             holds = (start < np.maximum(shifted + length, begins + 1)) & (end > begins)
             first = holds & (start <= begins)
-            late = np.where(first, end - begins, np.where(holds, end - start, 0))
-            begins, shifted = np.where(first, end, begins), shifted + late
-        return shifted
+            put_off = np.where(first, end - begins, np.where(holds, end - start, 0))
+            behind = np.where(holds & ~first & (late == 0), start - begins, behind)
+            late = late + np.where(first, 0, put_off)
+            begins, shifted = np.where(first, end, begins), shifted + put_off
+        return shifted, Stall(behind, late)
 
     def would_take(self, pieces: Sequence[Piece]) -> list[Times]:
         """The same, without taking it."""

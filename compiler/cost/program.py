@@ -17,6 +17,7 @@ from collc.cost.bound import bound_of
 from collc.cost.calls import finished
 from collc.cost.operations import costs_of
 from collc.cost.predict import Mask, Prediction, Times, predict
+from collc.cost.roots import at_root
 from collc.cost.stream import Call, CallStream, call_stream_of
 from collc.plan.dynamic_lengths import Lengths
 from collc.plan.program import ProgramPlan
@@ -49,7 +50,8 @@ class _Run:
     of_name: dict[str, CallStream]
     over: Times
     by_code: Mask
-    lengths: Lengths = field(default_factory=dict)  # of the run
+    lengths: Lengths = field(default_factory=dict)  # and roots, of the run
+    known: dict[tuple[str, int], tuple[CallStream, Times]] = field(default_factory=dict)
 
     @property
     def switching(self) -> int:
@@ -67,6 +69,28 @@ class _Run:
                 index = plan.index_of(one.name, length)
         collective = plan.plans[index].collective
         return index, collective if length is None else collective_of_length(collective, length)
+
+    def begins(self, call_stream: CallStream, number: int, call: int) -> Times | int:
+        """The call stream is that of the root of the call, if it has one, the first rank if none is
+        given; what it takes to find out which part a PE has."""
+        if not self.plan.program.rooted:
+            return 0
+        name = self.plan.program.calls[call]
+        choice = next((one for one in self.plan.program.rooted if one.name == name), None)
+        root = self.lengths.get(choice.root, (0,) * (number + 1))[number] if choice else 0
+        if (name, root) not in self.known:
+            none = np.zeros_like(self.over)
+            found, plan, asked = none, call_stream.plan, none
+            if choice is not None:
+                at = at_root(plan, choice, root)
+                found, plan, asked = at.found, at.plan, at.asked
+            calls = call_stream.calls
+            other = call_stream_of(plan, self.over, calls.turns, calls.joined)
+            other.asked = asked
+            self.known[name, root] = other, found
+        other, found = self.known[name, root]
+        call_stream.turns_to(other)
+        return found
 
     def call_stream(self, number: int, call: int) -> CallStream:
         """Which call stream a call of a round is in."""
@@ -161,6 +185,7 @@ def _calls(run: _Run, number: int, place: int) -> list[tuple[CallStream, Call]]:
         if call == turn[0]:
             reached = reached + call_stream.calls.to_turn(place, launch=first)
         first_of = place if call == turn[0] else None
+        reached = reached + run.begins(call_stream, number, call)
         reached = reached + call_stream.calls.to_run(costs, collective, first_of, launch=first)
         behind = call_stream.calls.behind(place, launch=first)
         depth = costs.code.returns + behind + costs.code.jump * run.by_code
@@ -184,7 +209,9 @@ def _beside_each_other(run: _Run, calls: Sequence[tuple[CallStream, Call]]) -> l
     """When calls are over that share the processors: each is followed beside the code of the others
     as it was found before, until nothing changes or it has been tried often enough."""
     start, (call_stream, last) = np.zeros_like(run.over), calls[-1]
-    beginning = start, start, call_stream.returned(last)  # nothing that is due runs before that
+    given = last.costs.code
+    returned = call_stream.returned(last) + last.depth - given.returns + given.frame
+    beginning = start, start, returned  # nothing that is due runs before that
     tried: dict[int, CallStream] = {}
     ends: list[Times] = []
     for _ in range(MOST_TRIED):

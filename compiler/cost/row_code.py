@@ -21,6 +21,8 @@ OUT, INTO = SENDS | RELAYS, RECEIVES | APPLIES
 ENDS = int(RowKind.ENDS)
 OVER = int(RowKind.OVER) | ENDS
 
+CUTS_UNROLLED = 16  # slices: the loop that finds where they begin has 9 instructions a round
+
 DISPATCH = 1  # an asynchronous operation, on top of its issue (docs/machine.md, section 4)
 
 Action = tuple[str, int]  # what the code does, and a number (`collc_evaluator`)
@@ -57,6 +59,8 @@ class Features:
 
     def calls_prepare(self, here: Here) -> bool:
         """Whether a function that prepares a row is too long to be put where it is called."""
+        if self.cuts:
+            return here.sends or self.areas > 0
         return here.sends and self.areas > 0 and (self.areas > 1 or not self.alike)
 
     def calls_start(self, here: Here) -> bool:
@@ -102,7 +106,8 @@ def beginning(text: Features) -> int:
     if text.backward:
         cycles += code.backward
     if text.cuts:
-        cycles += code.cuts + code.cut * text.cuts  # as after another length
+        cut = code.cut if text.cuts <= CUTS_UNROLLED else code.cut_in_loop
+        cycles += code.cuts + cut * text.cuts  # as after another length
     return cycles
 
 
@@ -118,7 +123,7 @@ def lane_begun(text: Features, here: Here, kind: int) -> int:
     if into:
         cycles += code.first_receive + text.bit(staged) * (text.areas > 0)
     if text.cuts:
-        cycles += code.bounds * ((kind & OUT > 0) + (into > 0))
+        cycles += code.bounds_into * (into > 0)
     return cycles + code.first_stage * (staged > 0)
 
 
@@ -214,12 +219,15 @@ def prepared(text: Features, here: Here, kind: int) -> int:
 
 def _prepared_to_send(text: Features, kind: int) -> int:
     code = text.code
-    cycles = code.prepare_send + code.prepare_out_size * (not text.alike)
-    return cycles + code.bounds * (kind & OUT > 0) if text.cuts else cycles
+    if text.cuts:
+        return text.bit(kind & OUT) + code.bounds_out * (kind & OUT > 0)
+    return code.prepare_send + code.prepare_out_size * (not text.alike)
 
 
 def _prepared_to_receive(text: Features, kind: int) -> int:
     code, staged = text.code, kind & (STAGES | APPLIES)
     cycles = code.prepare_receive + code.prepare_in_size * (not text.alike)
-    cycles += code.bounds * (text.cuts > 0) + text.bit(staged) * (text.areas > 0)
+    if text.cuts:
+        cycles = code.bounds_into
+    cycles += text.bit(staged) * (text.areas > 0)
     return cycles + (code.prepare_stage + code.stage_area * (text.areas > 1) if staged else 0)

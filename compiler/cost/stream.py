@@ -17,7 +17,7 @@ from collc.cost.operations import Costs, depth_of
 from collc.cost.phase_entry import code_of_start, places_of, work_of
 from collc.cost.phase_timing import Ends, Part, ends_of, parts_of
 from collc.cost.predict import Mask, Times
-from collc.cost.processor import Piece, Processor, Stretch
+from collc.cost.processor import Piece, Processor, Stall, Stretch, Work
 from collc.cost.register_loads import loads
 from collc.lowering.configuration import is_switched
 from collc.lowering.shared_phases import SharedPhase, is_quick, shared_of
@@ -27,6 +27,7 @@ from collc.plan.program import ProgramPlan, Use
 from collc.spec import ContractKind
 from collc.spec.simd import PAIR, WIDE
 
+MOST_TRIED = 6  # times that tasks which put each other off are followed
 BETWEEN = 2  # a task between two operations of a phase: it issues the second, and returns
 RAISED = 1  # cycles from where a teardown may leave a router to where its handler may start
 
@@ -57,8 +58,9 @@ class Switched:
 class CallStream:
     """`switching` is by how many cycles setting routers has put off the last PE's beginnings.
     `told` are handlers of teardowns that have not run, `due` is when the last task was that ended a
-    phase, and `by_code` where a task of the phase itself has. Where there are such handlers, or
-    other calls may be in flight, the `processor` says what waits for what."""
+    phase, and `by_code` where a task of the phase itself has; `asked` are the collectives whose
+    phases a PE's tasks ask for before its own, where that depends on a root. Where there are such
+    handlers, or other calls may be in flight, the `processor` says what waits for what."""
 
     plan: ProgramPlan
     calls: Calls
@@ -71,8 +73,14 @@ class CallStream:
     processor: Processor | None = None
     due: Times = field(default_factory=lambda: np.zeros((1, 1), dtype=np.int64))
     by_code: Mask = field(default_factory=lambda: np.zeros((1, 1), dtype=np.bool_))
+    asked: Times = field(default_factory=lambda: np.zeros((1, 1), dtype=np.int64))
 
-    def beside(self, others: list[Stretch], work: list[Stretch]) -> CallStream:
+    def turns_to(self, other: CallStream) -> None:
+        """Calls are those of another plan from now on, as for another root."""
+        for name in ("plan", "loads", "switched", "dispatches", "asked"):
+            setattr(self, name, getattr(other, name))
+
+    def beside(self, others: list[Stretch], work: list[Work]) -> CallStream:
         """The call stream as it is, to try what it does beside code and work of others."""
         gap = self.plan.target.cycles.engine.between_tasks
         return replace(self, processor=Processor(others, gap, others_work=work))
@@ -90,19 +98,21 @@ class CallStream:
             begun, waits = self._begun(position, reached, depth)
             self.switching += int(begun.max() - reached.max())
             ready = begun + self.loads[position]
+            stall = Stall(np.zeros_like(ready), np.zeros_like(ready))
             if self.processor is not None:
                 first = ready + code_of_start(self.plan, use, call.costs) + code.frame
+                left = first + np.where(waits, 0, depth - code.returns)
                 if position != uses[0][0]:
-                    stops = np.where(waits, self._stopped(reached, depth), first)
+                    stops = np.where(waits, self._stopped(reached, depth), left)
                     self.processor.hold(self.due, over, stops)
                 self.processor.hold(begun, begun, np.where(waits, first, begun))
             self.told = [replace(piece, on=piece.on & ~waits) for piece in self.told]
             depth = np.where(waits, code.returns, depth)
             if self.processor is not None:
-                left = first + depth - code.returns
                 length = np.where(sends_first(self.plan, use), call.costs.length, 0)
-                depth = depth + self.processor.sends(left, length, self.told) - left
-            part = _part(self, position, use, call.costs, ready, depth)
+                begins, stall = self.processor.sends(left, length, self.told)
+                depth = depth + begins - left
+            part = _part(self, position, use, call.costs, ready, depth, stall)
             over = self._over(position, use, part)
             reached = over + code.next_phase
             depth = code.returns + code.jump * self.by_code
@@ -123,7 +133,8 @@ class CallStream:
             due = self._handled(used, self._stopped(reached, depth))
             runs = due if self.processor is None else self.processor.first_free(due)
             before = sum(bool(one.colors) for one in self.switched[:position])
-            begun = np.where(waits, runs + self.calls.started(before), begun)
+            started = self.calls.started(before) + code.other_use * self.asked
+            begun = np.where(waits, runs + started, begun)
         return begun + self.calls.opened(switched.routers), waits
 
     def _stopped(self, reached: Times, depth: Times) -> Times:
@@ -174,7 +185,7 @@ class CallStream:
             after.take(self.told)
         return after.as_others()
 
-    def work(self) -> list[Stretch]:
+    def work(self) -> list[Work]:
         """What its phases have the processors do."""
         return self.processor.work if self.processor is not None else []
 
@@ -183,7 +194,7 @@ class CallStream:
         ends = ends_of(self.plan, use, part)
         self.by_code = ~ends.by_task
         if self.processor is not None:
-            self.processor.coming = [ends.comes]
+            self.processor.coming = [(first, beyond) for first, beyond in ends.comes]
         if self.processor is not None and part.costs.maps:
             combines = combining(self.plan, use)
             self.processor.hold(part.begun, part.begun, np.where(combines, ends.over, part.begun))
@@ -191,9 +202,12 @@ class CallStream:
             ends = self._between(position, use, part, ends)
         over = ends.over + self.calls.to_end(use) * ends.by_task
         if self.processor is not None:
-            late = self.processor.put_off(part.begun, over)
-            work = work_of(self.plan, use, part.costs, over - part.begun)
-            self.processor.work.append((part.begun, over + late, work))
+            late = self.processor.put_off(part.begun, over, sends_first(self.plan, use))
+            received, done = (
+                work_of(self.plan, use, part.costs, over - part.begun, sending=sending)
+                for sending in (False, True)
+            )
+            self.processor.work.append((part.begun, over + late, received, done))
             over += late
             ends = replace(ends, torn={name: torn + late for name, torn in ends.torn.items()})
         if self.processor is None:
@@ -215,15 +229,20 @@ class CallStream:
         """When a part is over whose last task is due in a cycle. Tasks that tell of earlier
         teardowns run before; the others wait for what begins behind the end."""
         assert self.processor is not None, "one that has no others beside it does not wait"
-        earlier = [replace(piece, on=piece.on & (piece.due <= due)) for piece in teardowns]
         self.due = due
         ended = self.plan.target.code.missing * self.calls.joined
-        pieces = [
-            Piece(due, length + ended, np.ones_like(due, dtype=np.bool_)),
-            *self.told,
-            *earlier,
+        task = Piece(due, length + ended, np.ones_like(due, dtype=np.bool_))
+        begin, *begun = self.processor.would_take([task, *self.told, *teardowns])
+        first = [handler < begin for handler in begun[len(self.told) :]]
+        earlier = [
+            replace(piece, on=piece.on & before)
+            for piece, before in zip(teardowns, first, strict=True)
         ]
-        self.told = [replace(piece, on=piece.on & (piece.due > due)) for piece in teardowns]
+        pieces = [task, *self.told, *earlier]
+        self.told = [
+            replace(piece, on=piece.on & ~before)
+            for piece, before in zip(teardowns, first, strict=True)
+        ]
         return self.processor.take(pieces)[0] + length
 
     def _teardowns(self, position: int, ends: Ends) -> list[Piece]:
@@ -241,24 +260,32 @@ class CallStream:
         assert processor is not None, "one that has no others beside it does not wait"
         late = list(part.late)
         for number in (0, 1):
-            due, on = ends.due[number], ends.due[number] >= 0
+            on = ends.due[number] >= 0
             if not on.any():
                 continue
             length = part.dispatch[number] + BETWEEN + ends.long * number
-            # what this task sends tears down later
-            torn = [
-                replace(piece, on=piece.on & (piece.due <= due))
-                for piece in self._teardowns(position, ends)
-            ]
-            pieces = [Piece(due, length, on), *self.told, *torn]
-            begin = np.where(on, processor.would_take(pieces)[0], due)
-            late[number] = part.dispatch[number] + begin - due
-            if (begin > due).any():
+            for _ in range(MOST_TRIED):
+                due = ends.due[number]
+                begin = self._begins_between(position, ends, Piece(due, length, on))
+                before, late[number] = late[number], part.dispatch[number] + begin - due
+                if (late[number] == before).all():
+                    break
+                # what this task sends tears down later, which may put off those of other PEs
                 ends = ends_of(self.plan, use, replace(part, late=(late[0], late[1])))
             # where no task is told of the end, the one that sends a control wavelet is the last one
             there = on & (ends.by_task | (number == 0))
             processor.hold(due, begin, begin + length * there)
         return ends
+
+    def _begins_between(self, position: int, ends: Ends, task: Piece) -> Times:
+        """When a task between operations begins: behind the handlers of teardowns till then."""
+        assert self.processor is not None, "one that has no others beside it does not wait"
+        torn = [
+            replace(piece, on=piece.on & (piece.due <= task.due))
+            for piece in self._teardowns(position, ends)
+        ]
+        begin = self.processor.would_take([task, *self.told, *torn])[0]
+        return np.where(task.on, begin, task.due)
 
     def returned(self, call: Call) -> Times:
         """When the code that begins a call goes on behind it."""
@@ -287,7 +314,13 @@ def call_stream_of(
 
 
 def _part(  # noqa: PLR0913, PLR0917 - what a phase is, and how PEs come to it
-    call_stream: CallStream, position: int, use: Use, costs: Costs, ready: Times, depth: Times
+    call_stream: CallStream,
+    position: int,
+    use: Use,
+    costs: Costs,
+    ready: Times,
+    depth: Times,
+    stall: Stall,
 ) -> Part:
     """What is evaluated: a PE may be quick only if all colors of the phase are torn down."""
     given = call_stream.given[position]
@@ -297,8 +330,11 @@ def _part(  # noqa: PLR0913, PLR0917 - what a phase is, and how PEs come to it
     restores = costs.negates and use.phase == max(combining, default=-1)
     shared = _costs(call_stream, position, use, costs)
     dispatch = call_stream.dispatches[position]
-    tasks = dispatch.stored, dispatch.sent
-    return Part(phase, shared, ready, depth, bool(given.torn_down), quick, restores, tasks, tasks)
+    other = costs.code.other_use * call_stream.asked
+    tasks = dispatch.stored + other, dispatch.sent + other
+    return Part(
+        phase, shared, ready, depth, bool(given.torn_down), quick, restores, tasks, tasks, stall
+    )
 
 
 def _costs(call_stream: CallStream, position: int, use: Use, costs: Costs) -> Costs:
@@ -318,6 +354,7 @@ def _costs(call_stream: CallStream, position: int, use: Use, costs: Costs) -> Co
         frames=costs.code.returns,
         length=costs.operands // PAIR if phase.paired else costs.operands,
         group=WIDE if phase.wide else 1,
+        shared=True,
         control_load=2 * costs.load if given.late and not is_quick(plan, use, given) else 0,
     )
 

@@ -139,6 +139,7 @@ class RowCode:
     backward: int  # where slices go from their last element on
     cuts: int  # a vector of a dynamic length is cut into slices
     cut: int  # for each
+    cut_in_loop: int  # the same where they are too many to be unrolled
     prepare: int  # a row is prepared
     prepare_send: int
     prepare_out_size: int  # more where rows differ in length
@@ -146,7 +147,8 @@ class RowCode:
     prepare_in_size: int
     prepare_stage: int
     stage_area: int  # more where there are several areas
-    bounds: int  # where a slice begins and ends is looked up
+    bounds_out: int  # where what is sent begins and ends in a vector of a dynamic length
+    bounds_into: int  # the same of what is received
     step_begun: int  # how many lanes it has
     step_over: int  # what ends the phase is called
 

@@ -139,7 +139,9 @@ impl Evaluation<'_> {
     fn task(&mut self, pe: usize, lane: usize) {
         let code = &self.line.machine.code;
         if self.line.lanes_each == 1 {
-            self.entries(pe, lane);
+            if self.entries(pe, lane) {
+                self.pes[pe].code(code.meet);
+            }
         } else {
             if !self.ends_step(pe, lane) {
                 self.start_entry(pe, lane);

@@ -36,6 +36,9 @@ pub struct Code {
     pub counter: i64,
     pub step_begun: i64,
     pub step_over: i64,
+    /// A task of a PE with one lane returns, an entry being under way: to where the returns of
+    /// several phases meet.
+    pub meet: i64,
 }
 
 /// What the code that starts an entry does, one after the other.

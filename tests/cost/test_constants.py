@@ -9,7 +9,7 @@ from measuring.engine import measured_engine
 from measuring.fitting import fitted, trimmed
 from measuring.probes import probe_of
 from measuring.programs import measured_programs
-from measuring.rows import tasks_of
+from measuring.rows import measured_cuts, tasks_of
 from measuring.trees import measured_trees
 
 from collc.target import TARGETS
@@ -43,6 +43,12 @@ def test_the_code_between_collectives_is_as_measured(target: str) -> None:
     assert programs == {name: getattr(constants.code, name) for name in programs}
     trees = measured_trees(target, TIMING, asdict(constants.engine))
     assert set(programs) | set(trees) == {field.name for field in fields(Code)}
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_where_slices_begin_is_found_in_as_many_cycles_as_measured(target: str) -> None:
+    cuts = measured_cuts(target, TIMING)
+    assert cuts == {name: getattr(constants_of(target).rows, name) for name in cuts}
 
 
 @pytest.mark.parametrize(

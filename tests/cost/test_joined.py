@@ -46,9 +46,22 @@ def test_trying_takes_nothing() -> None:
 
 
 def test_work_is_put_off_by_what_others_do_meanwhile() -> None:
-    processor = Processor([], others_work=[(cycle(100), cycle(200), cycle(50))])
-    assert processor.put_off(cycle(0), cycle(150)) == 25
-    assert processor.put_off(cycle(0), cycle(100)) == 0
+    processor = Processor([], others_work=[(cycle(100), cycle(200), cycle(20), cycle(50))])
+    sends, receives = EVERYWHERE, ~EVERYWHERE
+    assert processor.put_off(cycle(0), cycle(150), sends) == 25
+    assert processor.put_off(cycle(0), cycle(150), receives) == 10
+    assert processor.put_off(cycle(0), cycle(100), sends) == 0
+
+
+def test_an_operation_that_sends_stops_for_code() -> None:
+    handler = (cycle(30), cycle(30), cycle(46))
+    begins, stall = Processor([handler]).sends(cycle(26), cycle(12), [])
+    assert (int(begins[0, 0]), int(stall.behind[0, 0]), int(stall.cycles[0, 0])) == (42, 4, 16)
+
+
+def test_code_is_interrupted_by_all_elements_that_come() -> None:
+    processor = Processor([], coming=[(cycle(12), cycle(16)), (cycle(25), cycle(30))])
+    assert begun(processor, piece(10, 16), piece(11, 4)) == [10, 35]
 
 
 # Elements of one call go before the code of the other, its tasks and handlers, for longer than the

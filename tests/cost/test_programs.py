@@ -28,15 +28,14 @@ def error_of(text: str, **parameters: int) -> float:
     return predict_program(plan).cycles / report.cycles - 1
 
 
-# Vectors of 12 elements that come while a handler or a task runs go before its code, one after the
-# other. The model has that for multicasts and one handler, not for what it puts off in turn.
-INTERRUPTED = pytest.mark.xfail(strict=True, reason="3.5 to 6.4 % low")
+# Which of two handlers is first, where several PEs are put off in turn, is not as in a run.
+INTERRUPTED = pytest.mark.xfail(strict=True, reason="4.5 % low")
 
 
 @pytest.mark.parametrize(
     ("target", "calls"),
     [
-        pytest.param(target, calls, marks=() if (target, at) == ("wse2", 1) else INTERRUPTED)
+        pytest.param(target, calls, marks=INTERRUPTED if (target, at) == ("wse3", 2) else ())
         for target in ("wse2", "wse3")
         for at, calls in enumerate(CALLS)
     ],

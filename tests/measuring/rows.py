@@ -12,9 +12,10 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from measuring.fitting import Pieces
-from measuring.probes import Probe
+from measuring.probes import Probe, of_dynamic_length, probe_of
 from measuring.traces import Event, Trace, traced
 
+from collc.cost.calls import Calls
 from collc.cost.evaluated_line import line_of
 from collc.cost.exchange import ENOUGH, MOST
 from collc.cost.operations import costs_of, costs_of_phase
@@ -24,7 +25,8 @@ from collc.spec import ContractKind
 from collc.spec.exchange import StepsPhase
 from collc.target.constants import Constants, RowCode
 
-PIECES = tuple(field.name for field in fields(RowCode))
+UNROLLED, LOOPED = (4, 16), (17, 24)  # slices of a dynamic length: up to so many, and beyond
+PIECES = tuple(field.name for field in fields(RowCode) if field.name not in {"cut", "cut_in_loop"})
 
 
 @dataclass(frozen=True)
@@ -46,15 +48,17 @@ Written = dict[int, list[tuple[int | None, int]]]  # by place: lane and cycles o
 
 def written(bundle: Bundle, constants: Constants) -> Written:
     """The tasks of each place with these constants."""
-    plan = replace(bundle.plan, target=replace(bundle.plan.target, cycles=constants))
-    (pattern,), (phase,) = bundle.schedule.phases, plan.phases
+    (plan,), (schedule,) = bundle.program.plans, bundle.program.schedules
+    plan = replace(plan, target=replace(plan.target, cycles=constants))
+    (pattern,), (phase,) = schedule.phases, plan.phases
     assert isinstance(pattern, StepsPhase)
-    costs = costs_of_phase(costs_of(plan), plan, 0)
-    place = costs.first_call(plan)
-    called = np.full(pattern.ranks, place.time)
+    costs = replace(costs_of_phase(costs_of(plan), plan, 0), shared=not bundle.program.alone)
+    called = np.full(pattern.ranks, costs.first_call(plan).time)
     deep = np.zeros(pattern.ranks, dtype=np.int64)
     # what tells of the end, but for the return, and what is between tasks
     tells = constants.code.tell - constants.engine.between_tasks - constants.code.frame
+    if not bundle.program.alone:
+        tells = constants.code.ends
     found: Written = {}
     for pe, lane, actions in line_of(costs, phase, pattern).tasks(called, deep, MOST, ENOUGH):
         cycles = sum(number for what, number in actions if what == "code")
@@ -81,7 +85,7 @@ def _is_new(event: Event, before: Event | None) -> bool:
 def tasks_of(probe: Probe, target: str, timing: str, constants: Constants) -> list[Task]:
     """The tasks of a probe. Which lane's task is next must not depend on what they take."""
     bundle = compile_text(probe.text, "probe.coll", dict(probe.parameters), target)
-    if not bundle.program.alone or not _is_a_row_of_steps(bundle):
+    if not _is_a_row_of_steps(bundle):
         return []
     trace = traced(bundle, timing)
     as_it_is = written(bundle, constants)
@@ -105,6 +109,27 @@ def tasks_of(probe: Probe, target: str, timing: str, constants: Constants) -> li
     return found
 
 
+def measured_cuts(target: str, timing: str) -> dict[str, int]:
+    """What it takes to find where a slice begins, by two numbers of slices each."""
+    return {
+        "cut": _by_slice(target, timing, *UNROLLED),
+        "cut_in_loop": _by_slice(target, timing, *LOOPED),
+    }
+
+
+def _by_slice(target: str, timing: str, few: int, many: int) -> int:
+    took = [_cutting(target, timing, slices) for slices in (few, many)]
+    return (took[1] - took[0]) // (many - few)
+
+
+def _cutting(target: str, timing: str, slices: int) -> int:
+    """From the division by the number of slices to the call that prepares the first row."""
+    probe = of_dynamic_length(probe_of("ring_allreduce", slices, 2 * slices, "ring"))
+    trace = traced(compile_text(probe.text, "probe.coll", dict(probe.parameters), target), timing)
+    begins = trace.first(0, "code", "DIV16")
+    return trace.first(0, "code", "CALL", after=begins) - begins
+
+
 def _in_the_same_order(tasks: list[tuple[int | None, int]], took: list[tuple[str, int]]) -> bool:
     """Whether the tasks that ran are of the lanes that they are in the model: a lane's begin at the
     same place of the program. The last one tells of the end."""
@@ -116,15 +141,24 @@ def _in_the_same_order(tasks: list[tuple[int | None, int]], took: list[tuple[str
 
 def _before(bundle: Bundle, constants: Constants) -> int:
     """From the launch to the code that begins the phase."""
-    code = constants.code
-    barrier = bundle.plan.collective.contract.kind is ContractKind.BARRIER
+    code, program = constants.code, bundle.program
+    collective = program.plans[0].collective
+    if not program.alone:
+        calls, costs = (
+            Calls(program, program.program.turns, joined=False),
+            costs_of(program.plans[0]),
+        )
+        return calls.to_turn(0, launch=True) + calls.to_run(costs, collective, 0, launch=True)
+    barrier = collective.contract.kind is ContractKind.BARRIER
     return code.launch + (code.token_alone if barrier else code.buffer)
 
 
 def _is_a_row_of_steps(bundle: Bundle) -> bool:
-    grid, phases = bundle.plan.collective.grid, bundle.plan.phases
+    plan, *others = bundle.program.plans
+    grid, phases = plan.collective.grid, plan.phases
     return (
-        grid.height == 1
+        not others
+        and grid.height == 1
         and len(phases) == 1
         and phases[0].exchange is not None
         and not phases[0].streams

@@ -22,11 +22,10 @@ def program(steps: str, ranks: int, most: int, **other: object) -> str:
 
 
 CASES = [
-    pytest.param(
+    (
         "wse2",
         program("order ring run ring_allreduce", 6, 40),
         (40, 1, 5, 23),
-        marks=pytest.mark.xfail(strict=True, reason="6043 cycles predicted, 6769 measured"),
     ),
     ("wse3", program("run halving_doubling", 7, 30), (30, 2, 13, 7)),
     (
@@ -34,28 +33,25 @@ CASES = [
         program("run scatter_allgather", 5, 17, contract="broadcast", operation=""),
         (17, 1, 4, 6),
     ),
-    pytest.param(
+    (
         "wse3",
         program("run binary_blocks", 6, 25, element="f16", operation=", min"),
         (25, 3, 2, 16),
-        marks=pytest.mark.xfail(strict=True, reason="11049 cycles predicted, 12102 measured"),
     ),
     (
         "wse2",
         program("run direct_allreduce", 4, 20, element="i32", operation=", max"),
         (20, 3, 1, 19),
     ),
-    pytest.param(
+    (
         "wse2",
         program(CHOICE.format("ring_allreduce"), 5, 40),
         (6, 40, 7, 1),
-        marks=pytest.mark.xfail(strict=True, reason="2796 cycles predicted, 3112 measured"),
     ),
-    pytest.param(
+    (
         "wse2",
         program("order ring run ring_allreduce", 5, 33, limits="reconfigure teardown"),
         (33, 4, 4, 20),
-        marks=pytest.mark.xfail(strict=True, reason="5372 cycles predicted, 5919 measured"),
     ),
 ]
 
