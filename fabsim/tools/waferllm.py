@@ -1,6 +1,6 @@
 """Run WaferLLM's programs on fabsim by their own scripts, compare their values, and print a table.
 
-    python fabsim/tools/waferllm.py FOLDER [--only TEXT] [--timeout SECONDS] [--page FILE]
+    python fabsim/tools/waferllm.py FOLDER [--only TEXT] [--large] [--timeout SECONDS] [--page FILE]
 
 FOLDER is a checkout of MeshInfra/WaferLLM. Each program's folder is copied and its `run_sim.sh`
 runs unchanged, with fabsim's `cslc` and `cs_python` first on PATH. Products of matrices print what
@@ -8,6 +8,7 @@ they expect and what came out, without a verdict of their own: here numbers are 
 the two have to agree within what sums of 16-bit floats lose. Decode and Prefill print results
 alone; they have to end.
 
+--large adds the size in the README of the matrix product for WSE-3, which takes some minutes.
 --page puts the table into a page as its section `## WaferLLM`.
 """
 
@@ -109,6 +110,9 @@ PROGRAMS = (
     Program("Prefill/WSE-2", ("config.json",), _model(4, 16, 8)),
 )
 
+# The example in its README.
+LARGE = Program("MeshGEMM/WSE-3", ("64", "1024", "1024", "1024"))
+
 
 def main() -> int:
     """Print a line for each program; the status is 0 if all of them are right."""
@@ -117,7 +121,8 @@ def main() -> int:
     right = True
     with tempfile.TemporaryDirectory() as scratch:
         shims = _shims(Path(scratch))
-        for program in (p for p in PROGRAMS if options.only in p.folder):
+        programs = (*PROGRAMS, LARGE) if options.large else PROGRAMS
+        for program in (p for p in programs if options.only in p.folder):
             outcome = run(Path(options.folder), program, shims, options.timeout)
             right &= outcome.verdict == "pass"
             row = _row(program, outcome)
@@ -201,6 +206,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Run WaferLLM's programs on fabsim.")
     parser.add_argument("folder", metavar="FOLDER")
     parser.add_argument("--only", default="", help="programs whose folder has this text")
+    parser.add_argument("--large", action="store_true", help="the README's matrix product as well")
     parser.add_argument("--timeout", type=float, default=1200.0)
     parser.add_argument("--page", metavar="FILE", help="put the table into this page")
     return parser.parse_args()

@@ -12,86 +12,151 @@ use std::fmt;
 pub enum FaultKind {
     /// A call leads to no function.
     NoFunction,
+    /// A call through a pointer that is null.
     NullFunction,
+    /// Calls are nested so deep.
     CallDepth(usize),
+    /// An assertion does not hold.
     AssertionFails,
+    /// An integer is divided by 0.
     DivisionByZero,
+    /// A bitwise operation on a float.
     BitsOfFloat,
+    /// An instruction that there is not.
     UnknownInstruction,
+    /// An address that is odd, of something that begins at even ones.
     OddAddress(u64),
+    /// An address is read that nobody has written.
     Uninitialized(u64),
+    /// An address beyond the memory of the program.
     OutsideMemory {
+        /// The address.
         address: i64,
+        /// The size of the memory.
         bytes: usize,
     },
     /// A DSD is used before it is set.
     NoDsd,
+    /// A register is used before it is loaded.
     DsrNotLoaded(Dsr),
+    /// An operand that has to be a fabout DSD is none.
     NotFabout,
+    /// A fabout DSD is a source.
     FaboutRead,
+    /// The destination cannot be written.
     NotWritable,
+    /// More than two sources are fabin DSDs.
     TooManyFabin,
+    /// More than one FIFO is a source.
     TooManyFifos,
+    /// No FIFO has this number.
     NoFifo,
+    /// The length of what is no FIFO is set.
     FifoLengthOfNone,
+    /// An element is taken out of an empty FIFO.
     EmptyFifo,
+    /// An element is put into a full FIFO.
     FullFifo,
+    /// A FIFO is an operand of a `@map`.
     FifoInMap,
+    /// A fabric operand of a `@map` has a SIMD mode.
     SimdInMap,
+    /// A SIMD mode goes together with control wavelets or an index.
     SimdWithControl,
     /// An operation does not do what its operands' SIMD mode asks for.
     SimdWidth {
+        /// The operation.
         opcode: Opcode,
+        /// The elements it takes at once.
         width: u8,
+        /// The elements the mode asks for.
         group: u8,
     },
+    /// The operands of an operation have different SIMD modes.
     SimdModesDiffer(Opcode),
+    /// An operation has no SIMD modes.
     SimdMode(Opcode),
+    /// A control wavelet is the second of two that a SIMD operation takes.
     SimdSecondCommand(Opcode),
+    /// An asynchronous operation has no fabric operand.
     AsyncWithoutFabric(Opcode),
+    /// `@dfilt` has no fabin DSD.
     FilterWithoutFabin,
+    /// A control wavelet reaches an operand that does not say what follows.
     ControlAtOperand {
+        /// The color.
         color: u8,
+        /// The operation.
         opcode: Opcode,
     },
+    /// An operation is issued on a microthread in use.
     MicrothreadBusy {
+        /// The microthread.
         thread: u8,
+        /// The operation that runs on it.
         running: Opcode,
+        /// Where that was issued.
         line: u32,
     },
+    /// An operation is issued on a queue in use.
     QueueBusy {
+        /// The queue.
         queue: Queue,
+        /// The microthread that uses it.
         thread: u8,
+        /// The operation that runs there.
         running: Opcode,
+        /// Where that was issued.
         line: u32,
     },
+    /// No color has this number.
     NoColor(u64),
+    /// No queue has this number.
     NoQueue(u64),
+    /// A queue that the program does not use.
     QueueNotInUse(Queue),
+    /// A queue without a color.
     QueueUnbound(Queue),
     /// The machine has no output queue of this id.
     QueueMissing(u8),
+    /// A DSD names another color than its queue is bound to.
     QueueOfOtherColor {
+        /// The queue.
         queue: u8,
+        /// The color it is bound to.
         bound: u8,
+        /// The color the DSD names.
         named: u8,
     },
+    /// An input queue gets another color while it holds wavelets.
     InputHoldsWavelets {
+        /// The queue.
         queue: u64,
+        /// The color of its wavelets.
         holds: u8,
+        /// The color it is to get.
         bound_to: u8,
     },
+    /// An output queue gets another color while it holds wavelets.
     OutputHoldsWavelets {
+        /// The queue.
         queue: u64,
+        /// The color it is to get.
         bound_to: u8,
     },
+    /// A configuration register whose meaning is not known.
     UnknownRegister(u16),
+    /// The configuration of a color changes under a wavelet.
     ColorInUse(u8),
+    /// A color has no counter filter.
     NoCounterFilter(u16),
+    /// The point-to-point bit of a color is set.
     PointToPoint,
     /// Bits of a microthread's word whose meaning is not public.
     ThreadWord {
+        /// The microthread.
         thread: u8,
+        /// The bits.
         bits: u16,
     },
 }
@@ -99,7 +164,9 @@ pub enum FaultKind {
 /// A queue of a compute element, by its id.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Queue {
+    /// An input queue.
     Input(u64),
+    /// An output queue.
     Output(u64),
 }
 
@@ -115,7 +182,9 @@ impl fmt::Display for Queue {
 /// A fault and its place in the source; the machine adds which PE and when.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Fault {
+    /// What cannot be done.
     pub kind: FaultKind,
+    /// Where it is in the source, if that is known.
     pub span: Option<Span>,
 }
 

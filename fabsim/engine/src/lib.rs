@@ -6,6 +6,8 @@
 //! can go wrong (`report_text` in words),
 //! `probe` where statistics look in, `trace` what they are.
 
+#![deny(missing_docs)]
+
 mod alarm;
 pub mod fabric;
 pub mod fault;

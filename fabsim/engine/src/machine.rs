@@ -38,7 +38,9 @@ use std::sync::Arc;
 pub struct Command {
     /// PEs that have not called `unblock_cmd_stream` yet.
     pub outstanding: usize,
+    /// When the first PE called it.
     pub first_done: Option<u64>,
+    /// When the last PE did.
     pub last_done: u64,
 }
 
@@ -54,13 +56,19 @@ impl Command {
 /// The whole simulated machine.
 #[derive(Debug)]
 pub struct Machine {
+    /// Routers and links.
     pub fabric: Fabric,
+    /// Compute elements, row by row.
     pub pes: Vec<Pe>,
+    /// What PEs with the same program share.
     pub plans: Vec<PePlan>,
+    /// Paths of the sources, for messages.
     pub files: Vec<String>,
+    /// The next cycle, or the one that is being done.
     pub cycle: u64,
     /// Sum over cycles of the tiles that had anything to do.
     pub tile_cycles: u64,
+    /// How far the current host command has got.
     pub command: Command,
     /// What `lenient` let pass, and the first wavelet that was lost.
     pub warnings: Vec<String>,
@@ -85,6 +93,7 @@ pub struct Machine {
 }
 
 impl Machine {
+    /// A machine of one thread that counts cycles as the design says.
     pub fn new(design: &Design, lenient: bool, visit_order: VisitOrder) -> Machine {
         Machine::with_threads(design, timing_of(design), lenient, visit_order, 1)
     }

@@ -17,9 +17,13 @@ use std::fmt::Debug;
 /// A wavelet between a router and a queue of its compute element.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RampPassage {
+    /// The cycle.
     pub cycle: u64,
+    /// The PE.
     pub pe: PeIndex,
+    /// The color.
     pub color: u8,
+    /// The wavelet.
     pub wavelet: Wavelet,
     /// Number of the queue, as in the program.
     pub queue: u8,

@@ -78,8 +78,9 @@ timing! {
     async_issue_cycles,
     /// From taking an element of an operation until another operation can read the result in memory.
     memory_result_cycles,
-    /// Taking the elements of a call of `@map`, and coming back from the call.
+    /// Taking the elements of a call of `@map`.
     map_cycles,
+    /// Coming back from such a call.
     map_return_cycles,
     /// 1: low microthreads do not go on while the main thread waits for its own registers, jumps and results.
     exclusive_main,

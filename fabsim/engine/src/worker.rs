@@ -22,7 +22,9 @@ use crate::probe::{Probe, RampPassage};
 /// What is the same for all zones in a cycle.
 #[derive(Clone, Copy, Debug)]
 pub struct Cycle<'a> {
+    /// The cycle.
     pub now: u64,
+    /// What PEs with the same program share.
     pub plans: &'a [PePlan],
     /// A router looks right after its compute element has run. Otherwise all code runs first, since
     /// it may write registers that other routers look at.
@@ -42,7 +44,9 @@ const TILES_BEYOND_CACHE: usize = 1024;
 pub struct Worker {
     /// Compute elements to visit.
     pub awake: TileSet,
+    /// When to wake which compute element.
     pub alarm: Alarm,
+    /// Tiles that are not visited since they do the same every cycle.
     pub flows: Flows,
     visit_order: VisitOrder,
     visits: Vec<PeIndex>,
@@ -52,11 +56,14 @@ pub struct Worker {
     pub failed: Option<(PeIndex, Fault)>,
     /// When host commands ended that ended in this cycle.
     pub finished: Vec<u64>,
+    /// Registers written in this cycle.
     pub writes: Vec<(PeIndex, Change)>,
+    /// Printed lines, with their cycles.
     pub log: Vec<(u64, PeIndex, String)>,
 }
 
 impl Worker {
+    /// A thread for the PEs from `first` to before `end`.
     pub fn new(first: PeIndex, end: PeIndex, visit_order: VisitOrder) -> Worker {
         Worker {
             awake: TileSet::new(first, end.index() - first.index()),

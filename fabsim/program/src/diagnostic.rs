@@ -8,8 +8,10 @@ use std::fmt;
 /// How grave a diagnostic is.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
 pub enum Severity {
+    /// The program is refused.
     #[default]
     Error,
+    /// It is compiled, and may not do what was meant.
     Warning,
     /// What the program itself prints with `@comptime_print`.
     Note,
@@ -19,10 +21,15 @@ pub enum Severity {
 /// rendered without the sources: the first entry belongs to `span`, the others to `notes`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
+    /// How grave it is.
     pub severity: Severity,
+    /// What is wrong, in a sentence.
     pub message: String,
+    /// Where.
     pub span: Span,
+    /// The other places that belong to it, each with what is there.
     pub notes: Vec<(Span, String)>,
+    /// The text of all these places.
     pub places: Vec<Place>,
     /// The last release in which this is no error.
     pub until: Option<Sdk>,
@@ -31,11 +38,14 @@ pub struct Diagnostic {
 /// The file name and the text of the line a span points at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
+    /// The name of the file.
     pub file: String,
+    /// The text of the line.
     pub line: String,
 }
 
 impl Diagnostic {
+    /// An error at a place.
     pub fn new(span: Span, message: impl Into<String>) -> Diagnostic {
         Diagnostic {
             severity: Severity::Error,

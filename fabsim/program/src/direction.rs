@@ -6,10 +6,15 @@ use std::fmt;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[repr(u8)]
 pub enum Direction {
+    /// Towards lower x.
     West = 0,
+    /// Towards higher x.
     East = 1,
+    /// Towards higher y.
     South = 2,
+    /// Towards lower y.
     North = 3,
+    /// To the own compute element.
     Ramp = 4,
 }
 
@@ -66,6 +71,7 @@ impl fmt::Display for Direction {
 }
 
 impl Directions {
+    /// Whether a direction is in the set.
     #[inline]
     pub fn has(self, direction: Direction) -> bool {
         self.0 & direction.bit() != 0

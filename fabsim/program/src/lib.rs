@@ -6,6 +6,8 @@
 //! `opcode` and `scalar_type` are the small types that `program` is made of; `rules` and `readings` say
 //! what changes where a rule of docs/machine.md is switched off.
 
+#![deny(missing_docs)]
+
 pub mod clock;
 pub mod diagnostic;
 pub mod direction;

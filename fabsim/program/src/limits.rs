@@ -18,7 +18,9 @@ pub const COLORS: usize = 24;
 pub struct Limits {
     /// Per color and router. Inferred from the official simulator's messages.
     pub router_queue: u8,
+    /// By id.
     pub input_queues: [u8; 8],
+    /// By id.
     pub output_queues: [u8; 8],
 }
 

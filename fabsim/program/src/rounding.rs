@@ -64,6 +64,7 @@ fn round_half_even(value: f64) -> u32 {
     floor as u32 + u32::from(up)
 }
 
+/// The value of a cb16.
 pub fn cb16_from_bits(bits: u16) -> f64 {
     let exponent = i32::from(bits >> 9 & 0x3f);
     let fraction = f64::from(bits & 0x1ff);

@@ -1,20 +1,34 @@
 //! The types of scalars that code computes with.
 
+/// The type of a scalar.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum ScalarType {
+    /// `bool`
     Bool,
+    /// `i8`
     I8,
+    /// `u8`
     U8,
+    /// `i16`
     I16,
+    /// `u16`
     U16,
+    /// `i32`
     I32,
+    /// `u32`
     U32,
+    /// `i64`
     I64,
+    /// `u64`
     U64,
+    /// `f16`
     #[default]
     F16,
+    /// `bf16`
     Bf16,
+    /// `cb16`
     Cb16,
+    /// `f32`
     F32,
 }
 

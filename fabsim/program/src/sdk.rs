@@ -5,11 +5,17 @@ use std::fmt;
 /// A release. They are ordered, so that what one of them allows is a comparison.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Sdk {
+    /// SDK 1.0.
     V1_0,
+    /// SDK 1.1.
     V1_1,
+    /// SDK 1.2.
     V1_2,
+    /// SDK 1.3.
     V1_3,
+    /// SDK 1.4.
     V1_4,
+    /// SDK 2.10.
     V2_10,
 }
 

@@ -138,7 +138,7 @@ def _parser(name: str, description: str) -> argparse.ArgumentParser:
         "--threads",
         type=positive,
         metavar="N",
-        help="use up to N processors; nothing comes out differently (FABSIM_THREADS, else as many as it has tiles for)",
+        help="use up to N processors; nothing comes out differently (FABSIM_THREADS, else by size)",
     )
     checks = parser.add_argument_group("checks")
     checks.add_argument(

@@ -15,17 +15,21 @@ pub struct Channel {
     kinds: [u8; RING],
     /// The last cycle in which a wavelet landed here, and how many did.
     pub landed: u64,
+    /// How many landed in that cycle.
     pub landed_count: u8,
     head: u8,
     len: u8,
     /// How many of the queued wavelets are control wavelets.
     controls: u8,
+    /// The color.
     pub color: u8,
     /// Its number among the channels of its router.
     pub local: u8,
+    /// The position of its switch.
     pub position: u8,
     /// Routes of `position`.
     pub rx: Directions,
+    /// The sides that data wavelets leave by.
     pub tx: Directions,
     /// Teardown in progress: nothing is accepted.
     pub torn_down: bool,
@@ -54,6 +58,7 @@ const CONTROL: u8 = 0x80;
 const _: () = assert!(std::mem::size_of::<Channel>() == 64);
 
 impl Channel {
+    /// An empty channel at the start position of its switch.
     pub fn new(local: u8, settings: &Settings) -> Channel {
         let routes = settings.routes(settings.start);
         Channel {
@@ -76,11 +81,13 @@ impl Channel {
         }
     }
 
+    /// How many wavelets are queued.
     #[inline]
     pub fn len(&self) -> u8 {
         self.len
     }
 
+    /// Whether none is queued.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len == 0
@@ -102,6 +109,7 @@ impl Channel {
             && self.last_side() != Some(Direction::Ramp)
     }
 
+    /// Whether a control wavelet is queued.
     #[inline]
     pub fn has_control(&self) -> bool {
         self.controls != 0
@@ -161,6 +169,7 @@ impl Channel {
         self.len = self.len.saturating_sub(1);
     }
 
+    /// Takes out the oldest wavelet.
     #[inline]
     pub fn pop(&mut self) -> Option<Wavelet> {
         if self.len == 0 {

@@ -6,14 +6,18 @@ use fabsim_program::program::Filter;
 /// The moving part of a filter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FilterState {
+    /// The count.
     pub counter: u32,
     /// The limit in force; a sparse filter switches off when it has none left.
     pub limit: Option<u32>,
+    /// The limit that follows the one in force, of a sparse counter.
     pub next_limit: Option<u32>,
+    /// The highest count at which a wavelet passes.
     pub max: u32,
 }
 
 impl FilterState {
+    /// The state at the start.
     pub fn new(filter: &Filter) -> FilterState {
         match *filter {
             Filter::Counter {

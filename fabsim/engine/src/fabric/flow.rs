@@ -10,16 +10,22 @@ use fabsim_program::program::Direction;
 /// A landing at a tile that is part of a flow.
 #[derive(Clone, Copy, Debug)]
 pub struct Caught {
+    /// The tile.
     pub pe: PeIndex,
+    /// The channel it lands in.
     pub channel: ChannelIndex,
+    /// The side it comes from.
     pub side: Direction,
+    /// The wavelet.
     pub wavelet: Wavelet,
 }
 
 /// A channel through which a data wavelet passes every cycle.
 #[derive(Clone, Copy, Debug)]
 pub struct Current {
+    /// The channel.
     pub channel: ChannelIndex,
+    /// Its color.
     pub color: u8,
     /// Where its wavelets come from.
     pub from: Direction,

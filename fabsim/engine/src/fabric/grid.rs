@@ -15,6 +15,7 @@ pub const LINKS: [Direction; 4] = [
 pub struct PeIndex(pub u32);
 
 impl PeIndex {
+    /// As an index.
     #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
@@ -24,15 +25,19 @@ impl PeIndex {
 /// The rectangle of PEs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Grid {
+    /// Columns.
     pub width: u32,
+    /// Rows.
     pub height: u32,
 }
 
 impl Grid {
+    /// How many PEs there are.
     pub fn len(self) -> usize {
         self.width as usize * self.height as usize
     }
 
+    /// Whether there are none.
     pub fn is_empty(self) -> bool {
         self.len() == 0
     }
@@ -42,6 +47,7 @@ impl Grid {
         (pe.0 % self.width, pe.0 / self.width)
     }
 
+    /// The PE of a column and a row.
     pub fn at(self, x: u32, y: u32) -> PeIndex {
         PeIndex(y * self.width + x)
     }

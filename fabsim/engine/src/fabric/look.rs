@@ -32,6 +32,7 @@ pub struct Looked {
 
 /// The routers of a zone in the first half of a cycle.
 pub struct Looking<'a> {
+    /// All routers, as they were at the start of the cycle.
     pub view: View<'a>,
     pub(super) now: u64,
     pub(super) routers: &'a mut [Router],

@@ -129,16 +129,22 @@ struct Injection {
 /// A wavelet that has come down a ramp.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Delivery {
+    /// Where it came down.
     pub pe: PeIndex,
+    /// Its color.
     pub color: u8,
+    /// The wavelet.
     pub wavelet: Wavelet,
 }
 
 /// Wavelets of one color that landed in one router in one cycle: two, or two of several.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Collision {
+    /// The router.
     pub pe: PeIndex,
+    /// The color.
     pub color: u8,
+    /// The sides they came from.
     pub sides: Directions,
     /// There was no room even to queue both.
     pub overflow: bool,
@@ -147,16 +153,22 @@ pub struct Collision {
 /// One landing, for traces and tests.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Landing {
+    /// The cycle from which on it is in the queue.
     pub cycle: u64,
+    /// The router.
     pub pe: PeIndex,
+    /// Its color.
     pub color: u8,
+    /// The side it came from.
     pub side: Direction,
+    /// The wavelet.
     pub wavelet: Wavelet,
 }
 
 /// All routers.
 #[derive(Debug)]
 pub struct Fabric {
+    /// The rectangle.
     pub grid: Grid,
     wires: Wires,
     routers: Vec<Router>,

@@ -7,9 +7,13 @@ use fabsim_program::program::{Direction, Directions};
 /// A wavelet at a router.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Passage {
+    /// The cycle.
     pub cycle: u64,
+    /// The router.
     pub pe: PeIndex,
+    /// The color.
     pub color: u8,
+    /// The wavelet.
     pub wavelet: Wavelet,
     /// Wavelets in the queue it has entered or left, after it.
     pub level: u8,

@@ -10,6 +10,7 @@ const CONTROL: u8 = 0x80;
 const ADVANCE: u8 = 0x40;
 
 impl Tag {
+    /// The tag of a wavelet.
     #[inline]
     pub fn new(color: u8, control: bool, advance_switch: bool) -> Tag {
         let control = if control { CONTROL } else { 0 };
@@ -21,11 +22,14 @@ impl Tag {
 /// A wavelet in a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Entry {
+    /// Its 32 bits.
     pub payload: u32,
+    /// Its color and marks.
     pub tag: Tag,
 }
 
 impl Entry {
+    /// It as a wavelet.
     #[inline]
     pub fn wavelet(self) -> Wavelet {
         Wavelet {
@@ -34,6 +38,7 @@ impl Entry {
         }
     }
 
+    /// Its color.
     #[inline]
     pub fn color(self) -> u8 {
         self.tag.0 & !(CONTROL | ADVANCE)

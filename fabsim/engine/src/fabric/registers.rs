@@ -62,26 +62,38 @@ pub fn is_known(address: u16) -> bool {
 /// What code changes of its own router; it takes effect before routers look.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Change {
+    /// A register of the color configuration.
     Register {
+        /// Its address.
         address: u16,
+        /// Its new value.
         value: u16,
     },
     /// Both sides of a switch position, which a register of wse2 has no room for.
     SwitchSides {
+        /// The color.
         color: u8,
+        /// The position, from 0.
         number: u8,
+        /// The new inputs.
         rx: Directions,
+        /// The new outputs.
         tx: Directions,
     },
     /// Lets a color's filter decide what the compute element gets, or not.
     Filter {
+        /// The color.
         color: u8,
+        /// Whether it is in force.
         enable: bool,
     },
     /// A number of a color's counter filter.
     FilterNumber {
+        /// The color.
         color: u8,
+        /// Which number.
         field: FilterField,
+        /// Its new value.
         value: u32,
     },
 }

@@ -8,32 +8,45 @@ use fabsim_program::program::{
 /// The effective routes of one switch position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Routes {
+    /// The inputs.
     pub rx: Directions,
+    /// The outputs.
     pub tx: Directions,
+    /// Whether the position exists.
     pub valid: bool,
 }
 
 /// The settings of one color in one router.
 #[derive(Clone, Debug)]
 pub struct Settings {
+    /// The color.
     pub color: u8,
+    /// Inputs and outputs by position.
     pub positions: [Routes; 4],
     /// Positions 1 to 3 as they are declared, each stating what it changes.
     pub declared: [Option<SwitchPosition>; 3],
+    /// The position of the switch at the start.
     pub start: u8,
     /// Bits of the switch register that a position keeps while it is not valid.
     pub selects: u16,
+    /// The last position is followed by the first one.
     pub ring: bool,
+    /// When a command is taken off a control wavelet.
     pub pop: PopMode,
+    /// It starts torn down.
     pub teardown: bool,
+    /// What keeps wavelets from the compute element.
     pub filter: Option<Filter>,
     /// The color is exchanged with its partner on arrival from east or west, from north or south.
     pub swap_x: bool,
+    /// It swaps colors along y.
     pub swap_y: bool,
+    /// Where the configuration was declared.
     pub span: Span,
 }
 
 impl Settings {
+    /// What a color starts with, its positions filled in.
     pub fn new(color: u8, setup: &ColorSetup) -> Settings {
         Settings {
             color,
@@ -73,6 +86,7 @@ impl Settings {
         }
     }
 
+    /// Inputs and outputs of a position.
     pub fn routes(&self, position: u8) -> Routes {
         self.positions[usize::from(position & 3)]
     }
@@ -103,6 +117,7 @@ fn fold(rx: Directions, tx: Directions, declared: &[Option<SwitchPosition>; 3]) 
 /// The settings of a distinct router, and where to find a color in them.
 #[derive(Clone, Debug)]
 pub struct RouterSettings {
+    /// By the number of the channel.
     pub colors: Vec<Settings>,
     /// Index into `colors`, or `NONE`.
     pub of_color: [u8; COLORS],
@@ -112,6 +127,7 @@ pub struct RouterSettings {
 pub const NONE: u8 = u8::MAX;
 
 impl RouterSettings {
+    /// The colors of a router, each with its settings.
     pub fn new(setup: &RouterSetup) -> RouterSettings {
         let mut of_color = [NONE; COLORS];
         for (index, (color, _)) in setup.colors.iter().enumerate() {

@@ -31,6 +31,7 @@ impl TileSet {
         (at / BITS, at % BITS)
     }
 
+    /// Adds a tile.
     #[inline]
     pub fn insert(&mut self, tile: PeIndex) {
         let (word, bit) = self.place(tile);
@@ -48,18 +49,21 @@ impl TileSet {
         }
     }
 
+    /// Takes a tile out.
     #[inline]
     pub fn remove(&mut self, tile: PeIndex) {
         let (word, bit) = self.place(tile);
         self.words[word] &= !(1 << bit);
     }
 
+    /// Whether a tile is in the set.
     #[inline]
     pub fn contains(&self, tile: PeIndex) -> bool {
         let (word, bit) = self.place(tile);
         self.words[word] >> bit & 1 == 1
     }
 
+    /// Whether no tile is in the set.
     pub fn is_empty(&self) -> bool {
         let mut noted = Ones::over(&self.summary);
         noted.all(|word| self.words[word] == 0)

@@ -104,6 +104,7 @@ impl Wires {
 /// All routers at the start of a cycle.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
+    /// The rectangle.
     pub grid: Grid,
     pub(super) wires: &'a Wires,
     pub(super) channels: &'a [Channel],

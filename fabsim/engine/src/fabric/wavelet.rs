@@ -3,16 +3,22 @@
 /// What a router's control slot tells it to do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Command {
+    /// Do nothing.
     Nop,
+    /// Move the switch to the next position.
     Advance,
+    /// Move the switch to position 0.
     Reset,
+    /// Tear the color down.
     Teardown,
 }
 
 /// One message on one color; the color is known from where it is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Wavelet {
+    /// The 32 bits.
     pub payload: u32,
+    /// It is a control wavelet.
     pub control: bool,
 }
 
@@ -29,6 +35,7 @@ const SLOTS: [(u32, u32); 8] = [
 ];
 
 impl Wavelet {
+    /// A data wavelet.
     pub fn data(payload: u32) -> Wavelet {
         Wavelet {
             payload,
@@ -36,6 +43,7 @@ impl Wavelet {
         }
     }
 
+    /// A control wavelet.
     pub fn control(payload: u32) -> Wavelet {
         Wavelet {
             payload,

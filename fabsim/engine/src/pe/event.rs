@@ -17,21 +17,34 @@ pub enum Turn {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Executed {
     /// The main thread enters a task or a host command, which takes time.
-    Started { function: u32 },
+    Started {
+        /// Which one.
+        function: u32,
+    },
     /// A scalar instruction, from this cycle on. Stretches of code are run at once, so the cycle may lie
     /// ahead. `issuing`: a DSD operation has its operands and is issued.
     Instruction {
+        /// The cycle.
         cycle: u64,
+        /// Which function.
         function: u32,
+        /// Where in the function.
         pc: u32,
+        /// Its operands have been paid for.
         issuing: bool,
     },
     /// An element or more of a DSD operation, on a microthread or the main thread.
     Operation {
+        /// The microthread, if it runs on one.
         thread: Option<u8>,
+        /// What it does with elements.
         opcode: Opcode,
+        /// Where it is in the source.
         span: Span,
     },
     /// An element of a `@map`.
-    Map { span: Span },
+    Map {
+        /// Where it is in the source.
+        span: Span,
+    },
 }

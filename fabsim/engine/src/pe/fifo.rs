@@ -9,6 +9,7 @@ use fabsim_program::program::FifoSetup;
 pub struct Fifo {
     /// First word of the buffer.
     word: i64,
+    /// The size of an element.
     pub bytes: u8,
     /// In elements.
     capacity: u32,
@@ -16,6 +17,7 @@ pub struct Fifo {
     count: u32,
     /// Lengths of operations that read and write it; 0 leaves the length to the other operands.
     pub read_length: u16,
+    /// The length that bounds an operation that writes; 0 bounds none.
     pub write_length: u16,
     activate_pop: Option<u8>,
     activate_push: Option<u8>,
@@ -27,11 +29,14 @@ pub struct Fifo {
 /// Which end of a FIFO an operand is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum End {
+    /// Where elements are taken out.
     Read,
+    /// Where elements are put in.
     Write,
 }
 
 impl Fifo {
+    /// An empty FIFO.
     pub fn new(setup: &FifoSetup) -> Fifo {
         Fifo {
             word: i64::from(setup.buffer / 2),

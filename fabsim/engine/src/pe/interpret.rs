@@ -22,11 +22,14 @@ const STRETCH: u32 = 4096;
 /// What the main thread is at.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Doing {
+    /// Nothing: no task runs.
     #[default]
     Nothing,
+    /// The code of a task or host command.
     Code,
     /// A synchronous DSD operation.
     Operation,
+    /// A `@map`.
     Map,
     /// It has run ahead of its cycle into what is to be reported in it.
     Failing,

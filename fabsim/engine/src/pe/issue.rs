@@ -17,6 +17,7 @@ use fabsim_program::program::{
 
 /// An operation ready to run.
 pub struct Issued {
+    /// The operation.
     pub running: Running,
     /// It runs on a microthread.
     pub is_async: bool,
@@ -49,6 +50,7 @@ pub fn done_action(options: &OpOptions, slots: Slots) -> Option<Action> {
     })
 }
 
+/// What `options` say a control wavelet does to the operation.
 pub fn control_action(options: &OpOptions, slots: Slots) -> Option<Action> {
     options.on_control.map(|on| match on {
         OnControl::Terminate => Action::Terminate,

@@ -13,12 +13,17 @@ use fabsim_program::program::{FunctionId, MapOperation, Operand, ScalarType, Spa
 /// A `@map` under way.
 #[derive(Clone, Debug)]
 pub struct MapRun {
+    /// The call-back.
     pub function: FunctionId,
+    /// Where it is in the source.
     pub span: Span,
+    /// What arguments are taken from.
     pub inputs: Vec<Port>,
+    /// Where results go.
     pub output: Option<Port>,
     /// Elements until the first operand is exhausted; none if all are endless.
     pub remaining: Option<u32>,
+    /// How many calls there are.
     pub length: u32,
     /// A result on its way to the output.
     result: Option<u64>,
@@ -27,6 +32,7 @@ pub struct MapRun {
 }
 
 impl MapRun {
+    /// Begins with what its operands hold now.
     pub fn new(
         map: &MapOperation,
         span: Span,
@@ -65,6 +71,7 @@ impl MapRun {
         })
     }
 
+    /// Whether all calls have been made.
     pub fn is_done(&self) -> bool {
         self.remaining == Some(0) && self.result.is_none()
     }
@@ -88,6 +95,7 @@ impl MapRun {
             && output.all(|port| byte(port).map_or(true, |at| company.may_write(at, bytes(port))))
     }
 
+    /// Whether wavelets take part.
     pub fn touches_fabric(&self) -> bool {
         self.inputs.iter().chain(&self.output).any(Port::is_fabric)
     }
@@ -105,6 +113,7 @@ impl MapRun {
         (inputs.collect(), output)
     }
 
+    /// Whether elements, or room for a result, are there.
     pub fn can_step(&self, core: &Core, now: u64) -> bool {
         if self.result.is_some() {
             return match &self.output {

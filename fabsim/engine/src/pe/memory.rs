@@ -48,6 +48,7 @@ fn load(word: impl Fn(i64) -> Result<u16, Fault>, address: u64, bytes: u32) -> R
 }
 
 impl Memory {
+    /// What the program starts with.
     pub fn new(program: &TileProgram) -> Memory {
         let mut words = vec![0; program.memory_bytes.div_ceil(2) as usize];
         for (address, initial) in &program.memory {
@@ -172,6 +173,7 @@ impl Memory {
         self.words.get(at).into_iter().for_each(prefetch);
     }
 
+    /// How many words there are.
     pub fn len_words(&self) -> usize {
         self.words.len()
     }
@@ -185,6 +187,7 @@ impl Memory {
         .into()
     }
 
+    /// A word, or the fault of reading it.
     #[inline]
     pub fn word(&self, word: i64) -> Result<u16, Fault> {
         let at = usize::try_from(word).unwrap_or(usize::MAX);
@@ -197,6 +200,7 @@ impl Memory {
         }
     }
 
+    /// Writes a word, or the fault of writing it.
     #[inline]
     pub fn set_word(&mut self, word: i64, value: u16) -> Result<(), Fault> {
         let at = usize::try_from(word).unwrap_or(usize::MAX);
@@ -237,6 +241,7 @@ impl Memory {
         Ok(u32::from(self.word(word)?) | u32::from(self.word(word + 1)?) << 16)
     }
 
+    /// Writes a value of 2 or 4 bytes at a word address.
     #[inline]
     pub fn set_element(&mut self, word: i64, bytes: u8, value: u32) -> Result<(), Fault> {
         let at = usize::try_from(word).unwrap_or(usize::MAX);
@@ -273,6 +278,7 @@ impl Memory {
         known.ok_or_else(|| self.outside(word))
     }
 
+    /// Writes a little-endian value at a byte address.
     pub fn store(&mut self, address: u64, bytes: u32, value: u64) -> Result<(), Fault> {
         if bytes == 1 {
             let word = (address / 2) as i64;

@@ -59,18 +59,23 @@ use std::sync::Arc;
 /// A host command waiting for the main thread.
 #[derive(Clone, Debug)]
 pub struct Launch {
+    /// What is called.
     pub function: FunctionId,
+    /// Its arguments.
     pub args: Arc<[u64]>,
 }
 
 /// What a compute element may know while it runs, and what it tells the machine.
 pub struct Env<'a> {
+    /// What its program is.
     pub plan: &'a PePlan,
+    /// The cycle.
     pub now: u64,
     /// For configuration registers; nobody looks at other PEs' routers while code runs.
     pub fabric: View<'a>,
     /// Registers written; they change before routers look.
     pub writes: &'a mut Vec<(PeIndex, Change)>,
+    /// Which compute element it is.
     pub index: PeIndex,
     /// A queue to or from the router changed.
     pub queues_changed: bool,
@@ -112,6 +117,7 @@ impl Env<'_> {
 pub enum Next {
     /// In the next cycle.
     Soon,
+    /// In that cycle.
     At(u64),
     /// When a wavelet arrives or an output queue has room again.
     Woken,
@@ -132,7 +138,9 @@ impl Next {
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Pe {
+    /// The main thread.
     pub main: Main,
+    /// Index of its plan in the machine.
     pub plan: u32,
     /// Which output queue goes first up the ramp.
     pub output_turn: u8,
@@ -144,6 +152,7 @@ pub struct Pe {
     launched: bool,
     /// The running asynchronous operations.
     pub threads: Vec<Running>,
+    /// Memory, queues and registers.
     pub core: Core,
     launch: Option<Launch>,
     /// The cycles the main thread issues in, where it has run ahead beside microthreads.
@@ -159,6 +168,7 @@ const _: () = {
 };
 
 impl Pe {
+    /// A compute element at its start; `plan_index` is the place of its plan in the machine.
     pub fn new(plan: &PePlan, plan_index: u32) -> Pe {
         Pe {
             plan: plan_index,

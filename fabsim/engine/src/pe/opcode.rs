@@ -9,6 +9,7 @@ use fabsim_program::rounding::single_for_rounding;
 pub struct OpcodeInfo {
     /// Widths of the elements; where they are `mixed`, memory operands bring their own.
     pub mixed: bool,
+    /// The size of a result.
     pub dest_bytes: u8,
     source_bytes: u8,
     /// Of the first source, where it is another one.
@@ -17,6 +18,7 @@ pub struct OpcodeInfo {
     /// documentation does not list run one a cycle.
     wse2_rate: u8,
     wse3_rate: u8,
+    /// The engine has it.
     pub supported: bool,
 }
 
@@ -29,6 +31,7 @@ impl OpcodeInfo {
         }
     }
 
+    /// Elements a cycle between lines of memory, as documented.
     pub fn rate(&self, arch: Arch) -> u8 {
         match arch {
             Arch::Wse2 => self.wse2_rate,
@@ -121,7 +124,9 @@ pub fn info(opcode: Opcode) -> OpcodeInfo {
 pub struct Sources {
     /// The program's float format of 16 bits.
     pub half: ScalarType,
+    /// Their bits.
     pub bits: [u32; 3],
+    /// Their sizes.
     pub bytes: [u8; 3],
 }
 

@@ -29,6 +29,7 @@ pub fn elements(extent: u16) -> u32 {
 pub enum Kernel {
     /// Not an element a cycle between queues and memory: FIFOs, several elements, SIMD modes, `@dfilt`.
     Special,
+    /// By the table of operations.
     Any,
     /// The first source as it is.
     Copy,
@@ -60,30 +61,40 @@ pub struct Running {
     // The first cache line: all that an element of two sources needs.
     /// Elements still to do; stays `INFINITE` where there is no end.
     pub remaining: u32,
+    /// What is done with elements.
     pub opcode: Opcode,
+    /// How many sources it has.
     pub source_count: u8,
     /// Elements one instruction takes.
     pub per_cycle: u8,
+    /// Which microthreads it goes before.
     pub priority: Priority,
     /// Places of the fabric operands among the PE's input queues.
     pub inputs: [Option<u8>; 2],
     /// What the SIMD mode of its fabric operands makes of it, if that is more than an element.
     pub lanes: Option<Lanes>,
+    /// How the value of an element comes about.
     pub kernel: Kernel,
     /// The microthread it runs on, if it is asynchronous.
     pub thread: u8,
+    /// Where results go.
     pub dest: Port,
+    /// Where operands come from.
     pub sources: [Port; 3],
     // From here on: what its beginning and end need.
+    /// Elements at the beginning; `INFINITE` where there is no end.
     pub length: u32,
     /// What it passes a cycle, where that is not the same whole number every cycle.
     pub pace: Pace,
     /// What it has saved up of that.
     pub credit: u32,
+    /// Where it is in the source.
     pub span: Span,
     /// The program's float format of 16 bits.
     pub half: ScalarType,
+    /// What its end brings about.
     pub on_done: [Option<Action>; 4],
+    /// What a control wavelet does to it.
     pub on_control: Option<Action>,
     /// DSRs that keep the address the operation ends at, by operand (destination, sources).
     pub saves: [Option<Dsr>; 4],
@@ -91,6 +102,7 @@ pub struct Running {
     pub fifos: [Option<(u8, End)>; 2],
     /// A synchronous operation stops at a full or empty FIFO, an asynchronous one waits.
     pub stops_at_fifo: bool,
+    /// It was stopped by a FIFO.
     pub stopped: bool,
     /// Where a synchronous operation says whether it was stopped.
     pub result: Option<Slot>,

@@ -13,31 +13,43 @@ use std::sync::Arc;
 /// An input queue a program uses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct InputPlan {
+    /// Its number.
     pub id: u8,
+    /// Its color.
     pub color: u8,
+    /// How many wavelets it takes.
     pub depth: u8,
+    /// That of microthreads that read it, unless they have one.
     pub priority: Priority,
 }
 
 /// An output queue a program uses; its color on wse3.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OutputPlan {
+    /// Its number.
     pub id: u8,
+    /// Its color, on wse3.
     pub color: Option<u8>,
+    /// How many wavelets it takes; 0 where the machine has no such queue.
     pub depth: u8,
 }
 
 /// The shared part of PEs.
 #[derive(Clone, Debug)]
 pub struct PePlan {
+    /// The program.
     pub program: Arc<TileProgram>,
+    /// The architecture.
     pub arch: Arch,
+    /// Cycle counts.
     pub timing: Timing,
     /// By the ids of functions.
     pub code: Vec<Arc<Code>>,
     /// What is undefined is survived where there is a way.
     pub lenient: bool,
+    /// Input queues in use, by place.
     pub inputs: Vec<InputPlan>,
+    /// Output queues in use, by place.
     pub outputs: Vec<OutputPlan>,
     /// Operands of several colors name one input queue, which operations bind in turn.
     pub shares_inputs: bool,
@@ -47,7 +59,9 @@ pub struct PePlan {
     input_of_color: [Option<u8>; COLORS],
     /// Functions by task id.
     pub local: [Option<FunctionId>; 32],
+    /// Functions by color on wse2, by input queue on wse3.
     pub data: [Option<FunctionId>; COLORS],
+    /// Functions by the number in a control wavelet.
     pub control: [Option<FunctionId>; 64],
 }
 
@@ -182,12 +196,14 @@ impl PePlan {
         self.inputs.iter().position(|q| q.id == id).map(|n| n as u8)
     }
 
+    /// The place of the input queue of a color.
     #[inline]
     pub fn input_of_color(&self, color: u8) -> Option<u8> {
         let known = self.input_of_color.get(usize::from(color));
         known.copied().flatten()
     }
 
+    /// The place of an output queue.
     pub fn output(&self, id: u8) -> Option<u8> {
         self.outputs
             .iter()

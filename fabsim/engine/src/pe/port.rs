@@ -10,25 +10,36 @@ use crate::fault::{Fault, FaultKind};
 pub enum Port {
     /// A value that stays what it was when the operation began.
     Scalar {
+        /// Its bits.
         bits: u32,
+        /// Its size.
         bytes: u8,
     },
     /// A line of memory; a step of 0 stays on one element.
     Line {
+        /// The word of the next element.
         word: i32,
+        /// Words from an element to the next.
         step: i32,
+        /// The size of an element.
         bytes: u8,
     },
+    /// A block of memory of several dimensions.
     Tensor(Box<Tensor>),
     /// An input queue, by its place among the PE's input queues.
     Input {
+        /// The place of the queue.
         queue: u8,
+        /// The size of an element.
         bytes: u8,
     },
+    /// An output queue.
     Output(Sender),
     /// An end of a FIFO, by its place among the PE's.
     Fifo {
+        /// The place of the FIFO.
         fifo: u8,
+        /// The size of an element.
         bytes: u8,
     },
 }
@@ -38,11 +49,15 @@ pub enum Port {
 pub struct Sender {
     /// Place among the PE's output queues.
     pub queue: u8,
+    /// The color of its wavelets.
     pub color: u8,
+    /// It sends control wavelets.
     pub control: bool,
+    /// The last wavelet moves the switch of the own router.
     pub advance_switch: bool,
     /// What goes into the high half of 16-bit elements.
     pub index: u16,
+    /// The size of an element.
     pub bytes: u8,
 }
 
@@ -61,11 +76,15 @@ impl Sender {
 /// A memory operand of several dimensions.
 #[derive(Clone, Debug)]
 pub struct Tensor {
+    /// The word of the next element.
     pub word: i64,
+    /// The size of an element.
     pub bytes: u8,
     /// Outermost first; steps in words, incremental.
     pub extents: Vec<u16>,
+    /// What the address moves by in each dimension.
     pub steps: Vec<i32>,
+    /// The index of the next element in each dimension.
     pub position: Vec<u16>,
 }
 
@@ -94,6 +113,7 @@ impl Tensor {
 }
 
 impl Port {
+    /// The size of an element.
     pub fn bytes(&self) -> u8 {
         match self {
             Port::Scalar { bytes, .. }
@@ -105,6 +125,7 @@ impl Port {
         }
     }
 
+    /// Whether it is a queue.
     pub fn is_fabric(&self) -> bool {
         matches!(self, Port::Input { .. } | Port::Output(_))
     }

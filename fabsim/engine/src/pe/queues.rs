@@ -28,6 +28,7 @@ pub struct Ring {
 }
 
 impl Ring {
+    /// An empty ring.
     pub fn new(depth: u8) -> Ring {
         Ring {
             payloads: [0; RING],
@@ -40,6 +41,7 @@ impl Ring {
         }
     }
 
+    /// Whether there is room for one more.
     #[inline]
     pub fn has_room(&self) -> bool {
         self.len < self.depth
@@ -51,16 +53,19 @@ impl Ring {
         self.depth.saturating_sub(self.len)
     }
 
+    /// How many wavelets there are.
     #[inline]
     pub fn len(&self) -> u8 {
         self.len
     }
 
+    /// Whether there are none.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
+    /// The oldest wavelet, usable or not.
     #[inline]
     pub fn first(&self) -> Option<Entry> {
         self.get(0)
@@ -160,6 +165,7 @@ impl Ring {
         self.last_ready = last_ready;
     }
 
+    /// Takes out the oldest wavelet.
     #[inline]
     pub fn pop(&mut self) -> Option<Entry> {
         let first = self.first()?;
@@ -173,8 +179,11 @@ impl Ring {
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct InputQueue {
+    /// What it holds.
     pub ring: Ring,
+    /// Its number.
     pub id: u8,
+    /// The color it is bound to.
     pub color: u8,
 }
 
@@ -190,7 +199,9 @@ impl InputQueue {
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct OutputQueue {
+    /// What it holds.
     pub ring: Ring,
+    /// Its number.
     pub id: u8,
     /// On wse3.
     pub color: Option<u8>,

@@ -39,10 +39,14 @@ pub struct Settings {
 /// How the main thread competes with microthreads.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub enum MainPriority {
+    /// After medium microthreads, before low ones; the usual one.
     #[default]
     MediumLow,
+    /// As medium microthreads, in turn.
     Medium,
+    /// Between high and medium microthreads.
     MediumHigh,
+    /// As high microthreads, in turn.
     High,
 }
 

@@ -43,8 +43,11 @@ impl Lanes {
 /// Wavelets that an operation has, those its next instruction needs, and the bits of that.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Supply {
+    /// Wavelets that are there, no more than are needed.
     pub have: u8,
+    /// Wavelets without which it does not begin.
     pub need: u8,
+    /// The bits that an instruction takes at most.
     pub bits: u8,
 }
 

@@ -12,23 +12,34 @@ use fabsim_program::program::{Arch, BlockTarget, ControlValue, Dsd, Dsr, DsrLoad
 /// What happens when an operation ends, ids resolved.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Action {
+    /// A local task is activated.
     Activate(u8),
+    /// Something is unblocked.
     Unblock(BlockTarget),
+    /// The operation ends.
     Terminate,
 }
 
 /// The contents of one DSR.
 #[derive(Clone, Debug)]
 pub struct LoadedDsr {
+    /// The register.
     pub dsr: Dsr,
+    /// What it holds.
     pub dsd: Dsd,
+    /// Operations on it are asynchronous.
     pub is_async: bool,
+    /// What their end brings about.
     pub on_done: Option<Action>,
+    /// What a control wavelet does to them.
     pub on_control: Option<Action>,
+    /// The microthread they run on.
     pub ut_id: Option<u8>,
+    /// It keeps the address that an operation ends at.
     pub save_address: bool,
     /// The cycle from which an operation can use it.
     pub usable: u64,
+    /// Where it was loaded.
     pub span: Span,
 }
 
@@ -39,12 +50,17 @@ pub struct Core {
     // In front: used every cycle.
     /// Bit per local task id.
     pub active_local: u32,
+    /// Bit per local task id.
     pub blocked_local: u32,
+    /// Input queues, by place.
     pub inputs: Box<[InputQueue]>,
+    /// Output queues, by place.
     pub outputs: Outputs,
+    /// The data memory.
     pub memory: Memory,
     /// Bit per color on wse2, per input queue on wse3.
     pub blocked_channels: u32,
+    /// Bit per microthread.
     pub blocked_threads: u8,
     /// The id of the task that ran last: the next one up goes first.
     pub last_task: u8,
@@ -52,19 +68,25 @@ pub struct Core {
     pub attention: bool,
     /// Some input queue is bound to another color than the plan says.
     pub rebound: bool,
+    /// How the main thread competes with microthreads.
     pub main_priority: MainPriority,
     /// A microthread went last.
     pub main_turn: bool,
     // Used now and then.
+    /// FIFOs, by number.
     pub fifos: Box<[Fifo]>,
+    /// The registers that have been loaded.
     pub dsrs: Vec<LoadedDsr>,
+    /// What the program changes of it while it runs.
     pub settings: Settings,
+    /// Results that may not be in memory yet.
     pub recent: Recent,
     /// The last operation that a call of a `@map` has carried out ahead of its cycle.
     pub(super) prepared: Option<Box<Prepared>>,
 }
 
 impl Core {
+    /// What a program starts with.
     pub fn new(plan: &PePlan) -> Core {
         let program = &plan.program;
         let mut core = Core {
@@ -129,10 +151,12 @@ impl Core {
         }
     }
 
+    /// Activates a local task.
     pub fn activate(&mut self, id: u8) {
         self.active_local |= 1u32.checked_shl(u32::from(id)).unwrap_or(0);
     }
 
+    /// Blocks or unblocks tasks or a microthread.
     pub fn set_blocked(&mut self, plan: &PePlan, target: BlockTarget, blocked: bool) {
         let set = |bits: &mut u32, id: u8| {
             let bit = 1u32.checked_shl(u32::from(id)).unwrap_or(0);
@@ -163,6 +187,7 @@ impl Core {
         }
     }
 
+    /// Does what the end of an operation brings about.
     pub fn act(&mut self, plan: &PePlan, action: Action) {
         match action {
             Action::Activate(id) => self.activate(id),
@@ -171,6 +196,7 @@ impl Core {
         }
     }
 
+    /// Loads a register.
     pub fn load_dsr(&mut self, load: LoadedDsr) {
         match self.dsrs.iter_mut().find(|known| known.dsr == load.dsr) {
             Some(known) => *known = load,
@@ -178,6 +204,7 @@ impl Core {
         }
     }
 
+    /// What a register holds, if it was loaded.
     pub fn dsr(&self, dsr: Dsr) -> Option<&LoadedDsr> {
         self.dsrs.iter().find(|known| known.dsr == dsr)
     }

@@ -14,8 +14,11 @@ const IDS: u8 = 64;
 /// A task about to start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Start {
+    /// Its body.
     pub function: FunctionId,
+    /// Its arguments.
     pub args: Vec<u64>,
+    /// It has taken a wavelet out of a queue.
     pub took_wavelet: bool,
     /// It is part of the task that has just run.
     pub follows: bool,

@@ -28,6 +28,7 @@ pub struct TextWriter<W: Write> {
 }
 
 impl<W: Write> TextWriter<W> {
+    /// A trace that begins with what is known at the start.
     pub fn new(mut out: W, grid: Grid) -> io::Result<TextWriter<W>> {
         writeln!(out, "@0 dimX={}, dimY={}", grid.width, grid.height)?;
         Ok(TextWriter {

@@ -77,16 +77,21 @@ impl HighWater {
 /// What has been counted.
 #[derive(Clone, Debug)]
 pub struct Usage {
+    /// The rectangle.
     pub grid: Grid,
     /// The cycle up to which is counted.
     pub cycles: u64,
+    /// Where the cycles of each compute element went.
     pub elements: Vec<Cycles>,
     /// Wavelets over the links of each router, in the order of `LINKS`, then up and down its ramp.
     pub links: Vec<[u32; 6]>,
     /// Wavelets over links by color.
     pub hops: [u64; COLORS],
+    /// The most wavelets in a router's queue, by color.
     pub router_queues: [HighWater; COLORS],
+    /// The most wavelets in an input queue, by its number.
     pub input_queues: [HighWater; 8],
+    /// The most wavelets in an output queue, by its number.
     pub output_queues: [HighWater; 8],
     /// The compute element that has its turn works on elements of an operation.
     at_elements: bool,
@@ -97,6 +102,7 @@ pub const UP: usize = 4;
 pub const DOWN: usize = 5;
 
 impl Usage {
+    /// Counts at 0.
     pub fn new(grid: Grid) -> Usage {
         Usage {
             grid,

@@ -14,17 +14,27 @@ use fabsim_program::program::Span;
 pub enum Wait {
     /// No wavelet for a source operand.
     Input {
+        /// Which source it is.
         source: u8,
+        /// The color it waits for.
         color: u8,
+        /// The queue it waits at.
         queue: u8,
+        /// What is there and what is needed.
         supply: Supply,
     },
     /// No room in an output queue.
-    Output { queue: u8 },
+    Output {
+        /// The number of the queue.
+        queue: u8,
+    },
     /// No element in a FIFO, or no room.
     Fifo,
     /// The microthread is blocked.
-    Blocked { thread: u8 },
+    Blocked {
+        /// The number of the microthread.
+        thread: u8,
+    },
 }
 
 /// Everything the PE's operations wait for; none if it runs, or has nothing to run.

@@ -16,7 +16,9 @@ use std::any::Any;
 /// What to watch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Watched {
+    /// A trace, if one is wanted.
     pub trace: Option<TraceOptions>,
+    /// Whether to count what was used.
     pub usage: bool,
 }
 

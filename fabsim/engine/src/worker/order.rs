@@ -9,6 +9,7 @@ pub enum VisitOrder {
     /// As they happened to be woken.
     #[default]
     AsWoken,
+    /// From the last tile to the first.
     Reversed,
     /// In another random order every cycle; the number is the state of the generator.
     Shuffled(u64),
