@@ -20,7 +20,7 @@ from collc.plan.program import of_one_call
 from collc.run.expected import _reduce, make_input
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule
 from collc.spec import Collective, Contract, ContractKind, ElementType, Limits, Operation, Spec
-from collc.spec.arrays import UFUNC
+from collc.spec.arrays import UFUNC, combine, words_of
 from collc.spec.exchange import Moves, Slicing, StepsPhase
 
 # source, destination, slice, into, count, combines
@@ -237,7 +237,7 @@ def _carry_out(one: StepsPhase, operation: Operation | None, state: np.ndarray) 
             part = before[:, source, bound(first) : bound(first + count)]
             there = lines[:, target, bound(into) : bound(into + count)]
             if moves.combines[i]:
-                part = UFUNC[operation](there, part, dtype=state.dtype)
+                part = combine(operation, there, part)
             there[...] = part
 
 
@@ -253,7 +253,7 @@ def outcome(texts: Mapping[str, str], what: Schedule, arch: str, runs: int = 1) 
 def run(texts: Mapping[str, str], what: Schedule, arch: str, runs: int) -> tuple[str, int]:
     """The same, but raises what fabsim raises."""
     grid, contract = what.collective.grid, what.collective.contract
-    area = (0, 0, grid.width, grid.height, contract.length)
+    area = (0, 0, grid.width, grid.height, contract.words)
     given = make_input(what.collective, 1)
     wanted = given
     with tempfile.TemporaryDirectory() as directory:
@@ -261,11 +261,12 @@ def run(texts: Mapping[str, str], what: Schedule, arch: str, runs: int) -> tuple
         simulator = fabsim.Simulator(
             fabsim.compile(f"{directory}/layout.csl", arch=arch, strict=True)
         )
-        simulator.memcpy_h2d(contract.buffer, given.reshape(-1), *area)
+        words = words_of(given)
+        simulator.memcpy_h2d(contract.buffer, words, *area)
         for _ in range(runs):
             launch = simulator.launch("run")
             wanted = carried_out(what, wanted)
-        found = simulator.memcpy_d2h(contract.buffer, given.dtype, *area)
+        found = simulator.memcpy_d2h(contract.buffer, words.dtype, *area).view(given.dtype)
         simulator.stop()
     kind = f"u{given.dtype.itemsize}"
     differs = wanted.view(kind) != found.reshape(given.shape).view(kind)

@@ -117,7 +117,7 @@ def test_the_worked_examples_call_what_public_programs_call(kernel: Path) -> Non
     text = re.sub(r"//.*", "", kernel.read_text())
     used = set(re.findall(r"@\w+", text)) | set(re.findall(r'"(<[^"]+>)"', text))
     assert used - {one for one in used if one.startswith("<collectives_")} <= known | pages
-    assert len(KERNELS) == 11
+    assert len(KERNELS) == 13
 
 
 def test_a_source_is_named_without_its_folders_and_without_what_breaks_a_comment() -> None:
