@@ -191,7 +191,7 @@ def python_files() -> Files:
                 found[str(file)] = Path(str(installed.locate_file(file))).read_bytes()
     for package, folder in PACKAGES.items():
         found |= {f"{package}/{name}": data for name, data in _tree(ROOT / folder)}
-    for name in ("playground.py", "fcntl.py"):
+    for name in ("fcntl.py", "playground.py", "wide_integers.py"):
         found[name] = (ROOT / "playground" / name).read_bytes()
     return found
 

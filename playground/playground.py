@@ -8,6 +8,8 @@ import json
 import sys
 import traceback
 
+from wide_integers import widen
+
 from collc.start import main
 
 _INTERNAL = 70  # what a shell says of a fault of the program itself
@@ -27,3 +29,6 @@ def ran(words: list[str]) -> str:
             status = _INTERNAL
             traceback.print_exc()
     return json.dumps({"status": status, "out": out.getvalue(), "err": err.getvalue()})
+
+
+widen()

@@ -224,34 +224,25 @@ def test_the_first_paint_is_within_a_second(made: Any, opened: Any, tmp_path: Pa
     assert found < max(1000, 10 * least)
 
 
-def test_motion_plays_smoothly(made: Any, opened: Any, tmp_path: Path) -> None:
-    """30 frames a second, or, on a busy machine, half of what an empty page draws."""
-    blank = tmp_path / "blank.html"
-    blank.write_text("<body data-ready=true>empty</body>")
-    empty = opened(blank).page.evaluate(
-        """() => new Promise(done => {
-          let frames = 0;
-          const began = performance.now();
-          const frame = () => {
-            frames++;
-            if (performance.now() - began > 1000) done(frames);
-            else requestAnimationFrame(frame);
-          };
-          requestAnimationFrame(frame);
-        })"""
-    )
+def test_motion_plays_smoothly(made: Any, opened: Any) -> None:
+    """30 frames a second, or, where other programs have the processors, frames of which 30 take
+    less than a second of the page's own processor time."""
     one = opened(made("allreduce_2d", W=32, H=24).file, "#view=motion&t=300")
-    found = one.page.evaluate(
-        """async () => {
-          viewer.speed = 60;
-          viewer.play(true);
-          const before = viewer.frames;
-          const began = performance.now();
-          await new Promise(done => setTimeout(done, 2000));
-          return (viewer.frames - before) / (performance.now() - began) * 1000;
-        }"""
-    )
-    assert found > min(30, empty / 2), f"{found:.1f} frames a second, an empty page {empty}"
+    session = one.context.new_cdp_session(one.page)
+    session.send("Performance.enable")
+
+    def now() -> tuple[int, float, float]:
+        """Frames, and seconds of the clock and of the processor."""
+        listed = session.send("Performance.getMetrics")["metrics"]
+        metrics = {one["name"]: one["value"] for one in listed}
+        return one.page.evaluate("viewer.frames"), metrics["Timestamp"], metrics["ProcessTime"]
+
+    one.page.evaluate("viewer.speed = 60; viewer.play(true)")
+    before = now()
+    one.page.wait_for_timeout(2000)
+    frames, seconds, busy = (b - a for a, b in zip(before, now(), strict=True))
+    assert frames > 10
+    assert frames > 30 * seconds or 30 * busy < frames, (frames, seconds, busy)
 
 
 def test_keys_switch_views_and_themes(made: Any, opened: Any) -> None:

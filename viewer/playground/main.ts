@@ -2,7 +2,7 @@
 
 import { count, h, replace } from "../src/dom.ts";
 import { editor } from "./editor.ts";
-import { offsetOf, printed, type Diagnostic, type Printed, type Said, type Wanted } from "./messages.ts";
+import { declared, offsetOf, printed, type Diagnostic, type Printed, type Said, type Wanted } from "./messages.ts";
 
 /** The viewer in the frame, as its pages offer it. */
 interface Framed {
@@ -53,7 +53,9 @@ class Playground {
 
   /** Compile and run the text as it is, now or when Python is there. */
   ask(): void {
-    this.waiting = { name: this.name, text: this.text.get(), parameters: this.parameters };
+    const text = this.text.get();
+    this.parameters = declared(text, this.parameters);
+    this.waiting = { name: this.name, text, parameters: this.parameters };
     if (this.ready && !this.run.hidden) this.send();
   }
 

@@ -56,3 +56,9 @@ export function offsetOf(text: string, line: number, column: number): number {
   const before = lines.slice(0, line - 1).reduce((sum, one) => sum + one.length + 1, 0);
   return Math.min(before + Math.min(column - 1, lines[line - 1]?.length ?? 0), text.length);
 }
+
+/** The parameters that a text still declares; an edit may have taken one away. */
+export function declared(text: string, parameters: Record<string, number>): Record<string, number> {
+  const names = new Set([...text.matchAll(/\bparam\s+(\w+)/g)].map(([, name]) => name));
+  return Object.fromEntries(Object.entries(parameters).filter(([name]) => names.has(name)));
+}

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { offsetOf, printed } from "../playground/messages.ts";
+import { declared, offsetOf, printed } from "../playground/messages.ts";
 
 test("a place in a text is where its line and column say", () => {
   const text = "one\ntwo three\n\nfour";
@@ -21,4 +21,9 @@ test("what is no JSON is a message of its last line", () => {
 
 test("what is JSON is read as it is", () => {
   expect(printed({ status: 0, out: '{"programs": []}', err: "a warning" })).toEqual({ programs: [] });
+});
+
+test("parameters that a text no longer declares are left out", () => {
+  const text = "target wse2\nparam P = 4\nparam  B = 2 where B < P\n";
+  expect(declared(text, { P: 8, B: 1, S: 3 })).toEqual({ P: 8, B: 1 });
 });

@@ -75,7 +75,7 @@ def along_circuits(traffic: Traffic, wiring: Wiring, staged: Bools, areas: Ints)
     order = np.concatenate((number, number, number[staged]))
     parts = parts.chosen(np.lexsort((order, parts.time, parts.lane, parts.place)))
     starts = np.flatnonzero(np.concatenate(([True], ~_applied_on(parts)))[: len(parts)])
-    counts = np.add.reduceat(parts.count, starts)
+    counts = np.add.reduceat(parts.count, starts.astype(np.intp))  # takes no wider indices
     return Parts(**(vars(parts.chosen(starts)) | {"count": counts}))
 
 
