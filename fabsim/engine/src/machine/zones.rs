@@ -6,12 +6,12 @@ use rayon_core::{ThreadPool, ThreadPoolBuilder};
 use std::sync::Arc;
 
 /// Tiles to visit for each thread, with fewer of which a cycle is done before the others have begun.
-pub(super) const TILES_WORTH_A_THREAD: usize = 500;
+pub(super) const TILES_WORTH_A_THREAD: usize = 200;
 
 /// How many threads a machine of so many tiles can have use for: no more than there are processors, and so
-/// many that each has enough to do in cycles in which half of the tiles are visited.
+/// many that each has enough to do in cycles in which a fifth of the tiles are visited.
 pub fn worthwhile_threads(tiles: usize, processors: usize) -> usize {
-    (tiles / (2 * TILES_WORTH_A_THREAD)).clamp(1, processors.max(1))
+    (tiles / (5 * TILES_WORTH_A_THREAD)).clamp(1, processors.max(1))
 }
 
 /// Where the zones of the threads end: rows are shared out evenly.
