@@ -25,7 +25,7 @@ def vector_fits(collective: Collective, target: Target) -> Iterator[Diagnostic]:
     held = contract.in_memory
     needed = sum(one.span_of(one.held) for one in held) * contract.element.bytes
     available, each = target.free_bytes, sum(one.stride for one in held) * contract.element.bytes
-    if needed > available:
+    if held and needed > available:
         yield Diagnostic(
             "C308",
             f"a PE needs {needed} bytes for {_named(contract)} alone, {has_free(target)}",
@@ -44,14 +44,22 @@ def memory(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
     contract = schedule.collective.contract
     needed, available = plan.code_bytes + plan.data_bytes, plan.target.free_bytes
     if needed > available:
-        vectors = 1 + sum(phase.exchange.areas for phase in plan.phases if phase.exchange)
-        apart = sum(one.stride for one in contract.in_memory)
-        each = (vectors - 1 + apart) * contract.element.bytes
-        over = (needed - available + max(each, 4 * vectors) - 1) // each
+        areas = sum(phase.exchange.areas for phase in plan.phases if phase.exchange)
         yield Diagnostic(
             "C308",
             f"a PE needs {needed} bytes (data {plan.data_bytes}, code about {plan.code_bytes}), "
             f"{has_free(plan.target)}",
             contract.span,
-            help=f"shorten `{contract.buffer}` to at most {contract.length - over} elements",
+            help=_remedy(contract, areas, needed - available),
         )
+
+
+def _remedy(contract: Contract, areas: int, missing: int) -> str:
+    """The most elements that so many missing bytes leave; a barrier has none, and code may take
+    more than there is."""
+    each = (areas + sum(one.stride for one in contract.in_memory)) * contract.element.bytes
+    if contract.buffer:
+        over = (missing + max(each, 4 * (1 + areas)) - 1) // each
+        if over < contract.length:
+            return f"shorten `{contract.buffer}` to at most {contract.length - over} elements"
+    return "reserve less memory, or take steps with less code"

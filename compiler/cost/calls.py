@@ -120,9 +120,10 @@ class Calls:
         code, pointer = self.code, self._pointer(first_of, launch=launch)
         barrier = collective.contract.kind is ContractKind.BARRIER
         if collective.grid.width * collective.grid.height == 1:
-            return pointer * (not barrier) + costs.first_pass_cycles + code.begin_phases
+            copied = costs.first_pass_cycles(alone=True)
+            return pointer * (not barrier) + copied + code.begin_phases
         prepared = code.token if barrier else pointer + code.set_buffer
-        return prepared + costs.first_pass_cycles + code.begin_phases
+        return prepared + costs.first_pass_cycles(alone=False) + code.begin_phases
 
     def through(self) -> int:
         """From the task behind a collective of one PE to the end of the part."""

@@ -71,9 +71,8 @@ def build_program_plan(
     schedules: tuple[Schedule, ...], program: Program, target: Target
 ) -> ProgramPlan:
     """The plan of a program, with what it leaves of the target. It may need more than that; a check
-    refuses it then. Of streams there are forms with more and with fewer colors: the widest of which
-    all phases keep their colors, since switches of streams are not set again behind a teardown;
-    else none."""
+    refuses it then. Of streams it has the forms with most colors for which no color is torn down,
+    since their switches are not set again behind a teardown; if there are none, no streams."""
     target = left_by(program.reserved, target)
     most = _most_colors(program, target)
     candidates = [list(candidate_plans(schedule, target)) for schedule in schedules]

@@ -172,13 +172,12 @@ class Costs:
         """A pass over the vector that changes its sign."""
         return self.issued(Place(0, 0), "negate") + ceil(self.operands / self.negate_rate)
 
-    @property
-    def first_pass_cycles(self) -> int:
-        """A pass over the vector before the first phase, which changes its sign or copies it."""
-        if self.negates:
-            return self.negated_cycles
-        copied = self.issued(Place(0, 0), "negate") + ceil(self.operands / self.copy_rate)
-        return copied if self.copies else 0
+    def first_pass_cycles(self, *, alone: bool) -> int:
+        """A pass over the vector before the first phase, which changes its sign or copies it; one
+        PE `alone` has no phase, and only copies."""
+        if self.copies:
+            return self.issued(Place(0, 0), "negate") + ceil(self.operands / self.copy_rate)
+        return self.negated_cycles if self.negates and not alone else 0
 
     def negated(self, place: Place) -> Place:
         """Behind such a pass."""
@@ -201,8 +200,8 @@ class Costs:
         barrier = plan.collective.contract.kind is ContractKind.BARRIER
         begins = self.code.token_alone if barrier else self.code.buffer
         begun = self.code.launch + begins * bool(plan.phases)
-        place = Place(begun, self.code.returns)
-        return replace(place, time=place.time + self.first_pass_cycles)
+        first_pass = self.first_pass_cycles(alone=not plan.phases)
+        return Place(begun + first_pass, self.code.returns)
 
 
 def costs_of(plan: Plan) -> Costs:

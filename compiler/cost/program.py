@@ -71,8 +71,8 @@ class _Run:
         return index, collective if length is None else collective_of_length(collective, length)
 
     def begins(self, call_stream: CallStream, number: int, call: int) -> Times | int:
-        """The call stream is that of the root of the call, if it has one, the first rank if none is
-        given; what it takes to find out which part a PE has."""
+        """Turn the call stream to the plan for the root of the call, if it has one, the first rank
+        if none is given. What it takes a PE to find out which part it has."""
         if not self.plan.program.rooted:
             return 0
         name = self.plan.program.calls[call]

@@ -14,7 +14,7 @@ import collc_evaluator
 import numpy as np
 
 from collc.base.memoize import PHASES
-from collc.cost.operations import Costs, costs_of
+from collc.cost.operations import Costs, costs_of, costs_of_phase
 from collc.plan import (
     BY_WAVELET,
     Advance,
@@ -121,18 +121,18 @@ def run_streams(
 def streams_at_least(schedule: Schedule, plan: Plan) -> int:
     """Cycles that a plan takes at least for the words of one color that pass a link: all that is
     sent on it, where routers alone hand words on. Nothing is known of other phases."""
-    least = 0
-    for phase, pattern in zip(plan.phases, schedule.phases, strict=True):
+    least, costs = 0, costs_of(plan)
+    for index, (phase, pattern) in enumerate(zip(plan.phases, schedule.phases, strict=True)):
         if not (phase.streams and isinstance(pattern, StepsPhase)):
             continue
+        if any(s.through for role in phase.roles for s in streams_of(role).values()):
+            continue
         sent: Counter[str | None] = Counter()
-        line = stream_line(costs_of(plan), phase, pattern)
+        line = stream_line(costs_of_phase(costs, plan, index), phase, pattern)
         for place, role in enumerate(line.roles):
             for stream in streams_of(role).values() if role else ():
-                if not stream.through:
-                    sent[stream.sends_on] += line.wavelets(stream.sends, place)
-        if not any(s.through for role in phase.roles for s in streams_of(role).values()):
-            least = max(least, *sent.values())
+                sent[stream.sends_on] += line.wavelets(stream.sends, place)
+        least = max(least, *sent.values())
     return least
 
 

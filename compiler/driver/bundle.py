@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     import networkx as nx  # type: ignore[import-untyped]
 
 
-class OnceAsked(Mapping[str, str]):
+class LazyFiles(Mapping[str, str]):
     """Files that are emitted when one of them is first asked for: a program that is only proved
     or predicted needs none, and emitting is a third of such a command's time."""
 

@@ -43,8 +43,8 @@ def _color(number: int) -> str:
 
 
 def _transfers(bundle: Bundle, colors: Mapping[str, str]) -> str:
-    """PEs where they are, and each transfer in the color of its phase, in SVG: an arc, or around
-    whom a multicast reaches a ring."""
+    """PEs where they are, and each transfer in the color of its phase, in SVG: an arc, or of a
+    multicast a ring around each PE that it reaches."""
     width, height = bundle.size
     if width * height > _MOST_PES:
         return ""

@@ -8,7 +8,7 @@ from typing import SupportsIndex
 
 from collc.base.diagnostics import CollcError, Diagnostic
 from collc.checks.memory import vector_fits
-from collc.driver.bundle import Bundle, OnceAsked
+from collc.driver.bundle import Bundle, LazyFiles
 from collc.driver.planning import Planned, architectures, planned_spec
 from collc.driver.proving import prove_all, refuse_if_any
 from collc.emit.clock import with_time_stamps
@@ -53,7 +53,7 @@ def bundle_of(planned: Planned, skew: int = 0) -> Bundle:
         seen = seen_from_the_root(program)
         return render(spec, seen, prediction, architectures(program), skew)
 
-    return Bundle(spec, program, prediction, OnceAsked(emitted))
+    return Bundle(spec, program, prediction, LazyFiles(emitted))
 
 
 def read(  # noqa: PLR0913 - the text, then how

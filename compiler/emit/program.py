@@ -96,7 +96,7 @@ class ProgramModel:
         return any(one.words > 1 for one in self.buffers)
 
     @property
-    def has_unlike(self) -> bool:
+    def has_gaps_or_pairs(self) -> bool:
         """Whether elements of some buffer are not a word each that follows the one before."""
         return any(one.words > 1 or one.stride > 1 for one in self.buffers)
 

@@ -118,12 +118,12 @@ def _and(conditions: list[str]) -> str:
 
 @dataclass(frozen=True)
 class StreamModel:
-    """What the text of a stream needs: as many `slices` as ranks of a vector of `length` elements,
-    cut `grain` by grain, or of a line's block of it (`in_blocks`); the position of its task,
-    and of the one that joins two of three ends, else -1; whether some PE waits for several
-    operations (`joins`). Filters count `words`: wavelets of so many
-    elements, 0 without filters. A `stage` has so many elements, 0 if nothing is staged; slices are
-    where they are in the vector if it `stages_all`."""
+    """What the text of a stream needs: as many `slices` as ranks of a vector of `length` words (an
+    element, or each of a pair's two), cut `grain` by grain, or of a line's block of it
+    (`in_blocks`); the position of its task, and of the one that joins two of three ends, else -1;
+    whether some PE waits for several operations (`joins`). Filters count wavelets of `word` words,
+    0 without filters. A `stage` has so many words, 0 if nothing is staged; slices are where they
+    are in the vector if it `stages_all`."""
 
     slices: int
     length: int

@@ -10,8 +10,8 @@ from collc.language import syntax
 from collc.language.algorithms import Algorithms
 from collc.language.contracts import Contracts
 from collc.language.expressions import Scope, number
+from collc.language.find_operation import find_operation, usual_operation
 from collc.language.forest import Forest
-from collc.language.operations import find_operation
 from collc.language.orders import Orders
 from collc.language.parser import LATER, not_supported
 from collc.language.problems import KnownProblemError, problem, suggest
@@ -150,8 +150,8 @@ def _operation(
         return None
     if word is None:
         message = f"{kind.value} needs an operation"
-        usual = Operation.ADD if Operation.ADD.combines(element) else Operation.ARGMAX
-        help = f"write {kind.value}({buffer.name.text}: {element.value}[...], {usual.value})"
+        usual = usual_operation(element).value
+        help = f"write {kind.value}({buffer.name.text}: {element.value}[...], {usual})"
         raise problem("C147", message, at, help=help)
     if word.text in context.operations and context.operations[word.text] is None:
         raise KnownProblemError

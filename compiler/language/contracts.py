@@ -25,6 +25,7 @@ from collc.language.each import (
     with_locals,
 )
 from collc.language.expressions import Binding, Scope, number
+from collc.language.find_operation import usual_operation
 from collc.language.forest import bind
 from collc.language.lines import Line
 from collc.language.problems import KnownProblemError, ProblemError, problem
@@ -201,7 +202,8 @@ def _check_promise(declaration: OwnContractDecl, own: OwnContract, contract: Con
         i = int(np.flatnonzero(same)[0])
         message = f"{own.text} needs an operation: {_place(promised, i)} is to have what rank "
         message += f"{promised.whose[i]} and rank {promised.whose[i + 1]} have"
-        help = f"write ({contract.buffer}: {contract.element.value}[...], add)"
+        usual = usual_operation(contract.element).value
+        help = f"write ({contract.buffer}: {contract.element.value}[...], {usual})"
         raise problem("C147", message, contract.span, help=help)
     _check_lengths(own, promised, contract)
 

@@ -144,7 +144,8 @@ def check_contracts(names: Names, problems: Problems) -> frozenset[str]:
 def _broken(
     declared: Mapping[str, D], check: Callable[[D], Iterable[ProblemError]], problems: Problems
 ) -> frozenset[str]:
-    """Report what a check finds in declarations that are not the prelude's; who has a problem."""
+    """Report what a check finds in declarations that are not the prelude's; yields the names of the
+    broken ones."""
     broken = set()
     for name, declaration in declared.items():
         for error in () if name in prelude() else check(declaration):

@@ -1,4 +1,4 @@
-"""Operations: those of the language by name, and the user's own from expression to formula.
+"""Operations of the user's own, from expression to formula.
 
 An expression of the language has to be made of the two elements, numbers, and what
 `collc.spec.formula` has a node for. A number takes the type of what stands beside it; types are
@@ -7,7 +7,6 @@ changed by calling one, `i32(a)`. What rests on numbers alone is computed here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -20,7 +19,7 @@ from collc.language.laws import broken_law
 from collc.language.problems import problem, suggest
 from collc.language.syntax import Expression, OperationDecl
 from collc.language.traverse import walk
-from collc.spec import ElementType, Operation, OwnOperation
+from collc.spec import ElementType, OwnOperation
 from collc.spec.formula import BITS, BOOL, FLOATS, INTEGERS, SHIFTS, Builder
 
 TYPES = (*INTEGERS, *FLOATS)
@@ -97,45 +96,6 @@ def _assumed(declaration: OperationDecl) -> bool:
         message = f"an operation cannot be assumed {word.text}"
         raise problem("C163", message, word.span, help=f"write `assume {ASSOCIATIVE}`")
     return word is not None
-
-
-def find_operation(
-    word: syntax.Word, element: ElementType, own: Mapping[str, OwnOperation]
-) -> Operation | OwnOperation:
-    """The operation that a contract names, for elements of its type."""
-    operations = {operation.value: operation for operation in Operation}
-    if word.text in own:
-        operation = own[word.text]
-        if operation.element is not element:
-            message = f"{word.text} combines {operation.element.value}, not {element.value}"
-            place = (operation.span, "declared here")
-            raise problem("C161", message, word.span, place, help="declare one for this type")
-        return operation
-    if word.text not in operations:
-        message = f"there is no operation called {word.text}"
-        help = suggest(word.text, {**operations, **own}) or "declare it: `operation`"
-        raise problem("C111", message, word.span, help=help)
-    found = operations[word.text]
-    if not found.combines(element):
-        message = f"{word.text} combines {_combined_by(found)}, not {element.value}"
-        raise problem("C161", message, word.span, help=_instead(found, element))
-    return found
-
-
-def _combined_by(operation: Operation) -> str:
-    """What an operation is for, in words."""
-    if operation.of_pairs:
-        return "pairs of a value and an index"
-    return "whole numbers" if operation.bitwise else "numbers"
-
-
-def _instead(operation: Operation, element: ElementType) -> str:
-    """What an operation is for, or an operation for elements that it is not for."""
-    if element.pair_of:
-        others = [one.value for one in Operation if one.combines(element)]
-        return f"for pairs there are {' and '.join(others)}"
-    types = (one for one in ElementType if operation.combines(one))
-    return f"it is for {', '.join(one.value for one in types)}"
 
 
 def _element(declaration: OperationDecl) -> ElementType:

@@ -16,8 +16,7 @@ from collc.target import Target
 
 
 def left_by(reserved: Reserved, target: Target) -> Target:
-    """The target with what is left for a collective, and with what it may do though nobody attests
-    it.
+    """The target with what is left for a collective.
 
     A color may be a data task's, so its number is no task id; the numbers of queues are those of
     the microthreads on which operations run, so a queue's number is kept from both kinds.

@@ -17,15 +17,16 @@ from collc.spec.arrays import DTYPE, Array, words_of
 _BETWEEN = 0xA5  # every byte that is not of an element
 
 
-def write_vectors(simulator: Any, grid: Grid, contract: Contract, vectors: Array) -> None:  # noqa: ANN401 - see `fabsim_module`
+def write_vectors(simulator: Any, contract: Contract, vectors: Array) -> None:  # noqa: ANN401 - see `fabsim_module`
     """Give all PEs their vectors, [round, height, width, element]: one PE's rounds in a row."""
     rounds, height, width, _ = vectors.shape
     held = contract.span_of(contract.held)
-    memory = np.full((height, width, rounds, held), 0, vectors.dtype)
+    memory = np.empty((height, width, rounds, held), vectors.dtype)
     memory.view(np.uint8)[...] = _BETWEEN
     memory[..., :: contract.stride] = vectors.transpose(1, 2, 0, 3)
     words = words_of(memory)
-    simulator.memcpy_h2d(contract.buffer, words, 0, 0, width, height, len(words) // _pes(grid))
+    count = len(words) // (width * height)
+    simulator.memcpy_h2d(contract.buffer, words, 0, 0, width, height, count)
 
 
 def read_vectors(
@@ -45,7 +46,3 @@ def read_vectors(
     between = np.ascontiguousarray(memory[..., apart]).view(np.uint8)
     wrong = "" if (between == _BETWEEN).all() else "what is between its elements has changed"
     return memory[..., :: contract.stride].transpose(2, 0, 1, 3), wrong
-
-
-def _pes(grid: Grid) -> int:
-    return grid.width * grid.height

@@ -120,7 +120,7 @@ def copy_in(simulator: Any, plan: ProgramPlan, given: dict[str, Array], seed: in
     """Give all PEs their vectors, and where they wait before calls the numbers for that."""
     grid = plan.plans[0].collective.grid.whole
     for name, (contract, _) in _buffers(plan).items():
-        write_vectors(simulator, grid, contract, given[name])
+        write_vectors(simulator, contract, given[name])
     if plan.skewed:
         dice = np.random.default_rng(seed).integers(0, 2**32, grid.width * grid.height, np.uint32)
         simulator.memcpy_h2d("dice", dice, 0, 0, grid.width, grid.height, 1)

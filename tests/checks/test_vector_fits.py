@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from collc.base.diagnostics import CollcError
+from collc.checks.memory import memory, vector_fits
 from collc.cli import commands
 from collc.driver import proving
 from collc.driver.pipeline import compile_text
@@ -21,6 +23,12 @@ target {target}
 grid row = 4 x 1
 collective c = allreduce(x: f32[{length}], add) on row {{ {steps} }}
 program {{ {calls} }}
+"""
+BARRIER = """
+target wse2
+grid row = 4 x 1
+collective c = barrier() on row { run auto }
+program { c }
 """
 BY_LENGTH = """
 target wse2
@@ -109,3 +117,11 @@ def test_memory_is_reserved_as_a_number_of_bytes(wrong: str) -> None:
     with pytest.raises(CollcError) as refused:
         compile_text(text(f"{TREE}\n    reserve {wrong}", 4), "wrong.coll", {})
     assert refused.value.diagnostics[0].code == "C162"
+
+
+def test_a_barrier_has_no_vector_to_be_shortened() -> None:
+    bundle = compile_text(BARRIER, "test.coll", {})
+    plan = replace(bundle.plan, target=replace(bundle.plan.target, kept_bytes=49_000))
+    (problem,) = memory(bundle.schedule, plan)
+    assert (problem.code, "shorten" in problem.help) == ("C308", False)
+    assert not list(vector_fits(plan.collective, replace(plan.target, memory_bytes=0)))

@@ -146,6 +146,12 @@ def test_a_minimum_of_floats_takes_two_more_passes_of_two_elements_a_cycle():
     assert cycles(least) == cycles(add) + 2 * 100 // 2
 
 
+def test_one_pe_has_no_sign_to_change():
+    add = b.line_reduce(b.chain(1), 100)
+    least = replace(add, contract=replace(add.contract, operation=Operation.MIN))
+    assert cycles(least, WSE2) == cycles(add, WSE2)
+
+
 def test_the_critical_path_of_a_chain_visits_every_rank():
     schedule = build_schedule(b.line_reduce(b.chain(5), 8))
     (path,) = predict(schedule, build_plan(schedule, FREE)).critical_path

@@ -85,7 +85,7 @@ def test_what_changes_between_elements_is_found():
     (collective,) = parse_source(program("reduce(x: f32[4] by 3, add)", "reduce chain")).collectives
     memory, grid, contract = Memory(), replace(collective.grid, width=1), collective.contract
     vectors = np.arange(4, dtype=np.float32).reshape(1, 1, 1, 4)
-    write_vectors(memory, grid, contract, vectors)
+    write_vectors(memory, contract, vectors)
     found, wrong = read_vectors(memory, grid, contract, 1)
     assert ((found == vectors).all(), wrong) == (True, "")
     memory.words[4] = 0

@@ -1,8 +1,8 @@
 //! Asking for memory ahead of its use.
 //!
-//! What the tiles of a large machine are does not fit a processor's own cache, and what a visit needs is in some two
-//! dozen places, which lead to each other. Waited for one by one they take longer than all that is done
-//! with them.
+//! The tiles of a large machine do not fit a processor's own cache, and what a visit needs is in some
+//! two dozen places, which lead to each other. Waited for one by one they take longer than all that is
+//! done with them.
 
 /// Asks for the cache line that a value begins in. Nothing but the time of a later access depends on it.
 #[inline(always)]
