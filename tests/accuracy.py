@@ -119,7 +119,7 @@ def point(number: int) -> Point:
     shape = pick.choice(("line", "line", "line", "line allreduce", "grid", "broadcast"))
     element = pick.choice((*ElementType, ElementType.F32, ElementType.F32))
     able = [one for one in Operation if one.combines(element)]
-    operation = pick.choice((*able, Operation.ADD))
+    operation = pick.choice((*able, able[0]))
     colors = pick.choice((None, None, 2, 3))
     make = {"grid": _grid, "broadcast": _broadcast}.get(shape, _line)
     about, made = make(pick, shape)

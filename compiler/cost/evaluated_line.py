@@ -202,7 +202,7 @@ def _entries(costs: Costs, rows: Unrolled, kept: Ints, kind: Ints) -> Entries:
     combines = (rows.kind[kept] & COMBINES) > 0
     applying = np.where(combines, -(-into // costs.apply_rate), -(-into // costs.move_rate))
     if costs.maps:
-        applying = np.where(combines, into * costs.combine, applying)
+        applying = np.where(combines, costs.combining(into), applying)
     return Entries(
         kind=kind,
         into=into // costs.per_wavelet,

@@ -254,7 +254,7 @@ def _send(run: LineRun, rank: int, op: Op, source: int | None, place: Place) -> 
     run.free[rank] = costs.returned(place, issued)
     if source is not None and not costs.maps:
         run.free[rank] = costs.held(issued, run.free[rank], start, last)
-    if source is None or costs.combine == 1:  # slower vectors leave room for others
+    if source is None or costs.combine == costs.words:  # slower vectors leave room for others
         contended = run.crowd.delay(rank, op.sends_on or "", run.sent(rank))
         run.last[rank] = max(run.last[rank], run.first[rank] + costs.length - 1 + contended)
     shared = run.first[rank] + run.far.load[rank] * (costs.length - 1)
@@ -278,7 +278,7 @@ def _take(run: LineRun, rank: int, source: int, before: int, reason: str) -> tup
     run.waits[rank].append(wait)
     run.gate[source] = router if opened > arrival else 0
     end = max(
-        start + costs.combine * (costs.length - 1), run.last[source] + run.start(source) + latency
+        start + costs.combining(costs.length - 1), run.last[source] + run.start(source) + latency
     )
     if not costs.maps:
         _comes(run.comes[rank], max(start, end + 1 - costs.length), end + 1)
@@ -334,7 +334,7 @@ def _settle(run: LineRun, source: int, rank: int, start: int, end: int) -> None:
         rank, at = at, run.pattern.children[at][-1] if op.combines_from else None
         # the rank takes its last child's elements as it sends its own: late if it is held up
         end = sent - costs.answer
-        start = max(run.first[rank] - costs.answer, end - costs.combine * (costs.length - 1))
+        start = max(run.first[rank] - costs.answer, end - costs.combining(costs.length - 1))
 
 
 def _held_by_receiver(run: LineRun, source: int, rank: int, start: int, end: int) -> int:
@@ -344,7 +344,7 @@ def _held_by_receiver(run: LineRun, source: int, rank: int, start: int, end: int
     queued = costs.buffered(hops)
     if queued >= costs.length:
         return 0
-    taken = max(start + costs.combine * (costs.length - 1 - queued), end - costs.combine * queued)
+    taken = max(start + costs.combining(costs.length - 1 - queued), end - costs.combining(queued))
     return taken + costs.hop * hops + 1
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import ceil
+from typing import TypeVar
 
 from collc.lowering.resources import queues_of_phase
 from collc.plan import Plan
@@ -21,6 +22,8 @@ from collc.spec.arithmetic import Arithmetic, arithmetic_of
 from collc.spec.simd import PAIR, WIDE
 from collc.target import Target
 from collc.target.constants import Code, RowCode, StreamCode
+
+_Words = TypeVar("_Words", int, Ints)
 
 # By operation, which constant says what it takes to issue it. In a vector operation the fabric
 # operands are in registers since the program was loaded.
@@ -60,8 +63,8 @@ class Costs:
     rates. `length` is that of a vector in the phase under evaluation, `operands` are what
     instructions take of it: elements, or of pairs the `words` of each.
 
-    `combine` is the time of an element where two are combined, `answer` that from taking an
-    element to sending the result on. `task` is the time from an activation to the task's first
+    `combine` is the time of an element where two are combined, `answer` that from taking a word
+    to sending the result on. `task` is the time from an activation to the task's first
     instruction, `between` that from the end of one task to the next, at least; `frames` is the
     `depth` of a task's code, `dispatch` the part of it in which a
     task that several phases have finds out whose it is. `group` wavelets are taken by an
@@ -195,6 +198,10 @@ class Costs:
         """
         return place.time + self.code.tell + self.task + self.code.done
 
+    def combining(self, words: _Words) -> _Words:
+        """Cycles from the first of so many words to the end of the last, where two are combined."""
+        return words * self.combine // self.words
+
     def first_call(self, plan: Plan) -> Place:
         """Where the first phase is called; the launch is in cycle 0."""
         barrier = plan.collective.contract.kind is ContractKind.BARRIER
@@ -209,14 +216,14 @@ def costs_of(plan: Plan) -> Costs:
     target, contract = plan.target, plan.collective.contract
     engine = target.cycles.engine
     arithmetic = arithmetic_of(contract.element, contract.operation)
-    combine = arithmetic.cycles_per_word(target)
+    combine = arithmetic.cycles_per_element(target)
     return Costs(
         length=contract.words,
         operands=contract.words,
         words=contract.element.words,
         arithmetic=arithmetic,
         combine=combine,
-        answer=combine - 1,
+        answer=combine // contract.element.words - 1,
         negate_rate=_rate(engine.negate_words, contract),
         apply_rate=_combining_rate(contract, target),
         move_rate=_rate(engine.negate_words, contract),

@@ -89,5 +89,5 @@ def work_of(plan: ProgramPlan, use: Use, costs: Costs, lasts: Times, *, sending:
                 for op, turns in role.repeated
                 if sending or not op.sends or op.combines_from is not None
             )
-            part[places] = vectors * costs.length * costs.combine
+            part[places] = vectors * costs.combining(costs.length)
     return work

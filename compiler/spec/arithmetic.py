@@ -24,48 +24,50 @@ _ON_SIXTEEN_BIT = frozenset((Operation.ADD, Operation.AND, Operation.OR, Operati
 
 
 NO_WORK = Work()
-_OF_PAIRS = 14  # instructions for a word of a pair, on average of value and index
+_OF_PAIRS = Work(scalars=26, no_jumps=1)  # of value and index, which one jump tells apart
 
 
 @dataclass(frozen=True)
 class Arithmetic:
     """`kind` is "dsd" (the vector unit), "negated_dsd" (it, on negated values) or "map", and `work`
-    what the call-back of that does."""
+    what the call-backs of that do, one for each of the `words` of an element."""
 
     kind: str
     work: Work = NO_WORK
+    words: int = 1
 
-    def cycles_per_word(self, target: Target) -> int:
-        """Cycles to combine one word with one that arrives; the next call of a call-back begins
+    def cycles_per_element(self, target: Target) -> int:
+        """Cycles to combine one element with one that arrives; the next call of a call-back begins
         when the one before has returned."""
         if self.kind != "map":
-            return 1
+            return self.words
         engine, work = target.cycles.engine, self.work
         return (
-            engine.map_element
+            engine.map_element * self.words
             + engine.scalar * work.scalars
             + engine.float_wait * work.float_waits
             + engine.wide_product * work.wide_products
+            + engine.no_jump * work.no_jumps
         )
 
 
 def arithmetic_of(element: ElementType, operation: Operation | OwnOperation | None) -> Arithmetic:
     """The arithmetic of a contract; a broadcast, which has no operation, only moves vectors."""
     if operation is None:
-        return Arithmetic("dsd")
+        return Arithmetic("dsd", words=element.words)
     if isinstance(operation, OwnOperation):
         return Arithmetic("map", work_of(operation.formula))
     if element in FLOATS and operation in _ON_FLOATS:
         return Arithmetic("negated_dsd" if operation is Operation.MIN else "dsd")
     if element in _SIXTEEN_BIT and operation in _ON_SIXTEEN_BIT:
         return Arithmetic("dsd")
-    return Arithmetic("map", _work_of(element, operation))
+    return Arithmetic("map", _work_of(element, operation), element.words)
 
 
 def _work_of(element: ElementType, operation: Operation) -> Work:
     """Of the call-backs in `collc.emit.names`: a maximum is compared and chosen."""
     if operation.of_pairs:
-        return Work(scalars=_OF_PAIRS)
+        return _OF_PAIRS
     if operation is Operation.MUL and element not in _SIXTEEN_BIT:
         return Work(wide_products=1)
     return Work(scalars=2 if operation in {Operation.MAX, Operation.MIN} else 1)

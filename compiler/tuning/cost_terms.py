@@ -79,7 +79,7 @@ def least_terms(schedule: Schedule, target: Target) -> Terms:
     if not schedule.phases:
         return Terms()
     contract = schedule.collective.contract
-    combining = arithmetic_of(contract.element, contract.operation).cycles_per_word(target)
+    arithmetic = arithmetic_of(contract.element, contract.operation)
     terms = Terms(start_up=_start_up(schedule, target))
     for group in _groups(schedule.phases):
         first = group[0]
@@ -91,7 +91,9 @@ def least_terms(schedule: Schedule, target: Target) -> Terms:
             terms += _exchange(first, contract, target)
         else:
             trees = tuple(phase for phase in group if isinstance(phase, ReducePhase))
-            stretched = combining * (wavelets(contract, target, combines=True) - 1) + 1
+            behind = wavelets(contract, target, combines=True) - 1  # the first one
+            combining = behind * arithmetic.cycles_per_element(target) // arithmetic.words
+            stretched = combining + 1
             terms += _reduction(trees, stretched, target)
     return terms
 

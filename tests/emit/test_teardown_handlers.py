@@ -257,7 +257,7 @@ def test_a_setting_that_is_left_out_or_another_is_found(
 ) -> None:
     bundle = bundle_of("program_mixed")
     assert old in bundle.files["router.csl"]
-    files = bundle.files | {"router.csl": bundle.files["router.csl"].replace(old, new, 1)}
+    files = dict(bundle.files) | {"router.csl": bundle.files["router.csl"].replace(old, new, 1)}
     changed = SimpleNamespace(files=files, program=bundle.program)
     monkeypatch.setitem(globals(), "bundle_of", lambda _: changed)
     with pytest.raises(AssertionError):

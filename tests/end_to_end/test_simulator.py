@@ -27,11 +27,12 @@ def outcome(program: Any, bundle: Any, seed: int | None) -> tuple[int, int, byte
     collective = bundle.schedule.collective
     grid, contract = collective.grid, collective.contract
     given = make_input(collective, 1)
-    area = (0, 0, grid.width, grid.height, contract.length)
+    area = (0, 0, grid.width, grid.height, contract.words)
     simulator = fabsim.Simulator(program, visit_seed=seed)
-    simulator.memcpy_h2d(contract.buffer, given.reshape(-1), *area)
+    words = np.uint32 if contract.element.words > 1 else given.dtype
+    simulator.memcpy_h2d(contract.buffer, given.reshape(-1).view(words), *area)
     launch = simulator.launch("run")
-    found = simulator.memcpy_d2h(contract.buffer, given.dtype, *area)
+    found = simulator.memcpy_d2h(contract.buffer, words, *area)
     simulator.stop()
     return launch.cycles, launch.tile_cycles, found.tobytes()
 

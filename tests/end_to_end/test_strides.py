@@ -65,9 +65,9 @@ def test_two_of_16_bits_that_are_apart_do_not_share_a_wavelet():
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_columns_of_tiles_are_exchanged(target):
-    text = (Path(__file__).parents[2] / "examples" / "halo_columns.coll").read_text()
-    for sizes in ({"P": 3, "Q": 2, "B": 7, "W": 4}, {"P": 1, "Q": 1, "B": 2, "W": 3}):
-        report = compile_text(text, "halo_columns.coll", sizes, target).run(seed=3)
+    text = (Path(__file__).parents[2] / "examples" / "program_halo_columns.coll").read_text()
+    for sizes in ({"P": 3, "Q": 2, "B": 7, "T": 4}, {"P": 1, "Q": 1, "B": 2, "T": 3}):
+        report = compile_text(text, "program_halo_columns.coll", sizes, target).run(seed=3)
         assert report.verified, report.problem
 
 
