@@ -223,7 +223,7 @@ def costs_of(plan: Plan) -> Costs:
         words=contract.element.words,
         arithmetic=arithmetic,
         combine=combine,
-        answer=combine // contract.element.words - 1,
+        answer=ceil(combine / contract.element.words) - 1,  # the value takes the longer half
         negate_rate=_rate(engine.negate_words, contract),
         apply_rate=_combining_rate(contract, target),
         move_rate=_rate(engine.negate_words, contract),
