@@ -39,7 +39,7 @@ use crate::code::Code;
 use crate::cost::ScalarTiming;
 use crate::graph::Graph;
 use crate::inline::Callees;
-use fabsim_program::program::{Function, FunctionId, TileProgram};
+use fabsim_program::program::{Function, FunctionId, Inst, SymbolKind, TileProgram};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -67,7 +67,8 @@ impl Lowering {
         }
     }
 
-    /// The code of all functions of a program.
+    /// The code of the functions of a program; that of one that nothing can call any more, since its
+    /// calls are all inlined, is empty.
     pub fn lower(&mut self, program: &TileProgram) -> Vec<Arc<Code>> {
         if self.table.optimized == 0 {
             let functions = program.functions.iter();
@@ -75,9 +76,16 @@ impl Lowering {
         }
         let callees = Callees::new(&program.functions);
         let variables = Variables::new(&program.variables);
-        let ids = (0..program.functions.len() as u32).map(FunctionId);
-        ids.map(|id| self.optimized(&callees, &variables, id))
-            .collect()
+        let mut codes = vec![None; program.functions.len()];
+        let mut wanted = entries(program);
+        while let Some(id) = wanted.pop() {
+            if let Some(code @ None) = codes.get_mut(id.0 as usize) {
+                let found = self.optimized(&callees, &variables, id);
+                wanted.extend(called(&found.insts));
+                *code = Some(found);
+            }
+        }
+        codes.into_iter().map(Option::unwrap_or_default).collect()
     }
 
     fn plain(&mut self, function: &Arc<Function>) -> Arc<Code> {
@@ -105,6 +113,41 @@ impl Lowering {
         self.known.insert(key, Arc::clone(&code));
         code
     }
+}
+
+/// The functions that something else than a call by name begins: tasks, handlers, the host; all, where
+/// there are calls through pointers.
+fn entries(program: &TileProgram) -> Vec<FunctionId> {
+    let mut insts = program.functions.iter().flat_map(|f| &f.code);
+    if insts.any(|inst| matches!(inst, Inst::CallPointer { .. })) {
+        return (0..program.functions.len() as u32)
+            .map(FunctionId)
+            .collect();
+    }
+    let tasks = program.tasks.iter().map(|task| task.function);
+    let torn_down = program.teardown_handlers.iter().map(|&(_, id)| id);
+    let emptied = program.empty_queue_handlers.iter().map(|&(_, _, id)| id);
+    let launched = program
+        .symbols
+        .iter()
+        .filter_map(|symbol| match symbol.kind {
+            SymbolKind::Function(id) => Some(id),
+            SymbolKind::Pointer { .. } => None,
+        });
+    tasks
+        .chain(torn_down)
+        .chain(emptied)
+        .chain(launched)
+        .collect()
+}
+
+/// The functions that code calls by name, or for each element of a `@map`.
+fn called(insts: &[Inst]) -> impl Iterator<Item = FunctionId> + '_ {
+    insts.iter().filter_map(|inst| match inst {
+        Inst::Call { function, .. } => Some(*function),
+        Inst::Map(map) => Some(map.function),
+        _ => None,
+    })
 }
 
 /// The code of a function after all passes; none if it is too large.

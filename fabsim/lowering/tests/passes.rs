@@ -297,3 +297,31 @@ fn places_in_the_source_stay_with_their_instructions() {
     let origin = code.origin(0, divide.expect("a division"));
     assert_eq!((origin.function, origin.at), (1, 1));
 }
+
+#[test]
+fn a_function_whose_calls_are_all_inlined_has_no_code_unless_a_pointer_may_lead_there() {
+    let callee = || function(0, vec![constant(0, 7), result(0)]);
+    let call = Inst::Call {
+        function: FunctionId(1),
+        args: Box::new([]),
+        dst: Some(Slot(0)),
+    };
+    let mut made = program(vec![function(0, vec![call, result(0)]), callee()], vec![]);
+    made.symbols.truncate(1);
+    let codes = optimized(&made);
+    assert!(!codes[0]
+        .insts
+        .iter()
+        .any(|i| matches!(i, Inst::Call { .. })));
+    assert!(codes[1].insts.is_empty());
+
+    let by_pointer = Inst::CallPointer {
+        function: Slot(0),
+        args: Box::new([]),
+        dst: None,
+    };
+    let through = vec![constant(0, 2), by_pointer, Inst::Return { src: None }];
+    let mut made = program(vec![function(0, through), callee()], vec![]);
+    made.symbols.truncate(1);
+    assert!(!optimized(&made)[1].insts.is_empty());
+}

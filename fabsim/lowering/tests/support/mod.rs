@@ -36,7 +36,12 @@ pub fn program(functions: Vec<Function>, variables: Vec<(u32, u32)>) -> TileProg
         address,
         bytes,
     };
+    let launched = |id| Symbol {
+        name: format!("f{id}"),
+        kind: SymbolKind::Function(FunctionId(id)),
+    };
     TileProgram {
+        symbols: (0..functions.len() as u32).map(launched).collect(),
         functions: functions.into_iter().map(Arc::new).collect(),
         memory_bytes: 2 * MEMORY as u32,
         variables: variables.into_iter().map(variable).collect(),
