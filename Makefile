@@ -32,7 +32,7 @@ quick: setup
 	$(BIN)/ruff format --check compiler research tests grammar templates fabsim playground
 	$(BIN)/ruff check compiler research tests grammar templates fabsim playground
 	$(MAKE) --no-print-directory types
-	$(BIN)/pytest -n $(JOBS) -m "$$($(BIN)/python tests/stages.py $(STAGE))"
+	$(BIN)/pytest -n $(JOBS) -m "($$($(BIN)/python tests/stages.py $(STAGE))) and not nightly"
 
 .PHONY: installed
 installed: $(VENV)/.collc $(VENV)/.evaluator $(VENV)/.fabsim
@@ -208,6 +208,11 @@ site: setup
 
 wheels:
 	.ci/wheels
+
+# The tests that take longest.
+.PHONY: test-nightly
+test-nightly: setup
+	$(BIN)/pytest -n $(JOBS) -m nightly
 
 # Sweeps on the engines of clusters, in each one's local mode.
 .PHONY: engines

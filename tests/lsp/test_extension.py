@@ -56,6 +56,7 @@ def test_what_the_package_names_is_there() -> None:
     assert grammar["scopeName"] == GRAMMAR["scopeName"]
 
 
+@pytest.mark.nightly
 def test_the_extension_is_packed_with_what_it_needs(tmp_path: Path) -> None:
     if not shutil.which("npm"):
         pytest.skip("there is no npm here")
