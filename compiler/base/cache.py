@@ -17,6 +17,8 @@ from multiprocessing import Pool
 from pathlib import Path
 from typing import Any, TypeVar
 
+from collc.base.workers import one_thread
+
 Work = TypeVar("Work")
 Answer = TypeVar("Answer")
 
@@ -71,7 +73,7 @@ def on_all_cores(
     not looked for again, the others are given to `keep` as soon as all before them have been."""
     answers = [known(one) for one in work]
     missing = [one for one, answer in zip(work, answers, strict=True) if answer is None]
-    with Pool(max(1, min(len(missing), jobs or os.cpu_count() or 1))) as pool:
+    with Pool(max(1, min(len(missing), jobs or os.cpu_count() or 1)), one_thread) as pool:
         running = pool.imap(find, missing)
         for one, answer in zip(work, answers, strict=True):
             if answer is None:

@@ -19,7 +19,7 @@ def by_identity(most: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """A function with its last results held. Arguments are compared by identity, since to compare
     or hash a phase takes as long as to check it; they have to be frozen, as does the result."""
 
-    def memoized(find: Callable[P, R]) -> Callable[P, R]:
+    def decorated(find: Callable[P, R]) -> Callable[P, R]:
         held: dict[tuple[int, ...], tuple[tuple[object, ...], R]] = {}
 
         @wraps(find)
@@ -34,7 +34,7 @@ def by_identity(most: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
         return again
 
-    return memoized
+    return decorated
 
 
-remembered = by_identity(PHASES)
+memoized = by_identity(PHASES)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from collc.base.diagnostics import Diagnostic
-from collc.base.memoize import remembered
+from collc.base.memoize import memoized
 from collc.checks.step_table_entries import step_tables_of
 from collc.checks.step_table_run import Run, due, run_rows
 from collc.plan import Phase, Plan
@@ -30,7 +30,7 @@ def rows_delivery(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
         yield from _problems(*exchange_of_length(phase, pattern, pattern.slicing.count))
 
 
-@remembered
+@memoized
 def _problems(phase: Phase, pattern: StepsPhase) -> tuple[Diagnostic, ...]:
     assert phase.exchange is not None, "a phase made of steps is an exchange"
     target, lost = connections(phase, pattern)

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from collc.base.diagnostics import Diagnostic
-from collc.base.memoize import remembered
+from collc.base.memoize import memoized
 from collc.checks.by_phase import phases_of, problems
 from collc.plan import AREA_BITS, Exchange, Lane, Phase, Plan, RowKind
 from collc.plan.entries import Ints, bits_of, entries_of, numbers_of, puts_out, table_at, values_of
@@ -48,7 +48,7 @@ def shape_problem(plan: Plan, phase: Phase, pattern: StepsPhase) -> str:
     return _shape_problem(phase, pattern, plan.element, plan.operation)
 
 
-@remembered
+@memoized
 def _shape_problem(
     phase: Phase,
     pattern: StepsPhase,

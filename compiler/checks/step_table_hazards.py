@@ -13,7 +13,7 @@ import numpy as np
 
 from collc.base.diagnostics import Diagnostic
 from collc.base.joins import Ranges
-from collc.base.memoize import remembered
+from collc.base.memoize import memoized
 from collc.checks.step_table_entries import step_tables_of
 from collc.plan import Phase, Plan, RowKind
 from collc.plan.dynamic_lengths import exchange_of_length
@@ -32,7 +32,7 @@ def rows_hazards(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
         yield from _problems(*exchange_of_length(phase, pattern, pattern.slicing.count))
 
 
-@remembered
+@memoized
 def _problems(phase: Phase, pattern: StepsPhase) -> tuple[Diagnostic, ...]:
     rows = unrolled(phase, pattern)
     found = np.concatenate([_within_rows(rows), *_across_lanes(rows)])

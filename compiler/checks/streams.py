@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 
 from collc.base.diagnostics import Diagnostic
-from collc.base.memoize import remembered
+from collc.base.memoize import memoized
 from collc.checks.step_table_entries import shape_problem
 from collc.checks.stream_left_over import left_over
 from collc.checks.stream_run import Line, Place, Router, Work, combined, run
@@ -57,7 +57,7 @@ def streams(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
             yield Diagnostic(code, f"in `{phase.name}` {problem}", pattern.span, help=REPORT)
 
 
-@remembered
+@memoized
 def _problems(phase: Phase, pattern: StepsPhase, own_only: bool) -> tuple[tuple[str, str], ...]:
     """Codes and what is wrong."""
     roles = roles_of_places(phase, pattern)

@@ -18,6 +18,7 @@ from rich.console import Console
 from rich.progress import track
 
 from collc.base.cache import on_all_cores
+from collc.base.workers import one_thread
 from collc.commands.output import WRONG_RUN, print_data
 from collc.commands.source import Source, reporting, source_options
 from collc.driver.question_cache import Remembered
@@ -100,7 +101,7 @@ def _rows(question: Question, remembered: Remembered, lengths: range, jobs: int)
     deciding = on_all_cores(question.decide, wanted, remembered.plan, remembered.keep, jobs)
     chosen = dict(zip(wanted, _shown(deciding, "choosing", len(wanted)), strict=True))
     crossings = list(different(chosen))
-    with Pool(max(1, min(len(crossings), jobs))) as pool:
+    with Pool(max(1, min(len(crossings), jobs)), one_thread) as pool:
         found = pool.starmap(partial(crossing_of_plans, question.least), crossings)
     return list(
         rows_of(chosen, {low: last for (low, *_), last in zip(crossings, found, strict=True)})

@@ -14,11 +14,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from collc.cost.bound import bound_of
+from collc.cost.call_stream import Call, CallStream, call_stream_of
 from collc.cost.calls import finished
 from collc.cost.operations import costs_of
 from collc.cost.predict import Mask, Prediction, Times, predict
 from collc.cost.roots import at_root
-from collc.cost.stream import Call, CallStream, call_stream_of
 from collc.plan.dynamic_lengths import Lengths
 from collc.plan.program import ProgramPlan
 from collc.schedule.lengths import collective_of_length

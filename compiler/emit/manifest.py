@@ -115,14 +115,18 @@ def _several(plan: ProgramPlan, model: ProgramModel) -> dict[str, Any]:
     }
 
 
-def _buffer_of(contract: Contract) -> dict[str, str | int | None]:
-    """What the vectors are; a barrier has none."""
+def _buffer_of(contract: Contract) -> dict[str, object]:
+    """What the vectors are; a barrier has none. How far elements are apart is said where they are,
+    and the buffer of the result where it is another one."""
     if not contract.buffer:
         return {"element": None, "length": 0, "operation": None}
+    result = contract.result
     return {
         "element": contract.element.value,
         "length": contract.length,
         "operation": contract.operation.value if contract.operation else None,
+        **({"stride": contract.stride} if contract.stride > 1 else {}),
+        **({"result": {"name": result.name, "stride": result.stride}} if result else {}),
     }
 
 

@@ -43,14 +43,16 @@ _CALLBACK = {
 _OF_PAIRS = """
 if (index_next) {{
   index_next = false;
-  const index = if (takes or (ties and (received < own))) received else own; return index;
+  const index = if (takes or (ties and (received < own))) received else own;
+  return index;
 }}
 index_next = true;
 const own_value = {own};
 const received_value = {received};
 takes = (received_value {first} own_value);
 ties = (received_value == own_value);
-const value = if (takes) received else own; return value;
+const value = if (takes) received else own;
+return value;
 """
 _PAIR_STATE = (
     "var index_next: bool = false;  // the words of a pair are its value, then its index",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from collc.base.memoize import remembered
+from collc.base.memoize import memoized
 from collc.lowering.steps.numbers import number_of
 from collc.plan import Entry, Lane, Number, Phase
 from collc.plan.entries import Ints, extent_of, kind_of, kinds_at, puts_out, values_of, varies
@@ -32,7 +32,7 @@ class StepTable:
     loops: tuple[PrintedLoop, ...]
 
 
-@remembered
+@memoized
 def table_numbers(phase: Phase, index: int) -> tuple[int, ...]:
     """For each role the number of the table that its lane has, 0 for none. Lanes that do the same,
     whatever their colors, have one."""
@@ -43,7 +43,7 @@ def table_numbers(phase: Phase, index: int) -> tuple[int, ...]:
     )
 
 
-@remembered
+@memoized
 def tables_of(phase: Phase, index: int) -> tuple[StepTable, ...]:
     """The tables of a lane, in the order of the roles."""
     roles: dict[int, list[int]] = {}

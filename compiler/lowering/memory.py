@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from collc.base.memoize import remembered
+from collc.base.memoize import memoized
 from collc.plan import BY_WAVELET, Exchange, Lane, Phase, Plan, stream_of
 from collc.plan.entries import Ints, entries_of, kinds_at, values_of
 from collc.plan.step_tables import places_of
@@ -93,7 +93,7 @@ def lane_numbers(lane: Lane) -> int:
     return sum(LOOP_HEADER + ROW_NUMBERS * len(loop.entries) for loop in lane.table)
 
 
-@remembered
+@memoized
 def row_numbers(phase: Phase) -> int:
     """Numbers of 16 bits that the rows of a lane take in a PE at most: five a row and turn,
     and one behind the last that says that it was."""

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from collc.base.memoize import remembered
+from collc.base.memoize import memoized
 from collc.lowering.configuration import is_switched, setters, torn_down_by
 from collc.lowering.memory import INSTRUCTION_BYTES
 from collc.plan import Role, Route, Strided
@@ -51,7 +51,7 @@ class _Setting:
     switched: bool
 
 
-@remembered
+@memoized
 def reconfiguration_bytes(plan: ProgramPlan) -> int:
     """The estimate for the PE that needs most, of all call streams together; 0 if nothing is torn
     down."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from collc.base.memoize import remembered
+from collc.base.memoize import memoized
 from collc.plan import Exchange, Lane, Phase, RowKind
 from collc.plan.entries import Ints, entries_of, kind_of, table_at, varies
 
@@ -26,7 +26,7 @@ def places_of(phase: Phase, role: int) -> Ints:
     return np.array(sorted({place for run in along for place in run}), dtype=np.int64)
 
 
-@remembered
+@memoized
 def extent_of(phase: Phase) -> int:
     """How many elements every row of a phase sends and how many it receives, if that is the same
     number for all of them; else 0. What is relayed has other lengths, and so has what is cut when

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from collc.base.memoize import remembered
+from collc.base.memoize import memoized
 from collc.plan import AREA_BITS, Direction, Exchange, Lane, Phase, Role, Route, RowKind
 from collc.plan.entries import FIELDS, Ints, table_at, values_of
 from collc.spec.exchange import StepsPhase
@@ -63,7 +63,7 @@ def roles_of_places(phase: Phase, pattern: StepsPhase) -> tuple[Role | None, ...
     return tuple(found)
 
 
-@remembered
+@memoized
 def unrolled(phase: Phase, pattern: StepsPhase) -> Unrolled:
     """The rows of the first line of a phase."""
     assert phase.exchange is not None, "a phase made of steps is an exchange"
@@ -135,7 +135,7 @@ def _in_elements(rows: Ints, start: Ints, lanes: int, exchange: Exchange) -> Unr
     )  # fmt: skip
 
 
-@remembered
+@memoized
 def connections(phase: Phase, pattern: StepsPhase) -> tuple[Ints, str]:
     """For each lane (place * lanes + lane), the lane that gets what it sends, NOWHERE if it sends
     nothing; and what is wrong with the routes, in words.

@@ -17,6 +17,7 @@ from importlib.util import find_spec
 from time import sleep
 from typing import Any
 
+from collc.base.workers import one_thread
 from collc.sweep.points import Point, Verdict, judge
 
 TRIES = 4  # of a point whose worker dies
@@ -38,7 +39,7 @@ def on_processes(points: Points, jobs: int, judged: Judge = judge) -> Answers:
     waiting, tries = list(points), dict.fromkeys(points, 0)
     dead: list[int] = []
     running: dict[Future[Verdict], tuple[int, ProcessPoolExecutor]] = {}
-    idle = [ProcessPoolExecutor(1) for _ in range(min(jobs, len(points)))]
+    idle = [ProcessPoolExecutor(1, initializer=one_thread) for _ in range(min(jobs, len(points)))]
     try:
         while waiting or running:
             while waiting and idle:
@@ -51,7 +52,7 @@ def on_processes(points: Points, jobs: int, judged: Judge = judge) -> Answers:
                     yield number, future.result()
                     continue
                 pool.shutdown()
-                idle.append(ProcessPoolExecutor(1))
+                idle.append(ProcessPoolExecutor(1, initializer=one_thread))
                 tries[number] += 1
                 (waiting if tries[number] < TRIES else dead).append(number)
     finally:

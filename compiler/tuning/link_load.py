@@ -12,7 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from collc.base.memoize import remembered
+from collc.base.memoize import memoized
 from collc.lowering.steps.wiring import RELAY_LANES
 from collc.plan import Phase
 from collc.plan.unrolled import Ints
@@ -119,7 +119,7 @@ def transfers(pattern: StepsPhase, index: int) -> tuple[Ints, Ints, Ints]:
     return places[source], places[target], size
 
 
-@remembered
+@memoized
 def _places(pattern: StepsPhase) -> Ints:
     return np.array(pattern.places, dtype=np.int64)
 

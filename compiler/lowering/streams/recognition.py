@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from collc.base.memoize import remembered
+from collc.base.memoize import memoized
 from collc.lowering.streams.forms import (
     Form,
     all_to_all,
@@ -39,7 +39,7 @@ class Recognised:
     combines: bool = False
 
 
-@remembered
+@memoized
 def recognised(phase: StepsPhase, *, own_only: bool = False) -> Recognised | None:
     """The stream that does what a phase does; None if there is none. With `own_only` nothing but
     the own slice of each rank counts."""

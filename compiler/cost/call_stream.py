@@ -27,7 +27,7 @@ from collc.plan.program import ProgramPlan, Use
 from collc.spec import ContractKind
 from collc.spec.simd import PAIR, WIDE
 
-MOST_TRIED = 6  # times that tasks which put each other off are followed
+MOST_FOLLOWED = 6  # times that tasks which put each other off are followed
 BETWEEN = 2  # a task between two operations of a phase: it issues the second, and returns
 RAISED = 1  # cycles from where a teardown may leave a router to where its handler may start
 
@@ -264,7 +264,7 @@ class CallStream:
             if not on.any():
                 continue
             length = part.dispatch[number] + BETWEEN + ends.long * number
-            for _ in range(MOST_TRIED):
+            for _ in range(MOST_FOLLOWED):
                 due = ends.due[number]
                 begin = self._begins_between(position, ends, Piece(due, length, on))
                 before, late[number] = late[number], part.dispatch[number] + begin - due

@@ -1,0 +1,10 @@
+"""Processes that share the cores of this machine."""
+
+from __future__ import annotations
+
+import os
+
+
+def one_thread() -> None:
+    """What a worker begins with: its simulator leaves the other cores to the other workers."""
+    os.environ.setdefault("FABSIM_THREADS", "1")
