@@ -4,8 +4,8 @@ use fabsim::program::Arch;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-const COMMON_LAYOUT: &str = include_str!("../conformance/common/layout.csl");
-const COMMON_PE: &str = include_str!("../conformance/common/pe.csl");
+const COMMON_LAYOUT: &str = include_str!("../../conformance/common/layout.csl");
+const COMMON_PE: &str = include_str!("../../conformance/common/pe.csl");
 
 /// Begins a part: `//--- name.csl`.
 const PART: &str = "//--- ";

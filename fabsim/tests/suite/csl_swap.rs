@@ -1,8 +1,6 @@
 //! Color swap on wse2: which color a wavelet has after it has arrived.
 
-mod csl_support;
-
-use csl_support::*;
+use crate::csl_support::*;
 use fabsim::csl::CompileOptions;
 use fabsim::host::{SimOptions, Simulator};
 use fabsim::program::Arch;

@@ -1,12 +1,10 @@
 //! Main threads run ahead of their cycle where nobody else can see it: everything comes out as if they
 //! did not.
 
-mod ahead_support;
-mod csl_support;
-mod flows_support;
-mod support;
+use crate::ahead_support;
+use crate::flows_support;
 
-use csl_support::{accepts, compile, BOTH};
+use crate::csl_support::{accepts, compile, BOTH};
 use fabsim::csl::CompileOptions;
 use fabsim::host::{SimOptions, Simulator};
 use fabsim::program::*;

@@ -1,8 +1,6 @@
 //! What a compilation says besides its design: several errors at once, warnings, printed lines.
 
-mod csl_support;
-
-use csl_support::*;
+use crate::csl_support::*;
 use fabsim::csl::{compile_sources, Compilation, CompileOptions};
 use fabsim::diagnostic::Diagnostic;
 use fabsim::program::Arch;

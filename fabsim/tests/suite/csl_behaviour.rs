@@ -1,8 +1,6 @@
 //! Rules of the language that show when a program runs: conversions, queues, widths, turns.
 
-mod csl_support;
-
-use csl_support::*;
+use crate::csl_support::*;
 use fabsim::csl::CompileOptions;
 use fabsim::host::{SimOptions, Simulator};
 use fabsim::program::Arch::{self, Wse2, Wse3};

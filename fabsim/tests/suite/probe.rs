@@ -1,7 +1,6 @@
 //! What a recorder is told.
 
-mod support;
-
+use crate::support::*;
 use fabsim::fabric::grid::PeIndex;
 use fabsim::fabric::observer::{Observer, Passage};
 use fabsim::host::SimOptions;
@@ -11,7 +10,6 @@ use fabsim::pe::Pe;
 use fabsim::probe::{Probe, RampPassage, Recorder};
 use fabsim::program::*;
 use std::any::Any;
-use support::*;
 
 const BUFFER: u16 = 32;
 const COUNT: u16 = 20;

@@ -1,8 +1,6 @@
 //! Ports: the host sends and receives at single PEs, several transfers at once.
 
-mod csl_support;
-
-use csl_support::*;
+use crate::csl_support::*;
 use fabsim::csl::CompileOptions;
 use fabsim::host::{SimOptions, Simulator, VisitOrder};
 use fabsim::program::Arch;

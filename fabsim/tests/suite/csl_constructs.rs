@@ -1,8 +1,6 @@
 //! What a program uses of the language, as `CompileOptions::constructs` tells it.
 
-mod csl_support;
-
-use csl_support::BOTH;
+use crate::csl_support::BOTH;
 use fabsim::csl::{compile_sources, CompileOptions};
 use fabsim::program::Arch;
 use std::collections::{BTreeMap, BTreeSet};

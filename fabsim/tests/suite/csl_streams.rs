@@ -1,8 +1,6 @@
 //! FIFOs and streams of the host, from CSL to what arrives.
 
-mod csl_support;
-
-use csl_support::*;
+use crate::csl_support::*;
 use fabsim::host::{Area, SimOptions, Simulator};
 use fabsim::program::{Arch, Design};
 use std::sync::Arc;

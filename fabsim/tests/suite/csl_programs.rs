@@ -1,9 +1,7 @@
 //! Whole programs of the kind a compiler emits: a layout with a module of its own that gives every PE
 //! its routes and a struct of parameters, and a PE program in two modules.
 
-mod csl_support;
-
-use csl_support::*;
+use crate::csl_support::*;
 use fabsim::csl::CompileOptions;
 use fabsim::program::*;
 

@@ -1,11 +1,9 @@
 //! What is undefined, stuck or beyond a limit, and how it is told.
 
-mod support;
-
+use crate::support::*;
 use fabsim::host::{SimOptions, Simulator};
 use fabsim::program::*;
 use std::sync::Arc;
-use support::*;
 
 fn fails(design: &Arc<Design>, options: SimOptions) -> (String, &'static str) {
     let error = simulate_with(design, options)

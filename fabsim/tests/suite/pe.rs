@@ -1,12 +1,10 @@
 //! Compute elements: tasks, operations, microthreads, host commands, and what is said when they
 //! cannot go on.
 
-mod support;
-
+use crate::support::*;
 use fabsim::host::{SimOptions, Simulator};
 use fabsim::program::*;
 use std::sync::Arc;
-use support::*;
 
 const NOTES: u32 = 32;
 

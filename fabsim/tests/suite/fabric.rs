@@ -1,11 +1,9 @@
 //! Routers, links, switches and filters, seen through small designs.
 
-mod support;
-
+use crate::support::*;
 use fabsim::host::{SimOptions, VisitOrder};
 use fabsim::program::*;
 use std::sync::Arc;
-use support::*;
 
 const BUFFER: u16 = 32;
 

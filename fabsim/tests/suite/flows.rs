@@ -1,17 +1,14 @@
 //! Tiles in flows are not visited, and nothing but the time it takes comes out differently: random
 //! programs, with and without flows, up to a random cycle.
 
-mod flows_support;
-mod support;
-
+use crate::flows_support::{program, Random, BUFFER, WORDS};
+use crate::support::*;
 use fabsim::fabric::observer::Observer;
 use fabsim::host::{SimOptions, Simulator};
 use fabsim::probe::{Probe, Recorder};
 use fabsim::program::*;
-use flows_support::{program, Random, BUFFER, WORDS};
 use std::any::Any;
 use std::sync::Arc;
-use support::*;
 
 /// What comes out of two launches: what they say, and all that is to be known of the machine.
 #[derive(PartialEq, Debug)]

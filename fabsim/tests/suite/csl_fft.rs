@@ -1,8 +1,6 @@
 //! `<kernels/fft>`: the transform of small cubes against the sum that defines it.
 
-mod csl_support;
-
-use csl_support::*;
+use crate::csl_support::*;
 use fabsim::csl::CompileOptions;
 use fabsim::host::{SimOptions, Simulator};
 use fabsim::program::{Arch, Design};

@@ -1,8 +1,6 @@
 //! Damaged programs: whatever the text, the front end answers with a design or a diagnostic.
 
-mod csl_support;
-
-use csl_support::*;
+use crate::csl_support::*;
 use fabsim::program::Arch;
 
 const PE: &str = r#"

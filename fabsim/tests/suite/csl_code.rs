@@ -1,9 +1,7 @@
 //! The scalar code that the front end emits, run by a small machine of the tests' own: it must
 //! compute what the text says.
 
-mod csl_support;
-
-use csl_support::*;
+use crate::csl_support::*;
 use fabsim::program::*;
 
 struct Machine<'a> {

@@ -1,8 +1,6 @@
 //! What the front end refuses, and the near misses it accepts; `conformance/` has the rest.
 
-mod csl_support;
-
-use csl_support::*;
+use crate::csl_support::*;
 use fabsim::csl::CompileOptions;
 use fabsim::program::Arch::{self, Wse2, Wse3};
 

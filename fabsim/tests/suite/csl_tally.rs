@@ -1,8 +1,6 @@
 //! `<kernels/tally>`: a sum over a rectangle that knows when it is complete.
 
-mod csl_support;
-
-use csl_support::*;
+use crate::csl_support::*;
 use fabsim::csl::CompileOptions;
 use fabsim::host::{SimOptions, Simulator};
 use fabsim::program::Arch;

@@ -2,12 +2,10 @@
 //! as programs of our own: what a DSD operation occupies, a message from send to receive, a chain of
 //! relays, and a chain of sums on both machines.
 
-mod support;
-
+use crate::support::*;
 use fabsim::host::{SimOptions, Simulator};
 use fabsim::program::*;
 use std::sync::Arc;
-use support::*;
 
 const STAMPS: u32 = 0;
 const VECTOR: u16 = 64;

@@ -1,9 +1,7 @@
 //! `<collectives_2d>` under random sequences of calls: no barrier between them, PEs that dawdle, both axes at
 //! once, compared with a model.
 
-mod csl_support;
-
-use csl_support::*;
+use crate::csl_support::*;
 use fabsim::csl::CompileOptions;
 use fabsim::host::{SimOptions, Simulator};
 use fabsim::program::Arch;

@@ -1,8 +1,6 @@
 //! `<tile_config>`: what a program changes of its tile while it runs.
 
-mod csl_support;
-
-use csl_support::*;
+use crate::csl_support::*;
 use fabsim::csl::CompileOptions;
 use fabsim::host::{SimOptions, Simulator};
 use fabsim::program::{Arch, Clock, Design};

@@ -2,11 +2,9 @@
 //! language, compiled and run, compared with what its header expects. `conformance/README.md` says
 //! how they are written.
 
-mod conformance_support;
-
-use conformance_support::outcome::Outcome;
-use conformance_support::program::Program;
-use conformance_support::{check, refresh, rules};
+use crate::conformance_support::outcome::Outcome;
+use crate::conformance_support::program::Program;
+use crate::conformance_support::{check, refresh, rules};
 use std::path::{Path, PathBuf};
 
 fn folder() -> PathBuf {

@@ -1,8 +1,6 @@
 //! `<collectives_2d>`: every collective from every root, one after the other, on both axes at once.
 
-mod csl_support;
-
-use csl_support::*;
+use crate::csl_support::*;
 use fabsim::csl::CompileOptions;
 use fabsim::host::{SimOptions, Simulator};
 use fabsim::program::Arch;

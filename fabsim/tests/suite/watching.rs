@@ -1,7 +1,6 @@
 //! Traces and usage reports.
 
-mod support;
-
+use crate::support::*;
 use fabsim::fabric::grid::PeIndex;
 use fabsim::host::{SimOptions, Simulator, VisitOrder};
 use fabsim::program::*;
@@ -11,7 +10,6 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::Arc;
-use support::*;
 
 const BUFFER: u16 = 32;
 const COUNT: u16 = 20;

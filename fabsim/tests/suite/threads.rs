@@ -1,10 +1,8 @@
 //! However many threads do the work, everything comes out the same.
 
-mod support;
-
+use crate::support::*;
 use fabsim::host::{LaunchReport, SimOptions};
 use fabsim::program::*;
-use support::*;
 
 const WIDTH: u16 = 90;
 const HEIGHT: u16 = 80;

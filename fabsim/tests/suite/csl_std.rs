@@ -1,8 +1,6 @@
 //! The standard modules, each by a program that uses what it offers.
 
-mod csl_support;
-
-use csl_support::*;
+use crate::csl_support::*;
 use fabsim::host::{SimOptions, Simulator};
 use fabsim::program::Arch;
 use std::sync::Arc;

@@ -4,12 +4,10 @@
 //! docs/machine.md. Every PE owns a receive and a send color; the value is the difference of two
 //! stamps at PE 0, before and after its operations.
 
-mod support;
-
+use crate::support::*;
 use fabsim::host::{SimOptions, VisitOrder};
 use fabsim::program::*;
 use std::sync::Arc;
-use support::*;
 
 const STAMPS: u32 = 0;
 const POINTER: u32 = 16;

@@ -1,0 +1,34 @@
+//! All tests of the simulator as a whole in one program: linking one takes a fraction of what thirty take.
+
+mod ahead;
+mod ahead_support;
+mod calibration;
+mod conformance;
+mod conformance_support;
+mod csl_behaviour;
+mod csl_code;
+mod csl_collectives;
+mod csl_collectives_random;
+mod csl_constructs;
+mod csl_damage;
+mod csl_fft;
+mod csl_messages;
+mod csl_programs;
+mod csl_rules;
+mod csl_std;
+mod csl_streams;
+mod csl_support;
+mod csl_swap;
+mod csl_tally;
+mod csl_tile_config;
+mod fabric;
+mod flows;
+mod flows_support;
+mod host_ports;
+mod pe;
+mod probe;
+mod study;
+mod support;
+mod threads;
+mod undefined;
+mod watching;
