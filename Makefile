@@ -15,7 +15,7 @@ FABSIM_SOURCES := fabsim/Cargo.toml fabsim/Cargo.lock fabsim/pyproject.toml \
 EVALUATOR_SOURCES := $(wildcard evaluator/*.toml evaluator/*.lock evaluator/*.pyi evaluator/src/*.rs)
 RUST := evaluator fabsim
 
-.PHONY: demo test quick setup tools lint types test-python test-rust fuzz format clean
+.PHONY: demo test quick setup tools lint lint-python lint-rust types test-python test-rust fuzz format clean
 
 # What a first look needs and no more, in parallel, by a profile that is built in a third of the time;
 # nothing that only a second build or a second start would gain from.
@@ -23,8 +23,10 @@ demo:
 	@CARGO_INCREMENTAL=0 PIP_NO_COMPILE=1 $(MAKE) --no-print-directory -j3 RUST_PROFILE=quick installed
 	$(BIN)/collc run examples/two_phase.coll -D P=64 -D B=256 -D S=8 -o out/two_phase
 
-test: lint
-	$(MAKE) --no-print-directory types test-rust test-python
+# Building, linting and the simulator's tests side by side: each of them waits for one processor at times.
+test:
+	$(MAKE) --no-print-directory -j3 setup lint types test-rust
+	$(MAKE) --no-print-directory test-python
 
 # Lint, types, and the tests of the stages that have changed, or of one: make quick STAGE=proof.
 STAGE ?=
@@ -77,9 +79,13 @@ $(VENV)/.fabsim: $(FABSIM_SOURCES) | $(VENV)/.maturin
 	$(WITH_RUST) ./fabsim
 	@touch $@
 
-lint: setup
+lint: lint-python lint-rust
+
+lint-python: $(VENV)/.tests
 	$(BIN)/ruff format --check compiler research tests grammar templates fabsim playground
 	$(BIN)/ruff check compiler research tests grammar templates fabsim playground
+
+lint-rust: | tools
 	for crate in $(RUST); do (cd $$crate && cargo fmt --all --check) || exit 1; done
 	cd evaluator && cargo clippy --quiet --all-targets --features extension-module -- -D warnings
 	cd fabsim && cargo clippy --quiet --workspace --all-targets -- -D warnings
@@ -92,12 +98,12 @@ types: setup
 	$(BIN)/mypy --strict fabsim/python/fabsim
 	$(BIN)/mypy --strict playground/build.py playground/link.py
 
-test-rust: setup
+test-rust: | tools
 	cd evaluator && cargo test --quiet
 	cd fabsim && cargo test --quiet --workspace --exclude fabsim-binding
 
 test-python: setup
-	$(BIN)/pytest -n $(JOBS)
+	$(BIN)/pytest -n $(JOBS) --dist worksteal
 
 # Coverage-guided, on all cores, FUZZ_SECONDS for each target.
 FUZZ_SECONDS ?= 60

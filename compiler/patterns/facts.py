@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -86,6 +87,7 @@ def facts_of(pattern: Pattern) -> Facts:
     )
 
 
+@cache
 def contracts_of(pattern: Pattern) -> tuple[ContractKind, ...]:
     """The contracts that a pattern is proved to keep, what it is for first: the contract that its
     name ends in, else the strongest."""
