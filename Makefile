@@ -15,7 +15,7 @@ FABSIM_SOURCES := fabsim/Cargo.toml fabsim/Cargo.lock fabsim/pyproject.toml \
 EVALUATOR_SOURCES := $(wildcard evaluator/*.toml evaluator/*.lock evaluator/*.pyi evaluator/src/*.rs)
 RUST := evaluator fabsim
 
-.PHONY: demo test quick setup tools lint lint-python lint-rust types test-python test-rust fuzz format clean
+.PHONY: demo test quick setup tools lint lint-python lint-rust types test-python test-packages test-rust fuzz format clean
 
 # What a first look needs and no more, in parallel, by a profile that is built in a third of the time;
 # nothing that only a second build or a second start would gain from.
@@ -26,7 +26,7 @@ demo:
 # Building, linting and the simulator's tests side by side: each of them waits for one processor at times.
 test:
 	$(MAKE) --no-print-directory -j3 setup lint types test-rust
-	$(MAKE) --no-print-directory test-python
+	$(MAKE) --no-print-directory -j2 test-python test-packages
 
 # Lint, types, and the tests of the stages that have changed, or of one: make quick STAGE=proof.
 STAGE ?=
@@ -104,6 +104,10 @@ test-rust: | tools
 
 test-python: setup
 	$(BIN)/pytest -n $(JOBS) --dist worksteal
+
+# The site without a dead link; wheels, installed and run where there is no compiler.
+test-packages: site
+	.ci/wheels --here
 
 # Coverage-guided, on all cores, FUZZ_SECONDS for each target.
 FUZZ_SECONDS ?= 60
