@@ -102,6 +102,8 @@ test-rust: | tools
 	cd evaluator && cargo test --quiet
 	cd fabsim && cargo test --quiet --workspace --exclude fabsim-binding
 
+# Hundreds of tests start a command, each of which would compile every module anew.
+test-python: export PYTHONDONTWRITEBYTECODE :=
 test-python: setup
 	$(BIN)/pytest -n $(JOBS) --dist worksteal
 
