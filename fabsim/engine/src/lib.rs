@@ -2,7 +2,7 @@
 //!
 //! In reading order: `fabric` moves wavelets through routers; `pe` runs tasks and DSD operations;
 //! `flow` takes long streams in one stride; `prefetch` asks for memory before it is used; `machine`
-//! joins them into cycles, `worker` is its pool of threads and `alarm` its calendar; `timing` holds
+//! joins them into cycles, `worker` what each of its threads does and `alarm` its calendar; `timing` holds
 //! every cycle count; `fault` and `report` are what can go wrong (`report_text` in words), `probe`
 //! where statistics look in, `trace` what they are.
 

@@ -10,12 +10,14 @@
 
 mod changes;
 mod registers;
+mod team;
 mod undefined;
 mod zones;
 
 use self::registers::writes_registers;
+use self::team::Team;
 pub use self::zones::worthwhile_threads;
-use self::zones::{for_all, pool, zones, TILES_WORTH_A_THREAD};
+use self::zones::{for_all, team, zones, TILES_WORTH_A_THREAD};
 use crate::fabric::grid::PeIndex;
 use crate::fabric::observer::Silent;
 use crate::fabric::split_front;
@@ -30,8 +32,6 @@ use crate::worker::{Cycle, Worker};
 use fabsim_lowering::Lowering;
 use fabsim_program::limits::limits;
 use fabsim_program::program::Design;
-use rayon_core::ThreadPool;
-use std::sync::Arc;
 
 /// How far the current host command has got.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -83,7 +83,7 @@ pub struct Machine {
     /// check that.
     pub runs_ahead: bool,
     /// Those that share the work with the one that steps, if any.
-    threads: Option<Arc<ThreadPool>>,
+    threads: Option<Team>,
     lenient: bool,
     /// A wavelet has left the rectangle, and `warnings` says so.
     lost_noted: bool,
@@ -140,7 +140,7 @@ impl Machine {
             recorder: None,
             flows: true,
             runs_ahead: true,
-            threads: pool(ends.len()),
+            threads: team(ends.len()),
             lenient,
             lost_noted: false,
             writes_registers: writes_registers(design),
@@ -220,8 +220,10 @@ impl Machine {
         let Some(mut recorder) = self.recorder.take() else {
             let visited: usize = self.workers.iter().map(Worker::visited).sum();
             let worth_it = visited >= TILES_WORTH_A_THREAD * self.workers.len();
-            let threads = self.threads.clone().filter(|_| worth_it);
-            return self.step_with(threads.as_deref(), &mut Silent);
+            let mut threads = self.threads.take();
+            let stepped = self.step_with(threads.as_mut().filter(|_| worth_it), &mut Silent);
+            self.threads = threads;
+            return stepped;
         };
         let stepped = self.step_with(None, &mut recorder);
         self.recorder = Some(recorder);
@@ -230,7 +232,7 @@ impl Machine {
 
     fn step_with<P: Probe>(
         &mut self,
-        threads: Option<&ThreadPool>,
+        mut threads: Option<&mut Team>,
         probe: &mut P,
     ) -> Result<(), SimError> {
         if self.is_idle() {
@@ -240,7 +242,7 @@ impl Machine {
         }
         let now = self.cycle;
         let may_flow = self.may_flow(probe);
-        self.first_half(threads, probe);
+        self.first_half(threads.as_deref_mut(), probe);
         if let Err(failure) = self.gather() {
             self.visit_flows();
             return Err(failure);
@@ -253,7 +255,7 @@ impl Machine {
             self.make_changes();
             self.writes_registers = true;
         }
-        self.second_half(threads, probe);
+        self.second_half(threads.as_deref_mut(), probe);
         self.fabric.exchange(now + 1, probe);
         self.raise_teardowns();
         if may_flow {
@@ -265,7 +267,7 @@ impl Machine {
         self.check_collisions(probe)
     }
 
-    fn first_half<P: Probe>(&mut self, threads: Option<&ThreadPool>, probe: &mut P) {
+    fn first_half<P: Probe>(&mut self, threads: Option<&mut Team>, probe: &mut P) {
         let cycle = Cycle {
             now: self.cycle,
             plans: &self.plans,
@@ -291,7 +293,7 @@ impl Machine {
         }
     }
 
-    fn second_half<P: Probe>(&mut self, threads: Option<&ThreadPool>, probe: &mut P) {
+    fn second_half<P: Probe>(&mut self, threads: Option<&mut Team>, probe: &mut P) {
         let cycle = Cycle {
             now: self.cycle,
             plans: &self.plans,
@@ -321,7 +323,11 @@ impl Machine {
     }
 
     /// Flows go on, end and begin.
-    fn between(&mut self, threads: Option<&ThreadPool>) {
+    fn between(&mut self, threads: Option<&mut Team>) {
+        let is_work = |worker: &Worker| worker.flows.has_work();
+        if !self.workers.iter().any(is_work) {
+            return;
+        }
         self.at_flows(threads, |worker, cycle, pes, moving| {
             worker.between(cycle, pes, moving);
         });
@@ -345,7 +351,7 @@ impl Machine {
 
     fn at_flows(
         &mut self,
-        threads: Option<&ThreadPool>,
+        threads: Option<&mut Team>,
         work: impl Fn(&mut Worker, Cycle, &mut [Pe], &mut Moving) + Sync,
     ) {
         let cycle = Cycle {

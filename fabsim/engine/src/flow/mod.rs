@@ -245,6 +245,11 @@ impl Flows {
         }
     }
 
+    /// Whether there is anything to do between two cycles.
+    pub fn has_work(&self) -> bool {
+        self.count > 0 || !self.candidates.is_empty()
+    }
+
     /// After all moves of a cycle, before the next one.
     pub fn between(&mut self, site: &mut Site) {
         if self.count > 0 {

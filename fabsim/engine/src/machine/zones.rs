@@ -1,17 +1,20 @@
 //! How the work of a cycle is shared out among threads.
 
+use super::team::Team;
 use crate::fabric::grid::{Grid, PeIndex};
 use fabsim_program::program::Design;
-use rayon_core::{ThreadPool, ThreadPoolBuilder};
-use std::sync::Arc;
+use std::sync::Mutex;
 
-/// Tiles to visit for each thread, with fewer of which a cycle is done before the others have begun.
-pub(super) const TILES_WORTH_A_THREAD: usize = 200;
+/// Tiles to visit for each thread, with fewer of which a cycle takes no longer than the threads' waiting for
+/// each other.
+pub(super) const TILES_WORTH_A_THREAD: usize = 60;
 
-/// How many threads a machine of so many tiles can have use for: no more than there are processors, and so
-/// many that each has enough to do in cycles in which a fifth of the tiles are visited.
+/// Tiles of a machine for each thread: with fewer, most cycles are done by one.
+const TILES_OF_A_THREAD: usize = 1000;
+
+/// How many threads a machine of so many tiles can have use for: no more than there are processors.
 pub fn worthwhile_threads(tiles: usize, processors: usize) -> usize {
-    (tiles / (5 * TILES_WORTH_A_THREAD)).clamp(1, processors.max(1))
+    (tiles / TILES_OF_A_THREAD).clamp(1, processors.max(1))
 }
 
 /// Where the zones of the threads end: rows are shared out evenly.
@@ -26,32 +29,25 @@ pub(super) fn zones(design: &Design, threads: usize) -> Vec<PeIndex> {
 }
 
 /// The threads for all zones but one. If the system has none to give, one thread does it all.
-pub(super) fn pool(zones: usize) -> Option<Arc<ThreadPool>> {
+pub(super) fn team(zones: usize) -> Option<Team> {
     let others = zones.checked_sub(1).filter(|&others| others > 0)?;
-    let pool = ThreadPoolBuilder::new().num_threads(others).build();
-    pool.ok().map(Arc::new)
+    Team::new(others).ok()
 }
 
 /// Does the work of all zones, side by side if there are threads for it: that of the first one on
-/// this thread, the others' on those of the pool, which wait between two cycles instead of being started anew.
+/// this thread, each of the others' always on the same one, whose cache has what it needs.
 pub(super) fn for_all<Z: Send>(
-    threads: Option<&ThreadPool>,
+    threads: Option<&mut Team>,
     zones: impl Iterator<Item = Z>,
     work: impl Fn(Z) + Sync,
 ) {
     let Some(threads) = threads else {
         return zones.for_each(work);
     };
-    let mut zones = zones;
-    let Some(own) = zones.next() else {
-        return;
-    };
-    threads.in_place_scope(|scope| {
-        for zone in zones {
-            let work = &work;
-            scope.spawn(move |_| work(zone));
-        }
-        work(own);
+    let zones: Vec<Mutex<Option<Z>>> = zones.map(|zone| Mutex::new(Some(zone))).collect();
+    threads.run(&|number| {
+        let own = zones.get(number).and_then(|zone| zone.lock().ok()?.take());
+        own.into_iter().for_each(&work);
     });
 }
 

@@ -1,0 +1,230 @@
+//! Threads that work together, several times a cycle.
+//!
+//! Putting a thread to sleep and waking it takes longer than many a cycle does. So whoever waits for the
+//! others first looks again and again, for about as long as sleep and waking would take, and sleeps only
+//! then. Where that has not paid of late, since other programs have the processors, it sleeps sooner.
+
+use std::any::Any;
+use std::hint::spin_loop;
+use std::io;
+use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle, Thread};
+use std::time::{Duration, Instant};
+
+/// How long a thread looks for something to do before it sleeps: what sleep and waking take.
+const LONGEST: Duration = Duration::from_micros(50);
+/// The same where that has not paid.
+const SHORTEST: Duration = Duration::from_micros(1);
+/// Looks between two looks at the clock.
+const LOOKS: usize = 16;
+
+/// What all members do, each with its number.
+type Work<'a> = dyn Fn(usize) + Sync + 'a;
+
+/// The threads beside the one that asks them to work.
+#[derive(Debug)]
+pub struct Team {
+    shared: Arc<Shared>,
+    members: Vec<JoinHandle<()>>,
+    patience: Patience,
+}
+
+/// A piece of work, and who waits for its end.
+#[derive(Clone)]
+struct Task {
+    work: &'static Work<'static>,
+    caller: Thread,
+}
+
+#[derive(Default)]
+struct Shared {
+    /// How many tasks there have been; the end of the team counts as one.
+    posted: AtomicUsize,
+    /// The last of them; none when the team ends.
+    task: Mutex<Option<Task>>,
+    /// Members that have not finished it.
+    busy: AtomicUsize,
+    /// What the first member that panicked did so with.
+    panic: Mutex<Option<Box<dyn Any + Send>>>,
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, to: &mut std::fmt::Formatter) -> std::fmt::Result {
+        to.debug_struct("Shared").finish_non_exhaustive()
+    }
+}
+
+/// No task and no panic is half written, whatever happened to a thread that held the lock.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Team {
+    /// A team of so many threads beside the caller's, or the system's error if it has none to give.
+    pub fn new(others: usize) -> io::Result<Team> {
+        let mut team = Team {
+            shared: Arc::default(),
+            members: Vec::new(),
+            patience: Patience::default(),
+        };
+        for number in 1..=others {
+            let shared = Arc::clone(&team.shared);
+            let name = format!("fabsim {number}");
+            let member = move || shared.serve(number);
+            team.members
+                .push(thread::Builder::new().name(name).spawn(member)?);
+        }
+        Ok(team)
+    }
+
+    /// Calls `work` by every member and by this thread, which is number 0; returns when all have finished.
+    pub fn run(&mut self, work: &Work) {
+        // SAFETY: nobody calls it after this function has ended, which it does not do, and does not unwind
+        // either, before `busy` is 0; and a member does not use it after it has counted itself out.
+        let work = unsafe { std::mem::transmute::<&Work, &'static Work<'static>>(work) };
+        let caller = thread::current();
+        self.shared
+            .busy
+            .store(self.members.len(), Ordering::Relaxed);
+        self.post(Some(Task { work, caller }));
+        let own = catch_unwind(AssertUnwindSafe(|| work(0)));
+        let busy = &self.shared.busy;
+        self.patience.wait(|| busy.load(Ordering::Acquire) == 0);
+        let theirs = lock(&self.shared.panic).take();
+        if let Some(panic) = own.err().or(theirs) {
+            resume_unwind(panic);
+        }
+    }
+
+    fn post(&self, task: Option<Task>) {
+        *lock(&self.shared.task) = task;
+        self.shared.posted.fetch_add(1, Ordering::Release);
+        for member in &self.members {
+            member.thread().unpark();
+        }
+    }
+}
+
+impl Drop for Team {
+    fn drop(&mut self) {
+        self.post(None);
+        for member in self.members.drain(..) {
+            // Its panics have been passed on.
+            let _ = member.join();
+        }
+    }
+}
+
+impl Shared {
+    /// What a member does all its life.
+    fn serve(&self, number: usize) {
+        let mut patience = Patience::default();
+        for served in 0.. {
+            patience.wait(|| self.posted.load(Ordering::Acquire) != served);
+            let Some(Task { work, caller }) = lock(&self.task).clone() else {
+                return;
+            };
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| work(number))) {
+                lock(&self.panic).get_or_insert(panic);
+            }
+            if self.busy.fetch_sub(1, Ordering::AcqRel) == 1 {
+                caller.unpark();
+            }
+        }
+    }
+}
+
+/// How long a thread looks before it sleeps.
+#[derive(Debug)]
+struct Patience {
+    bound: Duration,
+}
+
+impl Default for Patience {
+    fn default() -> Patience {
+        Patience { bound: LONGEST }
+    }
+}
+
+impl Patience {
+    /// Returns when `is_ready`; whoever makes it so wakes this thread afterwards.
+    fn wait(&mut self, is_ready: impl Fn() -> bool) {
+        if is_ready() {
+            return;
+        }
+        let begun = Instant::now();
+        while begun.elapsed() < self.bound {
+            for _ in 0..LOOKS {
+                if is_ready() {
+                    return self.learn(begun.elapsed());
+                }
+                spin_loop();
+            }
+        }
+        while !is_ready() {
+            thread::park();
+        }
+        self.learn(begun.elapsed());
+    }
+
+    /// It was that long. Sleep may have taken as long again.
+    fn learn(&mut self, waited: Duration) {
+        self.bound = match waited < 2 * LONGEST {
+            true => (2 * self.bound).min(LONGEST),
+            false => (self.bound / 2).max(SHORTEST),
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicU64;
+
+    #[test]
+    fn all_have_worked_when_it_returns_however_long_they_waited() {
+        let mut team = Team::new(3).expect("threads");
+        let sums = [const { AtomicU64::new(0) }; 4];
+        for round in 1..=300 {
+            if round % 100 == 0 {
+                thread::sleep(4 * LONGEST);
+            }
+            team.run(&|number| {
+                sums[number].fetch_add(round, Ordering::Relaxed);
+            });
+            let so_far = round * (round + 1) / 2;
+            assert!(sums.iter().all(|sum| sum.load(Ordering::Relaxed) == so_far));
+        }
+    }
+
+    #[test]
+    fn a_panic_is_passed_on_when_all_have_finished_and_the_team_goes_on() {
+        let mut team = Team::new(2).expect("threads");
+        for failing in 0..3 {
+            let done = AtomicUsize::new(0);
+            let work = |number| {
+                assert_ne!(number, failing, "on purpose");
+                thread::sleep(Duration::from_millis(2));
+                done.fetch_add(1, Ordering::Relaxed);
+            };
+            assert!(catch_unwind(AssertUnwindSafe(|| team.run(&work))).is_err());
+            assert_eq!(done.into_inner(), 2);
+        }
+        let done = AtomicUsize::new(0);
+        team.run(&|_| {
+            done.fetch_add(1, Ordering::Relaxed);
+        });
+        assert_eq!(done.into_inner(), 3);
+    }
+
+    #[test]
+    fn waits_that_are_too_long_shorten_looking_and_short_ones_lengthen_it() {
+        let mut patience = Patience::default();
+        (0..9).for_each(|_| patience.learn(Duration::from_millis(3)));
+        assert_eq!(patience.bound, SHORTEST);
+        (0..9).for_each(|_| patience.learn(Duration::from_micros(20)));
+        assert_eq!(patience.bound, LONGEST);
+    }
+}
