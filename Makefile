@@ -200,11 +200,15 @@ teaching: setup
 architecture: setup
 	$(BIN)/python tests/architecture.py
 
-# The site, into build/site; a dead link ends it. Wheels into dist/, tried where there is no Rust.
-.PHONY: site wheels
+# The site, into build/site; a dead link ends it. It carries the playground and the teaching pages where
+# they were built, and a whole one has both. Wheels into dist/, tried where there is no Rust.
+.PHONY: site whole-site wheels
 site: setup
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[site]'
 	$(BIN)/mkdocs build --strict
+
+whole-site: playground teaching
+	$(MAKE) --no-print-directory site
 
 wheels:
 	.ci/wheels

@@ -48,16 +48,20 @@ function verdict(loaded: Loaded): HTMLElement | null {
   if (loaded.problem) return h("p", { class: "notice bad", role: "alert", "data-testid": "problem" }, loaded.problem);
   if (!run) return h("p", { class: "notice", "data-testid": "note" }, loaded.notRun);
   if (run.problem) return h("p", { class: "notice bad", role: "alert", "data-testid": "problem" }, run.problem);
-  if (typeof run.cycles !== "number") return null;
+  if (typeof run.cycles !== "number") {
+    return loaded.run ? h("div", { class: "headline" }, figure(loaded.run.end, "cycles recorded", "cycles")) : null;
+  }
   const off = prediction ? ((prediction.cycles - run.cycles) / run.cycles) * 100 : 0;
   return h(
     "div",
     { class: "headline" },
-    h("div", {}, h("b", { "data-testid": "cycles" }, count(run.cycles)), h("span", {}, "cycles simulated")),
-    prediction
-      ? h("div", {}, h("b", { "data-testid": "predicted" }, count(prediction.cycles)), h("span", {}, `predicted, ${signed(off)} %`))
-      : null,
+    figure(run.cycles, "cycles simulated", "cycles"),
+    prediction ? figure(prediction.cycles, `predicted, ${signed(off)} %`, "predicted") : null,
   );
+}
+
+function figure(cycles: number, what: string, id: string): HTMLElement {
+  return h("div", {}, h("b", { "data-testid": id }, count(cycles)), h("span", {}, what));
 }
 
 function predictionOf({ program }: Loaded): (HTMLElement | null)[] {
@@ -237,7 +241,7 @@ function operationsOf(loaded: Loaded, pe: number): HTMLElement[] {
       continue;
     }
     const place = names[issue.place[n]];
-    const short = place.split("/").pop() ?? place;
+    const short = place.startsWith("<") ? place : (place.split("/").pop() ?? place);
     rows.push(
       h(
         "div",

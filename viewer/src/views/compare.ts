@@ -81,27 +81,29 @@ export class CompareView implements View {
 
   private drawProgram(pen: Pen, program: Loaded, axis: TimeAxis, top: number): void {
     const { theme } = this.app;
-    const { prediction, run, parameters, target } = program.program;
+    const { run } = program;
+    const { prediction, parameters, target } = program.program;
     const label = (text: string, at: number) => pen.text(text, LABELS - 12, top + at, { color: theme.dim, size: 11, align: "right" });
     const said = Object.entries(parameters ?? {}).map(([name, value]) => `${name} = ${value}`);
     pen.text(program.name, 24, top + 12, { color: theme.text, size: 14, bold: true });
     pen.text([target, ...said].filter(Boolean).join("   "), 24 + program.name.length * 8.6 + 16, top + 12, { color: theme.dim, size: 11.5 });
-    const best = Math.min(...this.app.programs.map((one) => one.program.run?.cycles ?? Infinity));
-    const cycles = run?.cycles;
-    if (typeof cycles === "number") {
+    const done = this.app.programs.filter((one) => one.run && !one.program.run?.problem);
+    const best = Math.min(...done.map(({ run }) => run!.end - run!.start));
+    const cycles = run ? run.end - run.start : null;
+    if (cycles !== null && done.includes(program)) {
       const more = cycles > best ? `  +${(((cycles - best) / best) * 100).toFixed(1)} %` : this.app.programs.length > 1 ? "  fastest" : "";
       pen.text(`${count(cycles)} cycles${more}`, axis.left + axis.width, top + 12, { color: cycles > best ? theme.dim : theme.accent, size: 12.5, align: "right", bold: true });
     }
-    label(`predicted ${prediction?.cycles ?? "\u2013"}`, 42);
+    if (prediction) label(`predicted ${prediction.cycles}`, 42);
     bar(pen, axis, top + 32, 20, predicted(program, theme));
-    label(`simulated ${cycles ?? "\u2013"}`, 66);
+    if (run) label(`simulated ${cycles}`, 66);
     bar(pen, axis, top + 56, 20, simulated(program, theme));
     if (this.each === SHORT) return;
     label("critical path", 92);
     bar(pen, axis, top + 82, 20, program.path.map((piece) => pathSegment(program, piece, theme)));
     label("link load", 138);
     load(pen, axis, program, top + 112, 56, theme);
-    if (run && program.run) this.drawPes(pen, program, program.run, axis, top + 182);
+    if (run) this.drawPes(pen, program, run, axis, top + 182);
     pen.line([24, top + FULL - 22, this.size.width - 24, top + FULL - 22], theme.faint, 1);
   }
 

@@ -113,15 +113,16 @@ export class LinesView implements View {
     const { theme } = this.app;
     const label = (text: string, top: number, bold = false) =>
       pen.text(text, LABELS - 12, top, { color: bold ? theme.text : theme.dim, size: 11, align: "right", bold });
-    const cycles = program.program.run?.cycles;
-    label(`predicted ${program.program.prediction?.cycles ?? "\u2013"}`, 38, true);
+    const { run } = program;
+    const { prediction } = program.program;
+    if (prediction) label(`predicted ${prediction.cycles}`, 38, true);
     bar(pen, axis, 28, 20, predicted(program, theme));
-    label(`simulated ${cycles ?? "\u2013"}`, 62, true);
+    if (run) label(`simulated ${run.end - run.start}`, 62, true);
     bar(pen, axis, 52, 20, simulated(program, theme));
-    label("critical path", 92, true);
+    if (run) label("critical path", 92, true);
     bar(pen, axis, 80, 24, program.path.map((piece) => pathSegment(program, piece, theme)));
-    if (program.path.length) pen.line([axis.x(program.path[0].from), 107, axis.x(program.run!.end), 107], theme.path, 2);
-    label("link load", 136);
+    if (program.path.length) pen.line([axis.x(program.path[0].from), 107, axis.x(run!.end), 107], theme.path, 2);
+    if (run) label("link load", 136);
     load(pen, axis, program, 116, 40, theme);
     pen.line([0, HEAD - 8, this.size.width, HEAD - 8], theme.line, 1);
   }
