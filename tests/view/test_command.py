@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 import subprocess
 import sys
@@ -169,6 +170,19 @@ def test_a_stuck_run_opens_with_its_cycle_of_waits(
     assert one.drawn() > 20
     one.show("routes")
     assert "made of a trace alone" in one.page.locator(".empty").inner_text()
+
+
+def test_the_message_of_a_run_that_does_not_finish_shows_it(
+    collc: Any, tmp_path: Path, opened: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FABSIM_OPTIONS", "--max-cycles 20")
+    done = collc("run", CHAIN, "-D", "P=8", "-D", "B=4")
+    (line,) = (one for one in done.stderr.splitlines() if "collc view" in one)
+    assert collc(*shlex.split(line.partition("collc ")[2])).exit_code == 3
+    one = opened(tmp_path / "chain.html")
+    assert "limit of 20 cycles" in one.text("problem")
+    one.show("motion")
+    assert one.drawn() > 5
 
 
 def test_a_text_trace_names_the_waits_too(stuck: Path, tmp_path: Path) -> None:

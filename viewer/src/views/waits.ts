@@ -142,9 +142,9 @@ export class WaitsView implements View {
   }
 }
 
-/** `PE (0, 0) waits at ...` without what the card's title says. */
-function afterPe(why: string): string {
-  return why.replace(/^PE \(\d+, \d+\) /, "");
+/** `PE (0, 0) waits at ...` without what the card's title says, and without folders. */
+export function afterPe(why: string): string {
+  return why.replace(/^PE \(\d+, \d+\) /, "").replace(/(?<=\s)[^\s<]*\/(?=[^/\s]+:\d)/, "");
 }
 
 export function wrapped(text: string, width: number): string[] {
