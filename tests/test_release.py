@@ -118,8 +118,7 @@ def test_the_site_is_built_without_a_dead_link_and_has_every_page(tmp_path: Path
         "-m",
         "mkdocs",
         "build",
-        "--strict",
-        "-q",
+        "--strict",  # which counts no warnings where none are shown
         "-d",
         str(tmp_path / "site"),
     ]

@@ -234,8 +234,9 @@ export class MotionView extends GridView implements View {
     const { scale } = this.viewport;
     const { hop, width, last } = run.trace;
     const cycle = Math.floor(this.app.time);
-    const part = this.app.time - cycle;
-    const radius = Math.max(1.3, scale * Math.min(0.11, this.spacing * 0.7));
+    // at rest they are under way, where they are not on top of what receives them
+    const part = this.app.time === cycle ? 0.35 : this.app.time - cycle;
+    const radius = Math.max(1.3, scale * Math.min(0.11, this.spacing * 0.85));
     const lanes = new Map<number, number>();
     const { fold } = this.layout(this.app.program);
     const moving = new Batches();
@@ -260,7 +261,7 @@ export class MotionView extends GridView implements View {
       if (hop.control[n]) controls.push(x, y);
     }
     const halo = this.app.theme.panel;
-    if (scale > 30) {
+    if (scale > 40) {
       moving.draw((_, points) => pen.dots(points, radius + 1.2, halo));
       landing.draw((_, points) => pen.dots(points, radius * (1.5 - part) + 1.2, halo));
     }
