@@ -184,6 +184,16 @@ test-viewer: setup viewer/node_modules/.made
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test,viewer]'
 	$(BIN)/pytest tests/view
 
+# The pictures of docs/viewer.md that a command makes, in Chromium.
+.PHONY: pictures
+PICTURE = $(BIN)/collc view examples/$(1).coll $(3) --png docs/viewer/$(2).png
+pictures: setup
+	$(call PICTURE,two_phase,routes) --view routes
+	$(call PICTURE,allreduce_2d,wafer,-D W=750 -D H=994 --no-run) --view routes
+	$(call PICTURE,allreduce_2d,motion,-D W=32 -D H=24) --view motion --dark
+	$(call PICTURE,two_phase,lines) --view lines
+	$(call PICTURE,two_phase,compare,--with S=16) --view compare --dark
+
 # The viewer with compiler and simulator in the browser, into build/playground: docs/playground.md. WHEELS
 # is a folder or a zip with numpy's wheel for Pyodide, where Pyodide's server cannot be reached.
 .PHONY: playground test-playground
@@ -212,11 +222,15 @@ teaching: setup
 architecture: setup
 	$(BIN)/python tests/architecture.py
 
-# The site, into build/site; a dead link ends it. Wheels into dist/, tried where there is no Rust.
-.PHONY: site wheels
+# The site, into build/site; a dead link ends it. It carries the playground and the teaching pages where
+# they were built, and a whole one has both. Wheels into dist/, tried where there is no Rust.
+.PHONY: site whole-site wheels
 site: setup
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[site]'
 	$(BIN)/mkdocs build --strict
+
+whole-site: playground teaching
+	$(MAKE) --no-print-directory site
 
 wheels:
 	.ci/wheels

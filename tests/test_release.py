@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
@@ -118,8 +118,7 @@ def test_the_site_is_built_without_a_dead_link_and_has_every_page(tmp_path: Path
         "-m",
         "mkdocs",
         "build",
-        "--strict",
-        "-q",
+        "--strict",  # which counts no warnings where none are shown
         "-d",
         str(tmp_path / "site"),
     ]
@@ -133,12 +132,32 @@ def test_the_site_is_built_without_a_dead_link_and_has_every_page(tmp_path: Path
 
 def test_a_link_to_a_file_that_is_not_there_ends_the_site() -> None:
     hook = script("site_links").on_page_markdown
-
-    class Page:
-        class file:  # noqa: N801 - as mkdocs has it
-            src_path = "a.md"
-
-    assert hook("[`LICENSE`](../LICENSE)", page=Page) == "`LICENSE`"
-    assert hook("see [this](../LICENSE)", page=Page) == "see this (`LICENSE`)"
+    page = page_of("a.md")
+    assert hook("[`LICENSE`](../LICENSE)", page=page, files=None) == "`LICENSE`"
+    assert hook("see [this](../LICENSE)", page=page, files=None) == "see this (`LICENSE`)"
     with pytest.raises(SystemExit, match=r"there is no nothing\.md"):
-        hook("[a](../nothing.md)", page=Page)
+        hook("[a](../nothing.md)", page=page, files=None)
+
+
+def page_of(path: str) -> SimpleNamespace:
+    """A page as mkdocs gives it to a hook."""
+    return SimpleNamespace(file=SimpleNamespace(src_path=path))
+
+
+def test_the_site_carries_what_was_built_and_links_to_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    structure = pytest.importorskip("mkdocs.structure.files", reason="there is no mkdocs here")
+    config = importlib.import_module("mkdocs.config").load_config(str(ROOT / "mkdocs.yml"))
+    monkeypatch.setattr(config.plugins, "_current_plugin", "site_links", raising=False)  # in a hook
+    hook = script("site_links")
+    (tmp_path / "pyodide").mkdir()
+    for name in ("chain.html", "pyodide/python.zip"):
+        (tmp_path / name).write_text(name)
+    built = {"teaching": tmp_path, "playground/app": tmp_path / "not_built"}
+    monkeypatch.setattr(hook, "CARRIED", built)
+    files = hook.on_files(structure.Files([]), config=config)
+    assert files.src_uris.keys() == {"teaching/chain.html", "teaching/pyodide/python.zip"}
+    page = page_of("teaching/README.md")
+    said = hook.on_page_markdown("`chain.html`, `ring.html`", page=page, files=files)
+    assert said == "[`chain.html`](chain.html), `ring.html`"

@@ -221,4 +221,5 @@ def _print_run(facts: dict[str, Any], output: Path | None, skew: int) -> None:
         click.echo(f"collc: {failure}: {facts['problem']}", err=True)
         if facts["cycles"] is None:
             chosen = "".join(f" -D {name}={value}" for name, value in facts["params"].items())
-            click.echo(f"help: to see it: collc view {facts['file']}{chosen}", err=True)
+            seen = f"{facts['file']} --target {facts['target']}{chosen}"
+            click.echo(f"help: to see it: collc view {seen}", err=True)

@@ -208,6 +208,7 @@ def _prediction(bundle: Viewed) -> dict[str, Any]:
     return {
         "cycles": found.cycles,
         "bound": found.bound,
+        "gap": found.gap,
         "breakdown": list(found.breakdown.items()),
         "terms": _terms(bundle),
         "path": [

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner, Result
+
+from collc.cli import commands
 
 pytest.importorskip("fabsim")
 import fabsim
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
+CHAIN = str(EXAMPLES / "chain.coll")
 BIN = Path(sys.executable).parent
 
 
 def ran(directory: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """A command as its own process."""
     return subprocess.run(
         [str(BIN / words[0]), *words[1:]],
         cwd=directory,
@@ -28,9 +35,22 @@ def ran(directory: Path, *words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_a_page_is_written_beside_and_named_after_the_file(tmp_path: Path) -> None:
-    done = ran(tmp_path, "collc", "view", str(EXAMPLES / "chain.coll"), "-D", "P=8", "-D", "B=4")
-    assert (done.returncode, done.stdout) == (0, "chain.html\n")
+@pytest.fixture
+def collc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
+    """`collc` in this process, which has it loaded, in an empty directory."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words: str) -> Result:
+        result = CliRunner().invoke(commands, words)
+        assert result.exception is None or isinstance(result.exception, SystemExit)
+        return result
+
+    return run
+
+
+def test_a_page_is_written_beside_and_named_after_the_file(tmp_path: Path, collc: Any) -> None:
+    done = collc("view", CHAIN, "-D", "P=8", "-D", "B=4")
+    assert (done.exit_code, done.stdout) == (0, "chain.html\n")
     text = (tmp_path / "chain.html").read_text()
     assert text.startswith("<!doctype html>")
     assert 'id="data-trace-0"' in text
@@ -38,24 +58,24 @@ def test_a_page_is_written_beside_and_named_after_the_file(tmp_path: Path) -> No
 
 def test_the_same_program_gives_the_same_bytes(tmp_path: Path) -> None:
     for name in ("a.html", "b.html"):
-        ran(tmp_path, "collc", "view", str(EXAMPLES / "chain.coll"), "-D", "P=8", "-o", name)
+        ran(tmp_path, "collc", "view", CHAIN, "-D", "P=8", "-D", "B=4", "-o", name)
     assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
 
 
-def test_json_has_the_numbers_of_run(tmp_path: Path) -> None:
-    words = [str(EXAMPLES / "chain.coll"), "-D", "P=8", "--json"]
-    shown = json.loads(ran(tmp_path, "collc", "view", *words, "-o", "x.html").stdout)
-    run = json.loads(ran(tmp_path, "collc", "run", *words).stdout)
+def test_json_has_the_numbers_of_run(collc: Any) -> None:
+    words = [CHAIN, "-D", "P=8", "--json"]
+    shown = json.loads(collc("view", *words, "-o", "x.html").stdout)
+    run = json.loads(collc("run", *words).stdout)
     (program,) = shown["programs"]
     assert program["cycles"] == run["cycles"]
     assert program["predicted_cycles"] == run["predicted_cycles"]
     assert shown["written"] == ["x.html"]
 
 
-def test_what_is_too_large_to_record_is_shown_without_a_run(tmp_path: Path) -> None:
+def test_what_is_too_large_to_record_is_shown_without_a_run(tmp_path: Path, collc: Any) -> None:
     words = ["view", str(EXAMPLES / "allreduce_2d.coll"), "-D", "W=750", "-D", "H=994"]
-    done = ran(tmp_path, "collc", *words, "-o", "wafer.html")
-    assert done.returncode == 0
+    done = collc(*words, "-o", "wafer.html")
+    assert done.exit_code == 0
     assert "--region" in done.stderr
     assert (tmp_path / "wafer.html").stat().st_size < 200_000
 
@@ -69,17 +89,19 @@ def test_what_is_too_large_to_record_is_shown_without_a_run(tmp_path: Path) -> N
         (["--view", "moon"], "moon"),
     ],
 )
-def test_wrong_usage_is_refused_by_name(words: list[str], said: str, tmp_path: Path) -> None:
-    done = ran(tmp_path, "collc", "view", str(EXAMPLES / "chain.coll"), *words)
-    assert done.returncode == 2
+def test_wrong_usage_is_refused_by_name(
+    words: list[str], said: str, tmp_path: Path, collc: Any
+) -> None:
+    done = collc("view", CHAIN, *words)
+    assert done.exit_code == 2
     assert said in done.stderr
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_program_at_fault_is_a_diagnostic_and_no_page(tmp_path: Path) -> None:
+def test_a_program_at_fault_is_a_diagnostic_and_no_page(tmp_path: Path, collc: Any) -> None:
     (tmp_path / "bad.coll").write_text("target wse2\nnonsense\n")
-    done = ran(tmp_path, "collc", "view", "bad.coll")
-    assert done.returncode == 1
+    done = collc("view", "bad.coll")
+    assert done.exit_code == 1
     assert "bad.coll:2" in done.stderr
     assert not (tmp_path / "bad.html").exists()
 
@@ -150,6 +172,19 @@ def test_a_stuck_run_opens_with_its_cycle_of_waits(
     assert "made of a trace alone" in one.page.locator(".empty").inner_text()
 
 
+def test_the_message_of_a_run_that_does_not_finish_shows_it(
+    collc: Any, tmp_path: Path, opened: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FABSIM_OPTIONS", "--max-cycles 20")
+    done = collc("run", CHAIN, "-D", "P=8", "-D", "B=4")
+    (line,) = (one for one in done.stderr.splitlines() if "collc view" in one)
+    assert collc(*shlex.split(line.partition("collc ")[2])).exit_code == 3
+    one = opened(tmp_path / "chain.html")
+    assert "limit of 20 cycles" in one.text("problem")
+    one.show("motion")
+    assert one.drawn() > 5
+
+
 def test_a_text_trace_names_the_waits_too(stuck: Path, tmp_path: Path) -> None:
     assert ran(tmp_path, "fabsim", "trace", "stuck.trace", "stuck.log").returncode == 0
     said = (tmp_path / "stuck.log").read_text()
@@ -164,38 +199,34 @@ def test_what_is_no_trace_is_refused_in_one_line(tmp_path: Path) -> None:
     assert done.stderr.count("\n") == 1
 
 
-def test_a_picture_is_made_without_a_window(tmp_path: Path) -> None:
+def test_a_picture_is_made_without_a_window(tmp_path: Path, collc: Any) -> None:
     if not shutil.which("chromium"):
         pytest.skip("no Chromium: no picture is made")
-    words = [str(EXAMPLES / "chain.coll"), "-D", "P=8", "--png", "x.png", "--view", "motion"]
-    done = ran(tmp_path, "collc", "view", *words)
+    done = collc("view", CHAIN, "-D", "P=8", "--png", "x.png", "--view", "motion")
     assert done.stdout == "x.png\n", done.stderr
     assert (tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")
     assert not (tmp_path / "chain.html").exists()
 
 
-def test_without_a_browser_a_picture_is_refused_by_name(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [str(BIN / "collc"), "view", str(EXAMPLES / "chain.coll"), "-D", "P=8", "--png", "x.png"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        env={"PATH": str(tmp_path)},
-        check=False,
-    )
-    assert done.returncode == 1
+def test_without_a_browser_a_picture_is_refused_by_name(
+    tmp_path: Path, collc: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    done = collc("view", CHAIN, "-D", "P=8", "--png", "x.png")
+    assert done.exit_code == 1
     assert "needs Chromium or Chrome" in done.stderr
 
 
-def test_all_combinations_of_values_are_run(tmp_path: Path) -> None:
-    words = [str(EXAMPLES / "chain.coll"), "--over", "P=4,8", "--over", "B=1,2,4", "--json"]
-    done = json.loads(ran(tmp_path, "collc", "view", *words).stdout)
+def test_all_combinations_of_values_are_run(collc: Any) -> None:
+    words = [CHAIN, "--over", "P=4,8", "--over", "B=1,2,4", "--json"]
+    done = json.loads(collc("view", *words).stdout)
     assert len(done["programs"]) == 6
     assert len({program["cycles"] for program in done["programs"]}) > 3
-    refused = ran(tmp_path, "collc", "view", *words, "--over", "B=1")
-    assert refused.returncode == 2
-    refused = ran(tmp_path, "collc", "view", *words, "--with", "P=3")
-    assert (refused.returncode, "--over is about one program" in refused.stderr) == (2, True)
+    refused = collc("view", *words, "--over", "B=1")
+    assert refused.exit_code == 2
+    refused = collc("view", *words, "--with", "P=3")
+    assert refused.exit_code == 2
+    assert "--over is about one program" in refused.output
 
 
 TEACHING = EXAMPLES.parent / "docs" / "teaching"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from collc.view import Observed, view_data
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
+@functools.cache
 def data_of(name: str, **params: int) -> tuple[Any, dict[str, Any]]:
     """A bundle and its data, as a page reads them."""
     file = EXAMPLES / f"{name}.coll"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import collc
-from collc.view import Observed, page_of, view_data
+from collc.view import Observed, Scope, page_of, view_data, watched_run
 from collc.view.page import page
 
 VIEWS = ("routes", "motion", "lines", "waits")
@@ -20,7 +20,7 @@ PROGRAMS: dict[str, dict[str, int]] = {
     "allreduce_2d": {"W": 32, "H": 24},
     "ring_allreduce": {},
     "all_to_all": {},
-    "program_mixed": {"ROUNDS": 1},
+    "program_mixed": {"R": 1},
 }
 
 
@@ -47,10 +47,11 @@ def test_numbers_are_those_of_the_run(name: str, made: Any, opened: Any) -> None
     assert one.number("path-sum") == program.report.cycles
 
 
+@pytest.mark.parametrize("name", PROGRAMS)
 def test_hops_are_those_of_the_report(
-    made: Any, opened: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, made: Any, opened: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    program = made("allreduce_2d", W=32, H=24)
+    program = made(name, **params_of(name))
     monkeypatch.setenv("FABSIM_OPTIONS", f"--report-json {tmp_path / 'report.json'}")
     program.bundle.run(seed=1)
     (report,) = tmp_path.iterdir()  # of a later simulator of a process it has a number
@@ -61,6 +62,26 @@ def test_hops_are_those_of_the_report(
     )
     assert shown == [[color["color"], color["hops"]] for color in colors]
     assert one.number("hops") == sum(color["hops"] for color in colors)
+
+
+def test_a_bound_is_held_against_what_it_bounds(made: Any, opened: Any) -> None:
+    several = opened(made("program_mixed", **params_of("program_mixed")).file)
+    assert "\u00d7" not in several.text("bound")
+    assert several.page.get_by_text("bound of the longest call").count() == 1
+    one = made("two_phase", P=64)
+    gap = one.bundle.prediction.gap
+    assert f"({gap:.2f} \u00d7)" in opened(one.file).text("bound")
+
+
+def test_the_path_has_the_distance_of_the_model_on_machines_of_slower_links(
+    opened: Any, tmp_path: Path
+) -> None:
+    file = Path(__file__).parents[2] / "examples" / "two_phase.coll"
+    bundle = collc.compile(file, target="wse3", P=64)
+    page_of([(bundle, watched_run(bundle, 1, Scope()), "")]).write(tmp_path / "wse3.html")
+    one = opened(tmp_path / "wse3.html")
+    assert one.page.evaluate("viewer.program.run.linkCycles") == 2
+    assert one.page.locator(".terms").get_by_text("distance 110").count() == 2  # model and run
 
 
 def test_a_click_shows_role_text_and_source_line(made: Any, opened: Any) -> None:

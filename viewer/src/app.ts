@@ -78,7 +78,7 @@ export class App {
   get busiest(): number {
     const { run } = this.program;
     if (!run) return 0;
-    const sums = run.loadOverTime(run.trace.last + 1);
+    const sums = run.loadOverTime(1);
     return sums.indexOf(sums.reduce((a, b) => Math.max(a, b), 0));
   }
 

@@ -46,6 +46,8 @@ export interface Phase {
 export interface Prediction {
   cycles: number;
   bound: number;
+  /** How many times the bound; null where the bound is not of the whole. */
+  gap: number | null;
   breakdown: [string, number][];
   terms: [string, number][];
   path: { phase: string; at: Place; waits: { rank: number; what: string; text: string }[] }[];

@@ -77,16 +77,15 @@ function draw(app: App, canvas: HTMLCanvasElement): void {
   to.clearRect(0, 0, width, height);
   const pen = new CanvasPen(to);
   const cycles = Math.max(1, Math.ceil(((run.trace.last + 1) / width) * 3));
-  const parts = Math.max(2, Math.round((run.trace.last + 1) / cycles));
-  if (loads?.key !== `${index} ${parts}`) loads = { key: `${index} ${parts}`, values: run.loadOverTime(parts) };
+  if (loads?.key !== `${index} ${cycles}`) loads = { key: `${index} ${cycles}`, values: run.loadOverTime(cycles) };
   const most = loads.values.reduce((a, b) => Math.max(a, b), 1);
   const [from, until] = app.span;
   const scale = width / (run.trace.last + 1);
   loads.values.forEach((value, n) => {
     const tall = (value / most) * (height - 8);
-    const at = (n / parts) * (run.trace.last + 1);
+    const at = n * cycles;
     const inside = !app.brush || (at >= from && at < until);
-    pen.rect((n / parts) * width, height - tall - 2, width / parts - 1, Math.max(tall, 1), inside ? app.theme.accent : app.theme.line);
+    pen.rect(at * scale, height - tall - 2, cycles * scale - 1, Math.max(tall, 1), inside ? app.theme.accent : app.theme.line);
   });
   if (app.brush) pen.frame(from * scale, 1, (until - from) * scale, height - 2, app.theme.accent, 1.5, 4);
   const x = app.time * scale;

@@ -1,5 +1,8 @@
 // Elements of the page. Text is only ever set as text, so that what a program says is never markup.
 
+import { DOING_NAMES, type Theme } from "./palette.ts";
+import type { Doing } from "./trace.ts";
+
 type Handlers = { [K in keyof HTMLElementEventMap as `on${K}`]?: (event: HTMLElementEventMap[K]) => void };
 type Attributes = Handlers & { class?: string } & Record<string, unknown>;
 
@@ -23,6 +26,16 @@ export function h<K extends keyof HTMLElementTagNameMap>(
 
 export function replace(parent: Element, ...children: (Node | string | null)[]): void {
   parent.replaceChildren(...children.filter((child) => child !== null));
+}
+
+/** An entry of a legend. */
+export function key(paint: string, label: string): HTMLElement {
+  return h("span", { class: "key" }, h("i", { style: `background:${paint}` }), label);
+}
+
+/** The legend of what compute elements do. */
+export function doingKeys(theme: Theme, doings: Doing[]): HTMLElement[] {
+  return doings.map((doing) => key(theme.doing[doing], DOING_NAMES[doing]));
 }
 
 /** 12 345, with thin spaces. */

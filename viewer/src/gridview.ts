@@ -12,6 +12,8 @@ export const LINK = [
   [0, -1],
 ]; // by side, as in a trace: west, east, south, north
 
+export const LABELLED = 56; // pixels a cell, from which on there is room for its place
+
 export abstract class GridView {
   protected readonly viewport = new Viewport(3, 220);
   protected size: Size = { width: 1, height: 1 };
@@ -79,9 +81,12 @@ export abstract class GridView {
   /** The lane of a color beside the middle of a link, as part of a cell. */
   protected lane(color: number): number {
     const colors = this.lanes();
-    const n = colors.indexOf(color);
-    const spacing = Math.min(0.15, 0.62 / Math.max(1, colors.length));
-    return (n - (colors.length - 1) / 2) * spacing;
+    return (colors.indexOf(color) - (colors.length - 1) / 2) * this.spacing;
+  }
+
+  /** Between lanes, as part of a cell. */
+  protected get spacing(): number {
+    return Math.min(0.15, 0.5 / Math.max(1, this.lanes().length));
   }
 }
 

@@ -2,9 +2,9 @@
 
 import type { App } from "./app.ts";
 import type { PeClass, Phase, Place } from "./data.ts";
-import { count, h, replace } from "./dom.ts";
+import { count, h, key, replace } from "./dom.ts";
 import { lesson } from "./lesson.ts";
-import type { Loaded } from "./loaded.ts";
+import { placeWords, type Loaded } from "./loaded.ts";
 import { DOING_NAMES, routeColor } from "./palette.ts";
 import { pathTerms } from "./path.ts";
 import type { Doing } from "./trace.ts";
@@ -35,9 +35,9 @@ function overview(app: App): Node[] {
   return [
     verdict(program),
     told ? h("section", { class: "lesson", "data-testid": "lesson" }, ...lesson(told)) : null,
-    ...predictionOf(program), ...runOf(program),
+    ...predictionOf(program), ...runOf(app),
     phasesOf(app),
-    sourceOf(program, null),
+    sourceOf(program, []),
   ].filter(
     (one): one is HTMLElement => one !== null,
   );
@@ -48,28 +48,34 @@ function verdict(loaded: Loaded): HTMLElement | null {
   if (loaded.problem) return h("p", { class: "notice bad", role: "alert", "data-testid": "problem" }, loaded.problem);
   if (!run) return h("p", { class: "notice", "data-testid": "note" }, loaded.notRun);
   if (run.problem) return h("p", { class: "notice bad", role: "alert", "data-testid": "problem" }, run.problem);
-  if (typeof run.cycles !== "number") return null;
+  if (typeof run.cycles !== "number") {
+    return loaded.run ? h("div", { class: "headline" }, figure(loaded.run.end, "cycles recorded", "cycles")) : null;
+  }
   const off = prediction ? ((prediction.cycles - run.cycles) / run.cycles) * 100 : 0;
   return h(
     "div",
     { class: "headline" },
-    h("div", {}, h("b", { "data-testid": "cycles" }, count(run.cycles)), h("span", {}, "cycles simulated")),
-    prediction
-      ? h("div", {}, h("b", { "data-testid": "predicted" }, count(prediction.cycles)), h("span", {}, `predicted, ${off >= 0 ? "+" : ""}${off.toFixed(1)} %`))
-      : null,
+    figure(run.cycles, "cycles simulated", "cycles"),
+    prediction ? figure(prediction.cycles, `predicted, ${signed(off)} %`, "predicted") : null,
   );
+}
+
+function figure(cycles: number, what: string, id: string): HTMLElement {
+  return h("div", {}, h("b", { "data-testid": id }, count(cycles)), h("span", {}, what));
 }
 
 function predictionOf({ program }: Loaded): (HTMLElement | null)[] {
   const { prediction } = program;
   if (!prediction) return [];
-  const gap = prediction.bound ? ` (${(prediction.cycles / prediction.bound).toFixed(2)} \u00d7)` : "";
+  const gap = prediction.gap ? ` (${prediction.gap.toFixed(2)} \u00d7)` : "";
   return [
     section(
       "Prediction",
       facts(
         fact("cycles", count(prediction.cycles), "prediction-cycles"),
-        fact("bound", `${count(prediction.bound)}${gap}`, "bound"),
+        prediction.bound
+          ? fact(gap ? "bound" : "bound of the longest call", `${count(prediction.bound)}${gap}`, "bound")
+          : null,
         ...prediction.breakdown.filter(([, cycles]) => cycles > 0).map(([name, cycles]) => fact(name, count(cycles))),
       ),
       prediction.terms.length ? termBar("by the model", prediction.terms) : null,
@@ -105,13 +111,14 @@ function termBar(title: string, terms: [string, number][]): HTMLElement {
       "div",
       { class: "keys" },
       ...terms.map(([name, cycles]) =>
-        h("span", { class: "key" }, h("i", { style: `background:${TERM_COLORS[name] ?? "#888"}` }), `${name} ${count(cycles)}`),
+        key(TERM_COLORS[name] ?? "#888", `${name} ${count(cycles)}`),
       ),
     ),
   );
 }
 
-function runOf(loaded: Loaded): (HTMLElement | null)[] {
+function runOf(app: App): (HTMLElement | null)[] {
+  const loaded = app.program;
   const { run } = loaded;
   if (!run) return [];
   const hops = run.hopsByColor();
@@ -132,7 +139,7 @@ function runOf(loaded: Loaded): (HTMLElement | null)[] {
           h(
             "div",
             { class: "hops", "data-color": color, "data-hops": n },
-            h("i", { style: `background:${routeColor(color)};width:${Math.max(2, (n / Math.max(...hops.values())) * 100)}%` }),
+            h("i", { style: `background:${routeColor(app.theme, color)};width:${Math.max(2, (n / Math.max(...hops.values())) * 100)}%` }),
             h("span", {}, `C${color} ${loaded.colorName(color)}`),
             h("b", {}, count(n)),
           ),
@@ -142,17 +149,16 @@ function runOf(loaded: Loaded): (HTMLElement | null)[] {
   ];
 }
 
-function phasesOf(app: App): HTMLElement | null {
-  const { phases } = app.program;
+function phasesOf({ program }: App): HTMLElement | null {
+  const { phases } = program;
   if (!phases.length) return null;
-  const several = new Set(phases.map((phase) => phase.collective)).size > 1;
   return section(
     "Phases",
     h(
       "ol",
       { class: "phases" },
       ...phases.map((phase) =>
-        h("li", {}, h("b", {}, several ? `${phase.collective}.${phase.name}` : phase.name), ` ${phase.about}`, h("span", { class: "dim" }, `  line ${phase.at.line}`)),
+        h("li", {}, h("b", {}, program.phaseName(phase)), ` ${phase.about}`, h("span", { class: "dim" }, `  line ${phase.at.line}`)),
       ),
     ),
   );
@@ -166,20 +172,19 @@ function selection(app: App, pe: number): Node[] {
     const at = program.map(n)[pe];
     return at ? [{ phase, one: phase.classes[at - 1] }] : [];
   });
-  const first = playing[0]?.phase.at ?? null;
   return [
     head,
-    ...playing.map(({ phase, one }) => roleOf(phase, one)),
+    ...playing.map(({ phase, one }) => roleOf(app, phase, one)),
     ...(playing.length || !program.phases.length ? [] : [h("p", { class: "notice" }, "It takes no part.")]),
     ...cyclesOf(app, pe),
     ...operationsOf(program, pe),
-    sourceOf(program, first),
+    sourceOf(program, playing.map(({ phase }) => phase.at)),
   ].filter((one): one is HTMLElement => one !== null);
 }
 
-function roleOf(phase: Phase, one: PeClass): HTMLElement {
+function roleOf(app: App, phase: Phase, one: PeClass): HTMLElement {
   return section(
-    phase.name,
+    app.program.phaseName(phase),
     h("p", { class: "role" }, h("b", { "data-testid": "role" }, one.name), ` ${one.about}`),
     one.text.length ? h("pre", { "data-testid": "role-text" }, one.text.join("\n")) : null,
     h(
@@ -189,14 +194,14 @@ function roleOf(phase: Phase, one: PeClass): HTMLElement {
         h(
           "div",
           { class: "use" },
-          h("i", { style: `background:${routeColor(use.color)}` }),
+          h("i", { style: `background:${routeColor(app.theme, use.color)}` }),
           h("b", {}, `C${use.color}`),
           h("span", {}, `${use.name}`),
           h("code", {}, use.positions.map((at) => `${at.receive} \u2192 ${at.send.join("+")}`).join(", then ")),
         ),
       ),
     ),
-    h("p", { class: "dim" }, `${phase.about}, ${phase.at.file}:${phase.at.line}`),
+    h("p", { class: "dim" }, `${phase.about}, ${placeWords(phase.at)}`),
   );
 }
 
@@ -215,6 +220,11 @@ function cyclesOf(app: App, pe: number): HTMLElement[] {
   ];
 }
 
+/** `+8.6`, `\u22120.4`. */
+function signed(part: number): string {
+  return `${part < 0 ? "\u2212" : "+"}${Math.abs(part).toFixed(1)}`;
+}
+
 const MOST_OPERATIONS = 12;
 
 /** The operations that a PE has issued, with their places in the CSL. */
@@ -231,7 +241,7 @@ function operationsOf(loaded: Loaded, pe: number): HTMLElement[] {
       continue;
     }
     const place = names[issue.place[n]];
-    const short = place.split("/").pop() ?? place;
+    const short = place.startsWith("<") ? place : (place.split("/").pop() ?? place);
     rows.push(
       h(
         "div",
@@ -252,13 +262,14 @@ function textAt(loaded: Loaded, place: string): string {
   return loaded.program.sources?.[file]?.split("\n")[Number(line) - 1]?.trim() ?? "";
 }
 
-function sourceOf(loaded: Loaded, at: Place | null): HTMLElement | null {
-  const file = at?.file ?? loaded.program.name;
+/** The text of the program, with the lines of some places marked. */
+function sourceOf(loaded: Loaded, places: Place[]): HTMLElement | null {
+  const file = places[0]?.file ?? loaded.program.name;
   const text = loaded.program.sources?.[file];
   if (text === undefined) return null;
   const lines = text.replace(/\n$/, "").split("\n");
   const rows = lines.map((line, n) => {
-    const here = at !== null && n + 1 >= at.line && n + 1 <= at.end_line;
+    const here = places.some((at) => at.file === file && n + 1 >= at.line && n + 1 <= at.end_line);
     return h("div", { class: here ? "here" : "", "data-line": n + 1 }, h("span", { class: "n" }, String(n + 1)), line || " ");
   });
   const code = h("pre", { class: "source", "data-testid": "source" }, ...rows);

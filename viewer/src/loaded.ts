@@ -1,6 +1,6 @@
 // A program of the page with everything that is derived from it.
 
-import type { Phase, Program } from "./data.ts";
+import type { Phase, Place, Program } from "./data.ts";
 import { classMap, routeStates, type RouteState } from "./grid.ts";
 import { criticalPath, type Piece } from "./path.ts";
 import { Run } from "./run.ts";
@@ -86,9 +86,21 @@ export class Loaded {
     return `PE (${this.place(pe).join(", ")})`;
   }
 
+  /** What the plans call a color: a name or two. */
   colorName(color: number): string {
-    const names = this.program.colors?.find((one) => one.number === color)?.names;
-    return names?.length ? names[0].split(".").pop()! : "";
+    const names = new Set(this.colorNames(color).map((name) => name.split(".").pop()!));
+    return [...names].slice(0, 2).join(", ") + (names.size > 2 ? " \u2026" : "");
+  }
+
+  /** What each collective calls a color. */
+  colorNames(color: number): string[] {
+    return this.program.colors?.find((one) => one.number === color)?.names ?? [];
+  }
+
+  /** A phase's name, with that of its collective where there are several. */
+  phaseName(phase: Phase): string {
+    const several = new Set(this.phases.map((one) => one.collective)).size > 1;
+    return several ? `${phase.collective}.${phase.name}` : phase.name;
   }
 
   /** Colors in use, by the plan and, where there is a run, by the trace. */
@@ -106,4 +118,9 @@ export class Loaded {
     });
     return found < 0 ? null : this.phases[found];
   }
+}
+
+/** `two_phase.coll:13`. */
+export function placeWords({ file, line }: Place): string {
+  return `${file.split("/").pop()}:${line}`;
 }

@@ -108,9 +108,9 @@ function header(app: App, drawing: Stage): HTMLElement {
 }
 
 function titles(app: App): Node[] {
-  if (app.programs.length === 1) return [h("strong", {}, app.program.name), h("span", { class: "dim" }, about(app.program))];
+  if (app.programs.length === 1) return [h("strong", {}, app.program.name), about(app.program)];
   if (app.programs.every((one) => one.program.name === app.program.program.name) && app.programs.length > 2) {
-    return [h("strong", {}, app.program.name), ...parameterChoices(app), h("span", { class: "dim" }, about(app.program))];
+    return [h("strong", {}, app.program.name), ...parameterChoices(app), about(app.program)];
   }
   const choose = h(
     "select",
@@ -122,7 +122,7 @@ function titles(app: App): Node[] {
     },
     ...app.programs.map((program, n) => h("option", { value: n, selected: n === app.active }, program.name)),
   );
-  return [choose, h("span", { class: "dim" }, about(app.program))];
+  return [choose, about(app.program)];
 }
 
 function activate(app: App, n: number): void {
@@ -159,9 +159,10 @@ function parameterChoices(app: App): Node[] {
   });
 }
 
-function about({ program, width, height }: Loaded): string {
+function about({ program, width, height }: Loaded): HTMLElement {
   const said = Object.entries(program.parameters ?? {}).map(([name, value]) => `${name}\u2009=\u2009${value}`);
-  return [program.target, `${count(width)} \u00d7 ${count(height)} PEs`, ...said].filter(Boolean).join(" \u00b7 ");
+  const text = [program.target, `${count(width)} \u00d7 ${count(height)} PEs`, ...said].filter(Boolean).join(" \u00b7 ");
+  return h("span", { class: "dim", title: text }, text);
 }
 
 function exports(app: App, drawing: Stage): HTMLElement {
@@ -224,13 +225,13 @@ function chip(app: App, color: number): HTMLElement {
     {
       class: app.shows(color) ? "chip" : "chip off",
       "aria-pressed": String(app.shows(color)),
-      title: "show or hide",
+      title: ["show or hide", ...app.program.colorNames(color)].join("\n"),
       onclick: () => {
         if (!app.hidden.delete(color)) app.hidden.add(color);
         app.change();
       },
     },
-    h("i", { style: `background:${routeColor(color)}` }),
+    h("i", { style: `background:${routeColor(app.theme, color)}` }),
     `${color}`,
     name ? h("span", { class: "dim" }, name) : null,
   );

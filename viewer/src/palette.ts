@@ -3,7 +3,7 @@
 import { Doing } from "./trace.ts";
 
 /** The colors of Okabe and Ito, without black and with some of Tol's "muted" behind them. */
-const ROUTES = [
+const ON_LIGHT = [
   "#0072b2",
   "#e69f00",
   "#009e73",
@@ -18,8 +18,19 @@ const ROUTES = [
   "#6699cc",
 ];
 
-export function routeColor(color: number): string {
-  return ROUTES[color % ROUTES.length];
+/** Instead of those that would be lost on dark ground. */
+const LIFTED: Record<string, string> = {
+  "#0072b2": "#3b8fd9",
+  "#56b4e9": "#7cc8f5",
+  "#882255": "#c0567f",
+  "#aa4499": "#c86bb8",
+};
+const ON_DARK = ON_LIGHT.map((paint) => LIFTED[paint] ?? paint);
+
+/** The paint of a color of the fabric. */
+export function routeColor({ dark }: Theme, color: number): string {
+  const paints = dark ? ON_DARK : ON_LIGHT;
+  return paints[color % paints.length];
 }
 
 export interface Theme {

@@ -11,10 +11,10 @@ export interface Piece {
   kind: "start" | "code" | "operation" | "room" | "wait" | "travel";
   /** Where it is; of a wavelet under way, where it arrives. */
   pe: number;
-  /** Of a wavelet under way: where it comes from, its color, links crossed. */
+  /** Of a wavelet under way: where it comes from, its color, and the cycles that links take of it. */
   source: number;
   color: number;
-  hops: number;
+  distance: number;
   /** Of what a compute element does: thread and name, as in the trace. */
   thread: number;
   name: number;
@@ -50,7 +50,7 @@ export function criticalPath(run: Run): Piece[] {
       ...piece("travel", pe, sent, began),
       source,
       color: run.trace.hop.color[arrival],
-      hops: distance(run, source, pe),
+      distance: Math.min(links(run, source, pe) * run.linkCycles, began - sent),
     });
     pe = source;
     at = sent;
@@ -79,7 +79,7 @@ function merged(pieces: Piece[]): Piece[] {
 }
 
 function piece(kind: Piece["kind"], pe: number, from: number, to: number): Piece {
-  return { kind, pe, from, to, source: pe, color: 255, hops: 0, thread: 0xffffffff, name: 0xffffffff };
+  return { kind, pe, from, to, source: pe, color: 255, distance: 0, thread: 0xffffffff, name: 0xffffffff };
 }
 
 /** The PE that is busy last before the end. */
@@ -138,7 +138,7 @@ function lastArrival(run: Run, pe: number, cycle: number): number | null {
 }
 
 /** Links between two PEs. */
-export function distance(run: Run, a: number, b: number): number {
+function links(run: Run, a: number, b: number): number {
   const width = run.trace.width;
   const columns = Math.abs((a % width) - (b % width));
   return columns + Math.abs(Math.floor(a / width) - Math.floor(b / width));
@@ -153,9 +153,8 @@ export function pathTerms(path: Piece[]): [string, number][] {
   for (const one of path) {
     const cycles = one.to - one.from;
     if (one.kind === "travel") {
-      const hops = Math.min(one.hops, cycles);
-      add("distance", hops);
-      add("depth", cycles - hops);
+      add("distance", one.distance);
+      add("depth", cycles - one.distance);
     } else if (one.kind === "operation") add("bandwidth and contention", cycles);
     else if (one.kind === "code") add("code", cycles);
     else if (one.kind === "start") add("start-up", cycles);

@@ -13,6 +13,7 @@ export interface Stretch {
 }
 
 export const DOINGS = 7;
+const PASSAGES = 1000; // from PE to PE, which are enough to see the least
 
 export class Run {
   /** States of PE p are entries `order[first[p]]` to `order[first[p + 1] - 1]` of the trace. */
@@ -20,6 +21,7 @@ export class Run {
   private readonly first: Uint32Array;
   /** Hops of cycle c begin at `hopAt[c]`. */
   readonly hopAt: Uint32Array;
+  private linkCyclesOf: number | null = null;
   private arrivalsOf: Map<number, number[]> | null = null;
   private sendCycle: Map<number, number> | null = null;
 
@@ -104,15 +106,38 @@ export class Run {
     return this.hopAt[Math.max(0, Math.min(cycle, this.hopAt.length - 1))];
   }
 
-  /** Wavelets over links in each of so many equal parts of the run. */
-  loadOverTime(parts: number): Float32Array {
-    const found = new Float32Array(parts);
+  /** Wavelets over links between two cycles (the second exclusive), in parts of so many cycles. */
+  loadOverTime(cycles: number, from = 0, to = this.trace.last + 1): Float32Array {
+    const found = new Float32Array(Math.max(1, Math.ceil((to - from) / cycles)));
     const { cycle, side } = this.trace.hop;
-    const scale = parts / (this.trace.last + 1);
-    for (let n = 0; n < cycle.length; n++) {
-      if (side[n] !== RAMP) found[Math.floor(cycle[n] * scale)]++;
+    for (let n = this.at(from); n < cycle.length && cycle[n] < to; n++) {
+      if (side[n] !== RAMP) found[Math.floor((cycle[n] - from) / cycles)]++;
     }
     return found;
+  }
+
+  /** Cycles from link to link, which machines differ in: the least that a wavelet takes from leaving a PE
+   * to leaving the next, by the first wavelets that do. */
+  get linkCycles(): number {
+    this.linkCyclesOf ??= this.leastPassage();
+    return this.linkCyclesOf;
+  }
+
+  private leastPassage(): number {
+    const { cycle, pe, side, color, source, number } = this.trace.hop;
+    const steps = [-1, 1, this.trace.width, -this.trace.width];
+    const under = new Map<number, { to: number; cycle: number }>();
+    let least = Infinity;
+    for (let n = 0, seen = 0; n < cycle.length && seen < PASSAGES; n++) {
+      const wavelet = identity(source[n], color[n], number[n]);
+      const before = under.get(wavelet);
+      if (before?.to === pe[n]) {
+        least = Math.min(least, cycle[n] - before.cycle);
+        seen++;
+      }
+      if (side[n] !== RAMP) under.set(wavelet, { to: pe[n] + steps[side[n]], cycle: cycle[n] });
+    }
+    return Number.isFinite(least) ? Math.max(1, least) : 1;
   }
 
   /** Wavelets over links by color. */

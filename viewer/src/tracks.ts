@@ -1,12 +1,13 @@
 // Rows over the axis of cycles that the time lines and the comparison share: what was predicted, what
 // the run took, its critical path, and the load of its links.
 
-import { bar, type Segment, type TimeAxis } from "./axis.ts";
-import type { Loaded } from "./loaded.ts";
+import type { Segment, TimeAxis } from "./axis.ts";
+import { placeWords, type Loaded } from "./loaded.ts";
 import { routeColor, type Theme } from "./palette.ts";
-import { distance, type Piece } from "./path.ts";
+import type { Piece } from "./path.ts";
 import type { Pen } from "./pen.ts";
-import { Doing, RAMP } from "./trace.ts";
+import { DOINGS, type Run } from "./run.ts";
+import { Doing } from "./trace.ts";
 
 const PHASES = ["#3457d5", "#0b8f86", "#a0522d", "#8a3ffc", "#b8336a", "#4c7a1f", "#1f7a8c", "#7a5c00"];
 
@@ -87,7 +88,7 @@ export function pathSegment(loaded: Loaded, piece: Piece, theme: Theme): Segment
     operation: theme.doing[Doing.Operation],
     room: theme.doing[Doing.NoRoom],
     wait: theme.doing[Doing.NoInput],
-    travel: kind === "travel" ? routeColor(piece.color) : "",
+    travel: kind === "travel" ? routeColor(theme, piece.color) : "",
   };
   return { from, to, fill: fills[kind], label: labels[kind] };
 }
@@ -100,11 +101,10 @@ export function pieceWords(loaded: Loaded, piece: Piece): string[] {
   const here = loaded.pe(piece.pe);
   switch (piece.kind) {
     case "travel": {
-      const hops = distance(run, piece.source, piece.pe);
       const phase = loaded.phaseOf(piece.source, piece.color);
-      const line = phase ? `${phase.at.file}:${phase.at.line}  ${phase.about}` : "";
+      const line = phase ? `${placeWords(phase.at)}  ${phase.about}` : "";
       const what = `a wavelet of color ${piece.color} from ${loaded.pe(piece.source)} to ${here}: ${cycles}`;
-      return [what, `model: distance ${hops}, depth ${piece.to - piece.from - hops}`, line].filter(Boolean);
+      return [what, `model: distance ${piece.distance}, depth ${piece.to - piece.from - piece.distance}`, line].filter(Boolean);
     }
     case "operation":
       return [`elements of an operation${name} at ${here}: ${cycles}`, "model: bandwidth and contention"];
@@ -121,21 +121,65 @@ export function pieceWords(loaded: Loaded, piece: Piece): string[] {
 export function load(pen: Pen, axis: TimeAxis, loaded: Loaded, top: number, height: number, theme: Theme): void {
   const { run } = loaded;
   if (!run) return;
-  // whole cycles a part, so that parts are alike
-  const cycles = Math.max(1, Math.ceil(((axis.to - axis.from) / axis.width) * 4));
-  const parts = Math.max(2, Math.round((axis.to - axis.from) / cycles));
-  const sums = new Float32Array(parts);
-  const { cycle, side } = run.trace.hop;
-  const scale = parts / (axis.to - axis.from);
-  for (let n = run.at(Math.floor(axis.from)); n < cycle.length && cycle[n] < axis.to; n++) {
-    if (side[n] !== RAMP) sums[Math.min(parts - 1, Math.floor((cycle[n] - axis.from) * scale))]++;
-  }
+  // whole cycles a part, so that parts are alike; none that is cut off by the end of the run
+  const cycles = Math.max(1, Math.ceil(axis.step * 4));
+  const from = Math.max(0, Math.floor(axis.from));
+  const to = Math.min(Math.ceil(axis.to), run.trace.last + 1);
+  const whole = from + Math.max(1, Math.floor((to - from) / cycles)) * cycles;
+  const sums = run.loadOverTime(cycles, from, whole);
   const most = sums.reduce((a, b) => Math.max(a, b), 1);
-  const points: number[] = [axis.left, top + height];
-  sums.forEach((sum, n) => points.push(axis.left + ((n + 0.5) / parts) * axis.width, top + height - (sum / most) * height));
-  points.push(axis.left + axis.width, top + height);
+  const x = (cycle: number) => Math.max(axis.left, Math.min(axis.x(cycle), axis.left + axis.width));
+  const points: number[] = [x(from), top + height];
+  sums.forEach((sum, n) => points.push(x(from + (n + 0.5) * cycles), top + height - (sum / most) * height));
+  points.push(x(to), top + height);
   pen.faded(0.28, () => pen.fill(points, theme.accent));
   pen.line(points.slice(2, -2), theme.accent, 1.2);
 }
 
-export { bar };
+export const PREDICTED = "predicted by the model, part by part";
+export const SIMULATED = "simulated: a phase ends with its last wavelet over a link";
+
+/** What a bar says of a cycle. */
+export function partWords(segments: Segment[], cycle: number, what: string): string[] {
+  const part = segments.find((one) => one.from <= cycle && cycle < one.to);
+  return part ? [`${part.label} cycles, ${part.from} to ${part.to - 1}`, what] : [`cycle ${cycle}`];
+}
+
+/** What a PE, or one thread of it, did, as rectangles: of what is shorter than a pixel the most frequent. */
+export function drawStretches(
+  pen: Pen,
+  axis: TimeAxis,
+  run: Run,
+  { pe, thread }: { pe: number; thread: number | null },
+  { top, height }: { top: number; height: number },
+  theme: Theme,
+): void {
+  const pixels = Math.max(1, Math.ceil(axis.width));
+  const sums = new Float32Array(pixels * DOINGS);
+  for (const one of run.stretches(pe)) {
+    if (one.to <= axis.from) continue;
+    if (one.from >= axis.to) break;
+    if (thread !== null && one.thread !== thread) continue;
+    const left = Math.max(0, axis.x(one.from) - axis.left);
+    const right = Math.min(pixels, axis.x(one.to) - axis.left);
+    for (let pixel = Math.floor(left); pixel < right; pixel++) {
+      sums[pixel * DOINGS + one.doing] += Math.min(right, pixel + 1) - Math.max(left, pixel);
+    }
+  }
+  let began = 0;
+  let last = -1;
+  for (let pixel = 0; pixel <= pixels; pixel++) {
+    const doing = pixel < pixels ? dominant(sums, pixel * DOINGS) : -1;
+    if (doing === last) continue;
+    if (last >= 0 && last !== Doing.Idle) pen.rect(axis.left + began, top, pixel - began, height, theme.doing[last as Doing]);
+    [began, last] = [pixel, doing];
+  }
+}
+
+function dominant(sums: Float32Array, at: number): number {
+  let best = -1;
+  for (let n = 0; n < DOINGS; n++) {
+    if (sums[at + n] > 0.02 && (best < 0 || sums[at + n] > sums[at + best])) best = n;
+  }
+  return best;
+}

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { TimeAxis } from "../src/axis.ts";
 import { Message } from "../src/export/perfetto.ts";
 import { SvgPen } from "../src/pen.ts";
-import { wrapped } from "../src/views/waits.ts";
+import { afterPe, wrapped } from "../src/views/waits.ts";
 
 test("text in an SVG file is never markup", () => {
   const pen = new SvgPen();
@@ -27,4 +27,9 @@ test("protocol buffers have their lengths before them, and large numbers whole",
 test("text is broken between words only", () => {
   expect(wrapped("one two three", 8)).toEqual(["one two", "three"]);
   expect(wrapped("unbreakable", 4)).toEqual(["unbreakable"]);
+});
+
+test("a wait is told without its PE and without folders", () => {
+  expect(afterPe("PE (0, 0) waits at /home/x/pe.csl:12 for color 4")).toBe("waits at pe.csl:12 for color 4");
+  expect(afterPe("PE (1, 0) waits at <a/pe>:3 for color 4")).toBe("waits at <a/pe>:3 for color 4");
 });

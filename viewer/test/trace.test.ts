@@ -104,8 +104,20 @@ describe("the critical path", () => {
 
   test("goes back over the wavelet that was waited for to the PE that sent it", () => {
     const travel = path.find(({ kind }) => kind === "travel");
-    expect(travel).toMatchObject({ source: 1, pe: 0, color: 3, hops: 1, from: 6, to: 10 });
+    expect(travel).toMatchObject({ source: 1, pe: 0, color: 3, distance: 1, from: 6, to: 10 });
     expect(path[0]).toMatchObject({ kind: "code", pe: 1 });
+  });
+
+  test("counts for a link the cycles that a wavelet takes at least, of what it was under way", () => {
+    const slow = new Bytes().head(3, 1).names("MOV32", "Dest:C3,OUT_Q[2]  Src0:addr32(0000)", "pe.csl:7", "FADDS");
+    slow.record(10, 0, 0, 3, 2, 0, 2, 2).record(8, 2, 41, 2, 0);
+    slow.time(1).send(2, 2, 3, 0).time(1).router(2, 3, 2, 4, 1 << WEST, 0, 2).record(9, 2);
+    slow.time(2).router(1, 3, 2, 1, 1 << WEST, 0, 2).time(2).router(0, 3, 2, 1, 1 << RAMP, 0, 2);
+    const machine = new Run(readTrace(slow.time(1).record(8, 0, 50, 2, 3).time(3).record(9, 0).done()), 0, 9);
+    expect(machine.linkCycles).toBe(2);
+    const travel = criticalPath(machine).find(({ kind }) => kind === "travel");
+    expect(travel).toMatchObject({ source: 2, pe: 0, distance: 4, from: 1, to: 7 });
+    expect(run.linkCycles).toBe(1);
   });
 
   test("gives every cycle one term", () => {

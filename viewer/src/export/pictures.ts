@@ -6,6 +6,7 @@ import { CanvasPen, SvgPen } from "../pen.ts";
 import type { Size } from "../view.ts";
 
 const FRAMES = 120;
+const MOST_OF_A_CYCLE = 3; // frames
 const GIF_WIDTH = 900;
 const DELAY = 60; // milliseconds a frame
 
@@ -39,10 +40,11 @@ export async function gif(app: App, size: Size, told: (part: number) => void): P
   const [from, to] = app.span;
   const before = app.time;
   const scale = Math.min(1, GIF_WIDTH / size.width);
-  const frames = Math.min(FRAMES, Math.max(2, to - from));
+  const each = Math.max(1, Math.min(MOST_OF_A_CYCLE, Math.floor(FRAMES / (to - from))));
+  const frames = Math.min(FRAMES, (to - from) * each);
   const encoder = GIFEncoder();
   for (let n = 0; n < frames; n++) {
-    app.time = from + (n / (frames - 1)) * Math.max(0, to - from - 1);
+    app.time = from + ((n + 0.5) / frames) * (to - from);
     const canvas = drawn(app, size, scale);
     const { data } = canvas.getContext("2d")!.getImageData(0, 0, canvas.width, canvas.height);
     const palette = quantize(data, 128);

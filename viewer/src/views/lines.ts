@@ -3,14 +3,24 @@
 
 import type { App } from "../app.ts";
 import { bar, TimeAxis } from "../axis.ts";
-import { h } from "../dom.ts";
+import { doingKeys, h, key } from "../dom.ts";
 import type { Loaded } from "../loaded.ts";
-import { DOING_NAMES, type Theme } from "../palette.ts";
+import { DOING_NAMES } from "../palette.ts";
 import type { Piece } from "../path.ts";
 import type { Pen } from "../pen.ts";
-import { DOINGS, threadName, type Run, type Stretch } from "../run.ts";
+import { threadName, type Run, type Stretch } from "../run.ts";
 import { Doing } from "../trace.ts";
-import { load, pathSegment, pieceWords, predicted, simulated } from "../tracks.ts";
+import {
+  drawStretches,
+  load,
+  partWords,
+  pathSegment,
+  pieceWords,
+  PREDICTED,
+  predicted,
+  SIMULATED,
+  simulated,
+} from "../tracks.ts";
 import type { Size, View } from "../view.ts";
 
 const LABELS = 132; // pixels left of the axis
@@ -59,14 +69,11 @@ export class LinesView implements View {
         label,
       );
     const kinds = [Doing.Code, Doing.Operation, Doing.NoInput, Doing.NoRoom, Doing.Fifo, Doing.Blocked];
-    const keys = kinds.map((doing) =>
-      h("span", { class: "key" }, h("i", { style: `background:${theme.doing[doing]}` }), DOING_NAMES[doing]),
-    );
     const grouping = this.app.program.phases.length
       ? h("div", { class: "segmented", role: "group" }, choice(false, "By PE"), choice(true, "By class"))
       : null;
-    const path = h("span", { class: "key" }, h("i", { style: `background:${theme.path}` }), "critical path");
-    return [...(grouping ? [grouping] : []), h("div", { class: "keys" }, ...keys, path)];
+    const keys = h("div", { class: "keys" }, ...doingKeys(theme, kinds), key(theme.path, "critical path"));
+    return grouping ? [grouping, keys] : [keys];
   }
 
   private get axis(): TimeAxis {
@@ -87,9 +94,12 @@ export class LinesView implements View {
       [this.of, this.from, this.to, this.scroll] = [key, 0, this.whole, 0];
     }
     const axis = this.axis;
-    if (program.run) this.drawLanes(pen, program, program.run, axis);
+    if (program.run) {
+      axis.draw(pen, theme, 4, size.height);
+      this.drawLanes(pen, program, program.run, axis);
+    }
     pen.rect(0, 0, size.width, HEAD, theme.ground);
-    axis.draw(pen, theme, 4, program.run ? size.height : HEAD);
+    axis.draw(pen, theme, 4, HEAD);
     this.drawHead(pen, program, axis);
     if (this.app.brush) {
       const [left, right] = this.app.brush.map((cycle) => axis.x(cycle));
@@ -103,15 +113,16 @@ export class LinesView implements View {
     const { theme } = this.app;
     const label = (text: string, top: number, bold = false) =>
       pen.text(text, LABELS - 12, top, { color: bold ? theme.text : theme.dim, size: 11, align: "right", bold });
-    const cycles = program.program.run?.cycles;
-    label(`predicted ${program.program.prediction?.cycles ?? "\u2013"}`, 38, true);
+    const { run } = program;
+    const { prediction } = program.program;
+    if (prediction) label(`predicted ${prediction.cycles}`, 38, true);
     bar(pen, axis, 28, 20, predicted(program, theme));
-    label(`simulated ${cycles ?? "\u2013"}`, 62, true);
+    if (run) label(`simulated ${run.end - run.start}`, 62, true);
     bar(pen, axis, 52, 20, simulated(program, theme));
-    label("critical path", 92, true);
+    if (run) label("critical path", 92, true);
     bar(pen, axis, 80, 24, program.path.map((piece) => pathSegment(program, piece, theme)));
-    if (program.path.length) pen.line([axis.x(program.path[0].from), 107, axis.x(program.run!.end), 107], theme.path, 2);
-    label("link load", 136);
+    if (program.path.length) pen.line([axis.x(program.path[0].from), 107, axis.x(run!.end), 107], theme.path, 2);
+    if (run) label("link load", 136);
     load(pen, axis, program, 116, 40, theme);
     pen.line([0, HEAD - 8, this.size.width, HEAD - 8], theme.line, 1);
   }
@@ -162,7 +173,7 @@ export class LinesView implements View {
       if (lane.thread === null) rows.set(lane.pe, top);
       const style = { color: selected ? theme.accent : theme.dim, size: 10.5, align: "right" as const, mono: true, bold: selected && lane.thread === null };
       pen.text(lane.label, LABELS - 12, top + ROW / 2, style);
-      drawStretches(pen, axis, run, lane, top + 2, ROW - 4, theme);
+      drawStretches(pen, axis, run, lane, { top: top + 2, height: ROW - 4 }, theme);
     }
     this.drawPath(pen, program.path, axis, rows);
   }
@@ -224,14 +235,17 @@ export class LinesView implements View {
   }
 
   hint(x: number, y: number): string[] {
-    const { program } = this.app;
-    if (x < LABELS || !program.run) return [];
+    const { program, theme } = this.app;
+    if (x < LABELS) return [];
     const cycle = Math.floor(this.axis.cycle(x));
     if (y > 78 && y < 110) {
       const piece = program.path.find((one) => one.from <= cycle && cycle < one.to);
       return piece ? pieceWords(program, piece) : [];
     }
+    if (y >= 28 && y < 48) return partWords(predicted(program, theme), cycle, PREDICTED);
+    if (y >= 52 && y < 72) return partWords(simulated(program, theme), cycle, SIMULATED);
     if (y < HEAD) return [`cycle ${cycle}`];
+    if (!program.run) return [];
     const lane = this.lanes(program)[Math.floor((y - HEAD + this.scroll) / ROW)];
     const one = lane ? program.run.stretchAt(lane.pe, cycle) : null;
     if (!one) return [`cycle ${cycle}`];
@@ -245,36 +259,4 @@ function stretchWords(run: Run, one: Stretch): string {
   const color = one.color === 255 ? "" : `of color ${one.color}`;
   const words = [DOING_NAMES[one.doing], color, name, thread].filter(Boolean).join(" ");
   return `${words}: cycles ${one.from} to ${one.to - 1}`;
-}
-
-/** A lane as rectangles: of what is shorter than a pixel the most frequent. */
-function drawStretches(pen: Pen, axis: TimeAxis, run: Run, lane: Lane, top: number, height: number, theme: Theme): void {
-  const pixels = Math.max(1, Math.ceil(axis.width));
-  const sums = new Float32Array(pixels * DOINGS);
-  for (const one of run.stretches(lane.pe)) {
-    if (one.to <= axis.from) continue;
-    if (one.from >= axis.to) break;
-    if (lane.thread !== null && one.thread !== lane.thread) continue;
-    const left = Math.max(0, axis.x(one.from) - axis.left);
-    const right = Math.min(pixels, axis.x(one.to) - axis.left);
-    for (let pixel = Math.floor(left); pixel < right; pixel++) {
-      sums[pixel * DOINGS + one.doing] += Math.min(right, pixel + 1) - Math.max(left, pixel);
-    }
-  }
-  let began = 0;
-  let last = -1;
-  for (let pixel = 0; pixel <= pixels; pixel++) {
-    const doing = pixel < pixels ? dominant(sums, pixel * DOINGS) : -1;
-    if (doing === last) continue;
-    if (last >= 0 && last !== Doing.Idle) pen.rect(axis.left + began, top, pixel - began, height, theme.doing[last as Doing]);
-    [began, last] = [pixel, doing];
-  }
-}
-
-function dominant(sums: Float32Array, at: number): number {
-  let best = -1;
-  for (let n = 0; n < DOINGS; n++) {
-    if (sums[at + n] > 0.02 && (best < 0 || sums[at + n] > sums[at + best])) best = n;
-  }
-  return best;
 }

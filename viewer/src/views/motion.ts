@@ -1,8 +1,8 @@
 // Motion: wavelets on their way, what every PE does meanwhile, and the load of a stretch of time.
 
 import type { App } from "../app.ts";
-import { h } from "../dom.ts";
-import { GridView, LINK, rgb } from "../gridview.ts";
+import { doingKeys, h } from "../dom.ts";
+import { GridView, LABELLED, LINK, rgb } from "../gridview.ts";
 import { axis, every, Layout } from "../layout.ts";
 import type { Loaded } from "../loaded.ts";
 import { DOING_NAMES, heatColor, routeColor } from "../palette.ts";
@@ -12,6 +12,8 @@ import { Doing, RAMP } from "../trace.ts";
 import type { Size, View } from "../view.ts";
 
 const BUCKET = 64; // cycles, by which wavelets that wait are looked up
+const HALF = 0.3; // of a cell, the half of what stands for its compute element
+const STACK = 4; // wavelets beside each other, of those that wait
 const NEAR = 9; // pixels a cell, from which on cells are drawn one by one
 
 type Ground = "doing" | "busy" | "waits" | "links";
@@ -71,14 +73,7 @@ export class MotionView extends GridView implements View {
       );
     const legend =
       this.ground === "doing"
-        ? [Doing.Code, Doing.Operation, Doing.NoInput, Doing.NoRoom, Doing.Fifo].map((doing) =>
-            h(
-              "span",
-              { class: "key" },
-              h("i", { style: `background:${this.app.theme.doing[doing]}` }),
-              DOING_NAMES[doing],
-            ),
-          )
+        ? doingKeys(this.app.theme, [Doing.Code, Doing.Operation, Doing.NoInput, Doing.NoRoom, Doing.Fifo])
         : [h("span", { class: "dim" }, this.scaleText())];
     return [h("div", { class: "segmented", role: "group" }, ...GROUNDS.map(choice)), h("div", { class: "keys" }, ...legend)];
   }
@@ -194,15 +189,18 @@ export class MotionView extends GridView implements View {
       };
       return this.picture(pen, program.width, program.height, shades);
     }
-    const box = scale * 0.6;
+    const box = scale * 2 * HALF;
     const boxes = new Batches();
     for (let pe = 0; pe < run.pes; pe++) {
       const middle = this.middle(pe);
       if (!middle) continue;
       boxes.add(this.shade(run, pe), ...middle);
-      if (scale >= 52) {
+      if (scale >= LABELLED) {
         const style = { color: this.app.theme.dim, size: 10, align: "center" as const, mono: true };
-        pen.text(program.place(pe).join(","), middle[0], middle[1] - scale * 0.4, style);
+        const place = program.place(pe).join(",");
+        const [wide, at] = [place.length * 6 + 4, middle[1] - scale * HALF - 8];
+        pen.rect(middle[0] - wide / 2, at - 6, wide, 12, this.app.theme.ground); // over a link
+        pen.text(place, middle[0], at, style);
       }
     }
     boxes.draw((shade, points) => pen.squares(points, box, shade, Math.min(6, box * 0.18)));
@@ -236,8 +234,9 @@ export class MotionView extends GridView implements View {
     const { scale } = this.viewport;
     const { hop, width, last } = run.trace;
     const cycle = Math.floor(this.app.time);
-    const part = this.app.time - cycle;
-    const radius = Math.max(1.3, scale * 0.11);
+    // at rest they are under way, where they are not on top of what receives them
+    const part = this.app.time === cycle ? 0.35 : this.app.time - cycle;
+    const radius = Math.max(1.3, scale * Math.min(0.11, this.spacing * 0.85));
     const lanes = new Map<number, number>();
     const { fold } = this.layout(this.app.program);
     const moving = new Batches();
@@ -258,11 +257,14 @@ export class MotionView extends GridView implements View {
       const gone = over ? part - 1 : part;
       const x = middle[0] + dx * gone * scale + (dy ? lane : 0);
       const y = middle[1] + dy * gone * scale + (dy ? 0 : lane);
-      (down ? landing : moving).add(routeColor(color), x, y);
+      (down ? landing : moving).add(routeColor(this.app.theme, color), x, y);
       if (hop.control[n]) controls.push(x, y);
     }
     const halo = this.app.theme.panel;
-    if (scale > 30) moving.draw((_, points) => pen.dots(points, radius + 1.2, halo));
+    if (scale > 40) {
+      moving.draw((_, points) => pen.dots(points, radius + 1.2, halo));
+      landing.draw((_, points) => pen.dots(points, radius * (1.5 - part) + 1.2, halo));
+    }
     moving.draw((color, points) => pen.dots(points, radius, color));
     landing.draw((color, points) => pen.dots(points, radius * (1.5 - part), color));
     for (let n = 0; n < controls.length; n += 2) pen.ring(controls[n], controls[n + 1], radius + 2, this.app.theme.text, 1.5);
@@ -273,7 +275,9 @@ export class MotionView extends GridView implements View {
     const { scale } = this.viewport;
     const { queued } = run.trace;
     const cycle = Math.floor(this.app.time);
-    const side = Math.max(1.5, scale * 0.13);
+    // two rows of them, and the place of the PE below
+    const room = this.app.program.height > 1 && scale >= LABELLED ? (scale * (1 - 2 * HALF) - 16) / 2 : scale;
+    const side = Math.max(1.5, Math.min(scale * 0.13, room));
     const stacked = new Map<number, number>();
     const squares = new Batches();
     for (const n of this.waitingAt(run, cycle)) {
@@ -281,11 +285,11 @@ export class MotionView extends GridView implements View {
       if (queued.from[n] > cycle || queued.to[n] <= cycle || !this.app.shows(color)) continue;
       const before = stacked.get(pe) ?? 0;
       stacked.set(pe, before + 1);
-      const middle = before > 7 ? null : this.middle(pe);
+      const middle = before < 2 * STACK ? this.middle(pe) : null;
       if (!middle) continue;
-      const x = middle[0] - scale * 0.42 + (before % 4) * (side + 1) + side / 2;
-      const y = middle[1] + scale * 0.34 + Math.floor(before / 4) * (side + 1) + side / 2;
-      squares.add(routeColor(color), x, y);
+      const x = middle[0] - scale * HALF + (before % STACK) * (side + 1) + side / 2;
+      const y = middle[1] + scale * HALF + 3 + Math.floor(before / STACK) * (side + 1) + side / 2;
+      squares.add(routeColor(this.app.theme, color), x, y);
     }
     squares.draw((color, points) => pen.squares(points, side, color, side * 0.25));
   }
@@ -305,7 +309,7 @@ export class MotionView extends GridView implements View {
 
   private frameSelected(pen: Pen): void {
     const middle = this.middle(this.app.selected!);
-    const box = this.viewport.scale * 0.72;
+    const box = this.viewport.scale * 2 * HALF + 3;
     if (middle) pen.frame(middle[0] - box / 2, middle[1] - box / 2, box, box, this.app.theme.accent, 2.5, 6);
   }
 }

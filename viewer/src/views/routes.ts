@@ -3,7 +3,7 @@
 import type { ColorUse, PeClass, Position, Side } from "../data.ts";
 import { h } from "../dom.ts";
 import { condensed, lineKeys } from "../grid.ts";
-import { GridView } from "../gridview.ts";
+import { GridView, LABELLED } from "../gridview.ts";
 import { axis, every, Layout, repetitions, type Axis } from "../layout.ts";
 import type { Loaded } from "../loaded.ts";
 import { classTint, routeColor } from "../palette.ts";
@@ -178,12 +178,14 @@ export class RoutesView extends GridView implements View {
     for (const use of one?.colors ?? []) {
       if (this.app.shows(use.color)) this.drawUse(pen, use, where);
     }
-    if (scale >= 46) {
+    if (scale >= LABELLED) {
       const place = program.place(pe).join(",");
-      pen.text(place, left + pad + 5, top + pad + 8, { color: theme.dim, size: 9.5, mono: true });
+      pen.text(place, left + pad + 5, top + pad + 7, { color: theme.dim, size: 9.5, mono: true });
     }
     if (scale >= 84 && one) {
       const style = { color: theme.text, size: 10.5, align: "center" as const, bold: true };
+      const wide = Math.min(one.name.length * 7 + 6, box);
+      pen.rect(left + (scale - wide) / 2, top + scale - pad - 16, wide, 14, fill); // over a route
       pen.text(one.name, left + scale / 2, top + scale - pad - 9, style);
     }
     if (pe === this.app.selected) {
@@ -210,8 +212,8 @@ export class RoutesView extends GridView implements View {
     const { scale } = this.viewport;
     const offset = this.lane(color) * scale;
     const [cx, cy] = [left + scale / 2 + offset, top + scale / 2 + offset];
-    const stroke = routeColor(color);
-    const width = Math.max(1, Math.min(5, scale * 0.055));
+    const stroke = routeColor(this.app.theme, color);
+    const width = Math.max(1, Math.min(5, scale * Math.min(0.055, this.spacing * 0.26)));
     const end = (side: Side): [number, number] => edge(side, left, top, scale, offset) ?? [cx, cy];
     for (const side of route.send) {
       pen.line([...end(route.receive), cx, cy, ...end(side)], stroke, width, dashed ? [width, width * 2] : []);

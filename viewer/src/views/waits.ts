@@ -76,7 +76,7 @@ export class WaitsView implements View {
       const chosen = link.pe === this.app.selected;
       pen.rect(x, y, width, height, theme.raised, 10);
       pen.frame(x, y, width, height, chosen ? theme.accent : theme.line, chosen ? 2.5 : 1.2, 10);
-      pen.rect(x, y + 10, 4, height - 20, routeColor(link.color), 2);
+      pen.rect(x, y + 10, 4, height - 20, routeColor(theme, link.color), 2);
       pen.text(program.pe(link.pe), x + 16, y + 18, { color: theme.text, size: 13, bold: true });
       wrapped(afterPe(link.why), Math.floor((width - 28) / 6)).slice(0, 3).forEach((line, k) =>
         pen.text(line, x + 16, y + 37 + k * 14, { color: theme.dim, size: 11 }),
@@ -89,7 +89,7 @@ export class WaitsView implements View {
 
   private drawWait(pen: Pen, [x1, y1]: [number, number], [x2, y2]: [number, number], color: number, bend: number): void {
     const { theme } = this.app;
-    const stroke = routeColor(color);
+    const stroke = routeColor(theme, color);
     const points: number[] = [];
     for (let k = 0; k <= 20; k++) {
       const t = k / 20;
@@ -142,9 +142,9 @@ export class WaitsView implements View {
   }
 }
 
-/** `PE (0, 0) waits at ...` without what the card's title says. */
-function afterPe(why: string): string {
-  return why.replace(/^PE \(\d+, \d+\) /, "");
+/** `PE (0, 0) waits at ...` without what the card's title says, and without folders. */
+export function afterPe(why: string): string {
+  return why.replace(/^PE \(\d+, \d+\) /, "").replace(/(?<=\s)[^\s<]*\/(?=[^/\s]+:\d)/, "");
 }
 
 export function wrapped(text: string, width: number): string[] {

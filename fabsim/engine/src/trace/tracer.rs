@@ -111,10 +111,18 @@ impl Tracer {
 
     /// `file:line` of a span, without the folder: a trace says the same wherever a program lies.
     fn place(&mut self, span: Span) -> Name {
-        let file = self.files.get(span.file as usize).map(Path::new);
-        let file = file.and_then(Path::file_name).unwrap_or_default();
-        let file = file.to_string_lossy();
-        self.names.get(format!("{file}:{}", span.line))
+        let file = self
+            .files
+            .get(span.file as usize)
+            .map_or("", String::as_str);
+        let name = match file.starts_with('<') {
+            true => file.into(), // a module, `<collectives_2d/pe>`, which is no path
+            false => {
+                let name = Path::new(file).file_name().unwrap_or_default();
+                name.to_string_lossy()
+            }
+        };
+        self.names.get(format!("{name}:{}", span.line))
     }
 
     /// Everything that happened before `cycle` is known.
