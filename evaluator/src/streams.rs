@@ -4,8 +4,12 @@
 //! turn. A wavelet that is sent is in the PE's own router `ramp_up` cycles later, at the next one
 //! `hop` later, and can be used `ramp_down` cycles after it has left a router for the PE. A router
 //! hands its first wavelet on when every output has room and the next router lets it in.
+//!
+//! Most routers do the same in every cycle for long; those sleep (`asleep`).
 
 use std::collections::VecDeque;
+
+use crate::asleep::Sleepers;
 
 /// Cycles and, of queues, wavelets of the machine.
 #[derive(Clone, Debug, Default)]
@@ -65,14 +69,14 @@ pub struct Place {
 pub struct Stuck(pub Vec<usize>);
 
 #[derive(Clone, Copy, Debug)]
-struct Wavelet {
-    ready: i64,
-    mark: Mark,
+pub(crate) struct Wavelet {
+    pub ready: i64,
+    pub mark: Mark,
 }
 
 /// What a wavelet does to routers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mark {
+pub(crate) enum Mark {
     Data,
     Last, // of an operation that moves its own router on
     Reset,
@@ -80,61 +84,56 @@ enum Mark {
 }
 
 impl Mark {
-    fn is_control(self) -> bool {
+    pub fn is_control(self) -> bool {
         matches!(self, Mark::Reset | Mark::Commands(_))
     }
 }
 
 /// A color at a place.
 #[derive(Clone, Debug, Default)]
-struct Channel {
-    position: usize,
-    counted: i64,
-    router: VecDeque<Wavelet>,
-    output: VecDeque<Wavelet>,
-    input: VecDeque<i64>,
+pub(crate) struct Channel {
+    pub position: usize,
+    pub counted: i64,
+    pub router: VecDeque<Wavelet>,
+    pub output: VecDeque<Wavelet>,
+    pub input: VecDeque<i64>,
 }
 
-struct Line<'a> {
-    machine: &'a Machine,
-    places: &'a [Place],
-    colors: usize,
-    channels: Vec<Channel>,
-    left: Vec<Vec<i64>>,
-    ends: Vec<Vec<i64>>,
+pub(crate) struct Line<'a> {
+    pub machine: &'a Machine,
+    pub places: &'a [Place],
+    pub colors: usize,
+    pub channels: Vec<Channel>,
+    pub left: Vec<Vec<i64>>,
+    pub ends: Vec<Vec<i64>>,
+    /// Operations that have wavelets left.
+    open: usize,
     turn: Vec<usize>,
-    now: i64,
-    /// Places, colors and sides of the wavelets that leave a router in this cycle.
-    handed: Vec<(usize, usize, usize)>,
+    pub now: i64,
+    pub sleepers: Sleepers,
 }
 
-const OPEN: i64 = i64::MAX;
+pub(crate) const OPEN: i64 = i64::MAX;
 
 /// The cycle in which the last wavelet of every operation is taken or sent, by place.
 pub fn ends(machine: &Machine, places: &[Place]) -> Result<Vec<Vec<i64>>, Stuck> {
-    let colors = places
-        .iter()
-        .map(|one| one.routers.len())
-        .max()
-        .unwrap_or(0);
-    let mut line = Line {
-        machine,
-        places,
-        colors,
-        channels: vec![Channel::default(); places.len() * colors],
-        left: numbers(places, |one| one.wavelets),
-        ends: numbers(
-            places,
-            |one| if one.wavelets > 0 { OPEN } else { one.begins },
-        ),
-        turn: vec![0; places.len()],
-        now: 0,
-        handed: Vec::new(),
-    };
+    followed(machine, places, true)
+}
+
+/// The same; only if routers `may_sleep` not every place is looked at in every cycle.
+fn followed(machine: &Machine, places: &[Place], may_sleep: bool) -> Result<Vec<Vec<i64>>, Stuck> {
+    let mut line = Line::new(machine, places, may_sleep);
+    let patience = line.patience();
     let mut idle = 0;
-    while !line.is_over() {
-        idle = if line.cycle() { 0 } else { idle + 1 };
-        if idle > line.patience() {
+    while line.open > 0 {
+        let before = line.now;
+        if line.cycle() {
+            idle = 0;
+        } else {
+            line.leap();
+            idle += line.now - before;
+        }
+        if idle > patience {
             return Err(line.stuck());
         }
     }
@@ -146,9 +145,26 @@ fn numbers(places: &[Place], of: impl Fn(&Operation) -> i64 + Copy) -> Vec<Vec<i
     places.iter().map(each).collect()
 }
 
-impl Line<'_> {
-    fn is_over(&self) -> bool {
-        self.left.iter().flatten().all(|left| *left == 0)
+impl<'a> Line<'a> {
+    fn new(machine: &'a Machine, places: &'a [Place], may_sleep: bool) -> Line<'a> {
+        let colors = places.iter().map(|one| one.routers.len()).max();
+        let colors = colors.unwrap_or(0);
+        let left = numbers(places, |one| one.wavelets);
+        Line {
+            machine,
+            places,
+            colors,
+            channels: vec![Channel::default(); places.len() * colors],
+            open: left.iter().flatten().filter(|left| **left > 0).count(),
+            left,
+            ends: numbers(
+                places,
+                |one| if one.wavelets > 0 { OPEN } else { one.begins },
+            ),
+            turn: vec![0; places.len()],
+            now: 0,
+            sleepers: Sleepers::new(places.len(), colors, may_sleep),
+        }
     }
 
     /// Cycles without anything that moves after which nothing will.
@@ -165,30 +181,44 @@ impl Line<'_> {
 
     /// One cycle; whether anything moved.
     fn cycle(&mut self) -> bool {
+        self.wake_who_is_due();
         let mut moved = false;
-        for at in 0..self.places.len() {
-            moved |= self.rise(at);
-            moved |= self.process(at);
+        for index in 0..self.sleepers.awake.len() {
+            let at = self.sleepers.awake[index];
+            let busy = self.rise(at) | self.process(at);
+            self.sleepers.busy[at] = busy;
+            moved |= busy;
         }
-        let mut handed = std::mem::take(&mut self.handed);
-        for at in 0..self.places.len() {
-            let mut links = 0; // a link carries one wavelet a cycle
-            for turn in 0..self.colors {
-                let color = (self.now as usize + turn) % self.colors;
-                if let Some(sides) = self.lets_go(at, color, links) {
-                    links |= sides;
-                    handed.push((at, color, sides));
-                }
-            }
+        self.wake_whose_room_changes();
+        for index in 0..self.sleepers.awake.len() {
+            moved |= self.decide(self.sleepers.awake[index]);
         }
-        moved |= !handed.is_empty();
-        for &(at, color, sides) in &handed {
-            self.hand_on(at, color, sides);
+        moved |= self.wake_who_gets_otherwise();
+        for index in 0..self.sleepers.awake.len() {
+            let at = self.sleepers.awake[index];
+            self.hand_on(at);
+            self.take_from_sleepers(at);
         }
-        handed.clear();
-        self.handed = handed;
+        self.fall_asleep();
         self.now += 1;
         moved
+    }
+
+    /// Which wavelets leave the router of a place in this cycle; whether any does.
+    pub fn decide(&mut self, at: usize) -> bool {
+        let (mut links, mut any) = (0, false); // a link carries one wavelet a cycle
+        for turn in 0..self.colors {
+            let color = (self.now as usize + turn) % self.colors;
+            if let Some(sides) = self.lets_go(at, color, links) {
+                (links, any) = (links | sides, true);
+                self.sleepers.gives[at * self.colors + color] = (self.now, sides);
+            }
+        }
+        any
+    }
+
+    pub fn channel(&self, at: usize, color: usize) -> &Channel {
+        &self.channels[at * self.colors + color]
     }
 
     /// The slot of a PE; whether somebody had it.
@@ -230,6 +260,7 @@ impl Line<'_> {
         let over = self.left[at][number] == 0;
         if over {
             self.ends[at][number] = self.now;
+            self.open -= 1;
         }
         if let Some(color) = one.receives {
             self.channels[at * self.colors + color].input.pop_front();
@@ -278,27 +309,34 @@ impl Line<'_> {
     /// The sides to which the first wavelet of a color can leave a router, a bit for each; those
     /// of other colors are `taken` in this cycle.
     fn lets_go(&self, at: usize, color: usize, taken: usize) -> Option<usize> {
-        let channel = &self.channels[at * self.colors + color];
-        let wavelet = channel.router.front().filter(|one| one.ready <= self.now)?;
-        // beyond the last position nothing leads on
-        let router = &self.places[at].routers[color];
-        let &(_, mut sides) = router.positions.get(channel.position)?;
-        let ramp = 1 << RAMP;
-        if sides & ramp > 0 && (wavelet.mark.is_control() || !self.passes(at, color)) {
-            sides &= !ramp;
-        }
+        let first = self.channel(at, color).router.front();
+        let wavelet = first.filter(|one| one.ready <= self.now)?;
+        let sides = self.sides(at, color, wavelet.mark)?;
         let free = sides & taken == 0;
         let has_room = |side: &usize| sides >> side & 1 == 0 || self.has_room(at, color, *side);
         (free && [LOWER, HIGHER, RAMP].iter().all(has_room)).then_some(sides)
     }
 
-    fn passes(&self, at: usize, color: usize) -> bool {
+    /// The sides to which a wavelet leaves; None beyond the last position, where nothing leads on.
+    pub fn sides(&self, at: usize, color: usize, mark: Mark) -> Option<usize> {
+        let position = self.channel(at, color).position;
+        let &(_, sides) = self.places[at].routers[color].positions.get(position)?;
+        let for_others = mark.is_control() || !self.passes(at, color);
+        Some(if for_others {
+            sides & !(1 << RAMP)
+        } else {
+            sides
+        })
+    }
+
+    /// Whether the filter lets the next wavelet into the PE.
+    pub fn passes(&self, at: usize, color: usize) -> bool {
         let counted = self.channels[at * self.colors + color].counted;
         let filter = self.places[at].routers[color].filter;
         filter.is_none_or(|(period, first, count)| (counted + first) % period < count)
     }
 
-    fn has_room(&self, at: usize, color: usize, side: usize) -> bool {
+    pub fn has_room(&self, at: usize, color: usize, side: usize) -> bool {
         if side == RAMP {
             let channel = &self.channels[at * self.colors + color];
             return channel.input.len() < self.machine.input_queue;
@@ -314,7 +352,8 @@ impl Line<'_> {
         lets_in && channel.router.len() < self.machine.router_queue
     }
 
-    fn neighbour(&self, at: usize, side: usize) -> Option<(usize, usize)> {
+    /// The place on a side, and the side of it that this one is on.
+    pub fn neighbour(&self, at: usize, side: usize) -> Option<(usize, usize)> {
         if side == LOWER {
             return at.checked_sub(1).map(|next| (next, HIGHER));
         }
@@ -323,7 +362,15 @@ impl Line<'_> {
         there.then_some((next, LOWER))
     }
 
-    fn hand_on(&mut self, at: usize, color: usize, sides: usize) {
+    fn hand_on(&mut self, at: usize) {
+        for color in 0..self.colors {
+            if let Some(sides) = self.given(at, color) {
+                self.move_first(at, color, sides);
+            }
+        }
+    }
+
+    fn move_first(&mut self, at: usize, color: usize, sides: usize) {
         let index = at * self.colors + color;
         let Some(mut wavelet) = self.channels[index].router.pop_front() else {
             return;
@@ -344,127 +391,23 @@ impl Line<'_> {
                 let ready = self.now + self.machine.ramp_down;
                 self.channels[index].input.push_back(ready);
             } else if let Some((next, _)) = self.neighbour(at, side) {
-                let ready = self.now + self.machine.hop;
-                let router = &mut self.channels[next * self.colors + color].router;
-                router.push_back(Wavelet { ready, ..wavelet });
+                self.arrive(next, color, wavelet.mark);
             }
         }
+    }
+
+    /// A wavelet is in the router of a place, for the next cycles; one that sleeps knows.
+    pub fn arrive(&mut self, at: usize, color: usize, mark: Mark) {
+        if self.sleepers.sleeps(at) {
+            return;
+        }
+        let (ready, index) = (self.now + self.machine.hop, at * self.colors + color);
+        self.channels[index]
+            .router
+            .push_back(Wavelet { ready, mark });
+        self.sleepers.got[index] = self.now;
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const MACHINE: Machine = Machine {
-        ramp_up: 3,
-        ramp_down: 2,
-        hop: 1,
-        router_queue: 4,
-        output_queue: 2,
-        input_queue: 4,
-    };
-
-    fn router(positions: &[(usize, usize)]) -> Router {
-        Router {
-            positions: positions.to_vec(),
-            ..Router::default()
-        }
-    }
-
-    fn sends(wavelets: i64, advances: bool) -> Operation {
-        Operation {
-            sends: Some(0),
-            wavelets,
-            advances,
-            ..Operation::default()
-        }
-    }
-
-    fn place(positions: &[(usize, usize)], operation: Operation) -> Place {
-        Place {
-            routers: vec![router(positions)],
-            operations: vec![operation],
-        }
-    }
-
-    /// Three PEs that send `own` wavelets each to the first.
-    fn gather(own: i64) -> Vec<Place> {
-        let receives = Operation {
-            receives: Some(0),
-            wavelets: 2 * own,
-            ..Operation::default()
-        };
-        vec![
-            place(&[(HIGHER, 1 << RAMP)], receives),
-            place(
-                &[(RAMP, 1 << LOWER), (HIGHER, 1 << LOWER)],
-                sends(own, true),
-            ),
-            place(&[(RAMP, 1 << LOWER)], sends(own, false)),
-        ]
-    }
-
-    #[test]
-    fn words_of_a_gather_follow_each_other_without_a_gap() {
-        let found = ends(&MACHINE, &gather(8)).expect("it comes to its end");
-        assert_eq!(found[0], [3 + 1 + 2 + 2 * 8 - 1]);
-    }
-
-    #[test]
-    fn a_router_that_never_takes_turns_is_told_of() {
-        let mut line = gather(8);
-        line[1].routers[0].positions.pop();
-        assert_eq!(ends(&MACHINE, &line), Err(Stuck(vec![0, 2])));
-    }
-
-    /// The first of three PEs sends, then the one between, whose router first lets pass; `commands`
-    /// are in the wavelet behind the first one's words.
-    fn handed_over(own: i64, commands: u8) -> Vec<Place> {
-        let control = Operation {
-            sends: Some(0),
-            wavelets: 1,
-            after: Some(0),
-            commands,
-            ..Operation::default()
-        };
-        let receives = |wavelets| Operation {
-            receives: Some(0),
-            wavelets,
-            ..Operation::default()
-        };
-        let mut first = place(&[(RAMP, 1 << HIGHER)], sends(own, false));
-        first.operations.push(control);
-        let ring = [(LOWER, 1 << HIGHER | 1 << RAMP), (RAMP, 1 << HIGHER)];
-        let mut second = place(&ring, sends(own, false));
-        second.routers[0].ring = true;
-        second.operations.push(receives(own));
-        let third = place(&[(LOWER, 1 << RAMP)], receives(2 * own));
-        vec![first, second, third]
-    }
-
-    #[test]
-    fn a_turn_is_handed_over_by_a_command() {
-        let found = ends(&MACHINE, &handed_over(8, 1)).expect("it comes to its end");
-        assert!(found[2][0] > found[1][0]);
-        assert_eq!(ends(&MACHINE, &handed_over(8, 0)), Err(Stuck(vec![1, 2])));
-    }
-
-    #[test]
-    fn a_filter_lets_a_pe_have_its_part() {
-        let mut line = vec![
-            place(&[(RAMP, 1 << HIGHER)], sends(6, false)),
-            place(
-                &[(LOWER, 1 << RAMP)],
-                Operation {
-                    receives: Some(0),
-                    wavelets: 2,
-                    ..Operation::default()
-                },
-            ),
-        ];
-        line[1].routers[0].filter = Some((6, 2, 2));
-        let found = ends(&MACHINE, &line).expect("it comes to its end");
-        assert_eq!(found[1], [3 + 1 + 2 + 6 - 1]);
-    }
-}
+mod tests;
