@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from commands import collc
+
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "examples"
 BROKEN = """target wse2
@@ -24,18 +26,6 @@ collective total = reduce(x: f32[16], add) on row {
 }
 program { total }
 """
-
-
-def collc(*arguments: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """Run the installed command as a user would."""
-    return subprocess.run(
-        [sys.executable, "-m", "collc", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        cwd=cwd,
-        env=os.environ | {"COLUMNS": "100"},
-        check=False,
-    )
 
 
 @pytest.fixture

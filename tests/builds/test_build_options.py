@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
+
+from commands import collc
 
 TOTAL = Path(__file__).parents[2] / "examples" / "builds" / "total.coll"
 TEXT = TOTAL.read_text().replace("reduce mine", "reduce chain").replace('import "trees.coll"', "")
 NAMED = {"layout.csl", "manifest.json", "pe_program.csl", "run.py"}
-
-
-def collc(*words: str | Path, cwd: Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "collc", *map(str, words)]
-    return subprocess.run(
-        command, cwd=cwd, input=stdin, capture_output=True, text=True, check=False
-    )
 
 
 def test_outputs_are_listed_and_not_written_then_written_as_listed(tmp_path: Path) -> None:

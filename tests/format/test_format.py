@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +12,7 @@ from collc.base.diagnostics import CollcError, Span
 from collc.format import format_text
 from collc.format.tokens import pieces_of
 from collc.language.parser import parse_text
+from commands import collc
 from grammar_texts import GrammarTexts
 
 HERE = Path(__file__).parent
@@ -119,24 +118,19 @@ def test_a_text_that_does_not_parse_is_refused() -> None:
         format_text("input.coll", "param = 4")
 
 
-def collc(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "collc", "fmt", *arguments]
-    return subprocess.run(command, input=stdin, capture_output=True, text=True, check=False)
-
-
 def test_check_and_diff_write_nothing_and_a_file_is_written_once(tmp_path: Path) -> None:
     file = tmp_path / "a.coll"
     file.write_text("program   { total }\n")
-    checked = collc("--check", str(file))
+    checked = collc("fmt", "--check", str(file))
     assert (checked.returncode, checked.stdout) == (1, f"{file} is not formatted\n")
-    assert "+program { total }" in collc("--diff", str(tmp_path)).stdout
+    assert "+program { total }" in collc("fmt", "--diff", str(tmp_path)).stdout
     assert file.read_text() == "program   { total }\n"
     file.chmod(0o600)
-    assert collc(str(tmp_path)).returncode == 0
+    assert collc("fmt", str(tmp_path)).returncode == 0
     assert (file.read_text(), file.stat().st_mode & 0o777) == ("program { total }\n", 0o600)
     before = file.stat().st_mtime_ns, file.stat().st_ino
-    assert collc("--check", str(file)).returncode == 0
-    assert collc(str(file)).returncode == 0
+    assert collc("fmt", "--check", str(file)).returncode == 0
+    assert collc("fmt", str(file)).returncode == 0
     assert (file.stat().st_mtime_ns, file.stat().st_ino) == before
 
 
@@ -144,16 +138,16 @@ def test_one_file_that_does_not_parse_does_not_keep_others_from_it(tmp_path: Pat
     bad, good = tmp_path / "bad.coll", tmp_path / "good.coll"
     bad.write_text("param = 4\n")
     good.write_text("program   { total }\n")
-    done = collc(str(bad), str(good))
+    done = collc("fmt", str(bad), str(good))
     assert done.returncode == 1
     assert "bad.coll:1:7: error[C105]" in done.stderr
     assert (bad.read_text(), good.read_text()) == ("param = 4\n", "program { total }\n")
 
 
 def test_standard_input_is_printed() -> None:
-    done = collc("-", stdin="program   { total }")
+    done = collc("fmt", "-", stdin="program   { total }")
     assert (done.returncode, done.stdout) == (0, "program { total }\n")
 
 
 def test_a_file_that_is_not_there_is_wrong_usage() -> None:
-    assert collc("nowhere.coll").returncode == 2
+    assert collc("fmt", "nowhere.coll").returncode == 2

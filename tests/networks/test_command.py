@@ -11,7 +11,8 @@ import pytest
 from collc.base.diagnostics import CollcError
 from collc.driver.pipeline import prove_text
 from collc_research.networks import cost_on, read_network, show_cost
-from tests.test_cli import EXAMPLES, ROOT, collc
+from commands import collc
+from tests.test_cli import EXAMPLES, ROOT
 
 NETWORKS = sorted((EXAMPLES / "networks").glob("*.toml"))
 PROGRAMS = [

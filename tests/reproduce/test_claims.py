@@ -15,7 +15,7 @@ from collc.commands import reproduce as command
 from collc_research.reproduce.claims import Claim, Depth, Finding, Row, Verdict, close, exact, slip
 from collc_research.reproduce.show import rows_as_data, summary, tables_of
 from collc_research.reproduce.table import checked, claims
-from tests.test_cli import collc
+from commands import collc
 
 CLAIMS = claims()
 QUICK = Depth(thorough=False)

@@ -17,7 +17,7 @@ from collc.schedule import ReducePhase, Schedule, build_schedule
 from collc.schedule.data import schedule_as_data
 from collc.schedule.show import SHOWN_ORDERS, show_schedule
 from collc.spec.exchange import StepsPhase
-from tests.test_cli import collc
+from commands import collc
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 Vectors = npt.NDArray[np.float32]
