@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+from collections import OrderedDict
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -74,7 +75,7 @@ def simulate(monkeypatch: pytest.MonkeyPatch) -> Any:
 
     def replace(simulator: type[Simulator]) -> None:
         fake = SimpleNamespace(
-            compile=lambda *_, **__: None,
+            compile=lambda *_, **__: SimpleNamespace(width=4, height=1),
             opened=lambda program: SimpleNamespace(
                 simulator=simulator(program), report=lambda: None
             ),
@@ -190,5 +191,6 @@ def test_csl_that_does_not_compile_is_a_run_error(
         write_files(directory, {**texts, "layout.csl": "layout {"})
 
     monkeypatch.setattr("collc.run.launching.write_files", spoiled)
+    monkeypatch.setattr("collc.run.launching._kept", OrderedDict())
     with pytest.raises(RunError, match=r"layout\.csl"):
         bundle.run()

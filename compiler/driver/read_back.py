@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import importlib
 import re
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise, product
-from pathlib import Path
 from typing import Any
 
 from collc.base.diagnostics import CollcError, Diagnostic
-from collc.base.files import write_files
 from collc.driver.bundle import Bundle
 from collc.plan import Phase, Plan, Strided
+from collc.run import compiled
 
 # Steps of compile-time evaluation that take about a quarter of a second, and PEs that take longer
 # in nearly every program: above, the whole grid is not even tried.
@@ -86,14 +84,11 @@ def _compiled(
     arch: str,
     unlimited: bool = False,
 ) -> str:
-    texts = {name: text for name, text in files.items() if name.endswith(".csl")}
     limit = {} if unlimited else {"max_comptime_steps": STEPS}
-    with tempfile.TemporaryDirectory(prefix="collc-read-") as directory:
-        write_files(Path(directory), texts)
-        try:
-            fabsim.compile(f"{directory}/layout.csl", arch=arch, strict=True, **limit)
-        except fabsim.CslError as error:
-            return str(error).replace(f"{directory}/", "")
+    try:
+        compiled(fabsim, files, arch, **limit)
+    except fabsim.CslError as error:
+        return str(error)
     return ""
 
 

@@ -7,8 +7,10 @@ built and carried to the vendor's tools, and asking for a run says what to insta
 from __future__ import annotations
 
 import importlib
+import os
 import tempfile
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +24,10 @@ from collc.schedule.barrier_tokens import TOKEN
 from collc.spec.arrays import Array
 
 Progress = Callable[[int], None]
+
+# Programs that are kept: one for either target, and none that takes much memory.
+MOST_PROGRAMS, MOST_PES = 2, 10_000
+_kept: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
 
 
 class RunError(Exception):
@@ -80,9 +86,7 @@ def run_texts(
     fabsim = fabsim_module()
     began = time.perf_counter()
     try:
-        with tempfile.TemporaryDirectory(prefix="collc-run-") as directory:
-            write_files(Path(directory), texts)
-            program = fabsim.compile(str(Path(directory) / "layout.csl"), arch=arch, strict=True)
+        program = compiled(fabsim, texts, arch)
         session = fabsim.opened(program)
         simulator = session.simulator
         outcomes = [turn(simulator, number) for number in range(turns)]
@@ -105,6 +109,30 @@ def run_texts(
         start_cycle=slowest.launch.start_cycle,
         results=outcomes[-1].results,
     )
+
+
+def compiled(fabsim: Any, texts: Mapping[str, str], arch: str, **limits: int) -> Any:  # noqa: ANN401 - see `fabsim_module`
+    """The program that fabsim compiles of `texts`, with `limits` of its own, or the one it has
+    compiled of them lately: what is read back is often run next. Raises fabsim.CslError."""
+    csl = tuple(sorted(item for item in texts.items() if item[0].endswith(".csl")))
+    said = tuple(sorted(item for item in os.environ.items() if item[0].startswith("FABSIM_")))
+    key = (fabsim.compile, arch, csl, said)
+    if key in _kept:
+        _kept.move_to_end(key)
+        return _kept[key]
+    with tempfile.TemporaryDirectory(prefix="collc-run-") as directory:
+        write_files(Path(directory), dict(csl))
+        layout = str(Path(directory) / "layout.csl")
+        try:
+            program = fabsim.compile(layout, arch=arch, strict=True, **limits)
+        except fabsim.CslError as error:
+            error.args = (str(error).replace(f"{directory}/", ""),)
+            raise
+    if program.width * program.height <= MOST_PES:
+        _kept[key] = program
+        while len(_kept) > MOST_PROGRAMS:
+            _kept.popitem(last=False)
+    return program
 
 
 def tokens_of(simulator: Any, module: str, given: Array) -> Array:  # noqa: ANN401 - see `fabsim_module`

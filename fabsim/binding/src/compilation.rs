@@ -6,6 +6,7 @@ use super::names::{arch_of, release, switched, timing_of};
 use super::program::Program;
 use fabsim_frontend as csl;
 use fabsim_frontend::{CompileOptions, Fp16Format};
+use fabsim_host::Lowered;
 use fabsim_program::diagnostic::Diagnostic;
 use fabsim_program::rules::Switch;
 use pyo3::exceptions::PyValueError;
@@ -72,7 +73,7 @@ pub fn compile(
     let rendered = |said: &[Diagnostic]| said.iter().map(Diagnostic::render).collect();
     match compilation.design {
         Ok(design) => Ok(Program {
-            design: Arc::new(design),
+            lowered: Lowered::new(Arc::new(design)),
             warnings: rendered(&csl::told_once(&compilation.warnings)),
             printed: rendered(&compilation.printed),
             constructs: compilation.constructs.iter().map(placed).collect(),

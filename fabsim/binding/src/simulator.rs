@@ -15,7 +15,6 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 /// A program on a simulated machine. `visit_seed` visits the PEs in random orders: nothing may
 /// change by it, and tests check that.
@@ -56,7 +55,7 @@ impl PySimulator {
             max_memory_bytes,
             lenient,
             visit_order: visit_seed.map_or(VisitOrder::AsWoken, VisitOrder::Shuffled),
-            threads: thread_count(threads, program.design.tiles.len())?,
+            threads: thread_count(threads, program.lowered.design.tiles.len())?,
             watched: Watched { trace, usage },
             check_uninitialized,
             constants: constants.into_iter().collect(),
@@ -66,8 +65,7 @@ impl PySimulator {
             }),
             ..SimOptions::default()
         };
-        let design = Arc::clone(&program.design);
-        let made = py.allow_threads(|| Simulator::new(design, options));
+        let made = py.allow_threads(|| Simulator::of(&program.lowered, options));
         match made {
             Ok(inner) => Ok(PySimulator {
                 inner,

@@ -95,23 +95,24 @@ pub struct Machine {
 impl Machine {
     /// A machine of one thread that counts cycles as the design says.
     pub fn new(design: &Design, lenient: bool, visit_order: VisitOrder) -> Machine {
-        Machine::with_threads(design, timing_of(design), lenient, visit_order, 1)
+        let timing = timing_of(design);
+        let lowering = &mut Lowering::new(timing.scalar);
+        Machine::with_threads(design, (timing, lowering), lenient, visit_order, 1)
     }
 
-    /// A machine that counts cycles by `timing`, and whose cycles are done by that many threads, or by
-    /// fewer if there are too few rows.
+    /// A machine that counts cycles by `timing`, with code lowered by its table, and whose cycles are done
+    /// by that many threads, or by fewer if there are too few rows.
     pub fn with_threads(
         design: &Design,
-        timing: Timing,
+        (timing, lowering): (Timing, &mut Lowering),
         lenient: bool,
         visit_order: VisitOrder,
         threads: usize,
     ) -> Machine {
         let depth = limits(design.arch).router_queue;
         let programs = design.programs.iter();
-        let mut lowering = Lowering::new(timing.scalar);
         let mut plans: Vec<PePlan> = programs
-            .map(|p| PePlan::new(design.arch, timing, p, &mut lowering))
+            .map(|p| PePlan::new(design.arch, timing, p, lowering))
             .collect();
         for plan in &mut plans {
             plan.lenient = lenient;

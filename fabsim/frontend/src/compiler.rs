@@ -15,7 +15,7 @@ use super::types::{Ty, Types};
 use super::value::{ModuleId, Value};
 use super::{err, CompileOptions, Res};
 use fabsim_program::program::{Arch, Function, Slot, Span};
-use std::collections::{HashMap, HashSet};
+use fabsim_program::quick_hash::{QuickMap, QuickSet};
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ pub struct Compiler {
     pub interner: Interner,
     pub types: Types,
     /// Files by path; `None` is one with reported errors.
-    pub asts: HashMap<PathBuf, Option<Rc<Ast>>>,
+    pub asts: QuickMap<PathBuf, Option<Rc<Ast>>>,
     pub modules: Vec<Module>,
     pub layout: LayoutState,
     /// The tile program being compiled.
@@ -52,7 +52,7 @@ pub struct Compiler {
     /// Where users' text led into the standard module that is being compiled.
     pub caller: Option<Span>,
     /// The functions of all tile programs, each once.
-    pub functions: HashSet<Arc<Function>>,
+    pub functions: QuickSet<Arc<Function>>,
     /// The constructs the program uses, if they are asked for.
     pub census: Option<Box<Census>>,
 }
@@ -207,7 +207,7 @@ impl Compiler {
             sources: SourceMap::default(),
             interner: Interner::default(),
             types: Types::default(),
-            asts: HashMap::new(),
+            asts: QuickMap::default(),
             modules: Vec::new(),
             layout: LayoutState::default(),
             tile: None,
@@ -220,7 +220,7 @@ impl Compiler {
             memo: Memo::default(),
             has_older_forms: false,
             caller: None,
-            functions: HashSet::new(),
+            functions: QuickSet::default(),
         }
     }
 

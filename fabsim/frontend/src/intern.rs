@@ -1,6 +1,6 @@
 //! Names as numbers: comparing and hashing them is then cheap.
 
-use std::collections::HashMap;
+use fabsim_program::quick_hash::QuickMap;
 use std::rc::Rc;
 
 /// An interned name.
@@ -9,7 +9,7 @@ pub struct Sym(pub u32);
 
 #[derive(Default)]
 pub struct Interner {
-    by_text: HashMap<Rc<str>, Sym>,
+    by_text: QuickMap<Rc<str>, Sym>,
     texts: Vec<Rc<str>>,
 }
 

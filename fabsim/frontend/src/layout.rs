@@ -4,7 +4,6 @@
 use super::ast::{Ast, Expr, ExprId};
 use super::compiler::{Compiler, Ev, Frame, Stage, MAX_DEPTH};
 use super::intern::Sym;
-use super::memo::QuickHash;
 use super::place::Order;
 use super::source::{normal, Provider};
 use super::strict::gathered;
@@ -16,8 +15,8 @@ use fabsim_program::diagnostic::Diagnostic;
 use fabsim_program::program::{
     ColorSetup, Design, Export, ExportKind, RouterSetup, Span, Tile, TileProgram,
 };
+use fabsim_program::quick_hash::QuickMap;
 use fabsim_program::sdk::Sdk;
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -52,17 +51,17 @@ pub struct LayoutState {
     /// Program of every PE and where it was set.
     tiles: Vec<Option<(u32, Span)>>,
     requests: Vec<TileRequest>,
-    request_index: HashMap<TileKey, u32, QuickHash>,
-    resolved: HashMap<String, (PathBuf, bool)>,
+    request_index: QuickMap<TileKey, u32>,
+    resolved: QuickMap<String, (PathBuf, bool)>,
     /// Colors of every PE, as indices of `setups`, in order of declaration.
     colors: Vec<Vec<(u8, u32, Span)>>,
     setups: Vec<ColorSetup>,
-    setup_index: HashMap<ColorSetup, u32>,
+    setup_index: QuickMap<ColorSetup, u32>,
     /// What a configuration without names in it led to, by its place and the color.
-    literal_setups: HashMap<(Span, u8), LiteralSetup, QuickHash>,
+    literal_setups: QuickMap<(Span, u8), LiteralSetup>,
     exports: Vec<Declared>,
     /// The order of globals in the last program made of a file.
-    pub orders: HashMap<PathBuf, Order>,
+    pub orders: QuickMap<PathBuf, Order>,
 }
 
 /// Compiles a whole program; runs on the thread with the large stack.
@@ -253,7 +252,7 @@ impl Compiler {
 
     /// The tiles with their routers; PEs with equal routes share one.
     fn assemble(&mut self, own_colors: &[OwnColors]) -> Res<(Vec<Tile>, Vec<Arc<RouterSetup>>)> {
-        let mut index: HashMap<Vec<(u8, u32)>, u32> = HashMap::new();
+        let mut index: QuickMap<Vec<(u8, u32)>, u32> = QuickMap::default();
         let mut routers = Vec::new();
         let layout = &mut self.layout;
         let mut tiles = Vec::with_capacity(layout.tiles.len());
@@ -555,7 +554,7 @@ fn is_literal(ast: &Ast, e: ExprId, depth: u32) -> bool {
 
 fn intern_setup(
     setups: &mut Vec<ColorSetup>,
-    index: &mut HashMap<ColorSetup, u32>,
+    index: &mut QuickMap<ColorSetup, u32>,
     setup: &ColorSetup,
 ) -> u32 {
     if let Some(at) = index.get(setup) {

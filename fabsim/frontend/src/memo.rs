@@ -9,8 +9,7 @@
 use super::compiler::{Compiler, Frame, Stage, Storage, MAX_DEPTH};
 use super::value::{FnRef, Value};
 use super::Res;
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use fabsim_program::quick_hash::QuickMap;
 
 /// Functions of more parameters are not remembered.
 const MAX_PARAMS: usize = 4;
@@ -31,10 +30,7 @@ struct Known {
     levels: u32,
 }
 
-/// For keys that are looked up for every PE.
-pub type QuickHash = BuildHasherDefault<QuickHasher>;
-
-type Results = HashMap<Numbers, Known, QuickHash>;
+type Results = QuickMap<Numbers, Known>;
 
 /// The calls of one function, by the set of parameters they read.
 #[derive(Default)]
@@ -53,7 +49,7 @@ impl Calls {
 /// What is known of all functions, and what is watched while one is evaluated.
 #[derive(Default)]
 pub struct Memo {
-    calls: HashMap<FnRef, Calls, QuickHash>,
+    calls: QuickMap<FnRef, Calls>,
     /// Counts what a call does beyond returning a value.
     pub effects: u64,
     /// The deepest level since the innermost call that is watched began.
@@ -175,31 +171,4 @@ fn only(numbers: &Numbers, reads: u32) -> Numbers {
         }
     }
     kept
-}
-
-/// Multiplies and rotates: nobody chooses the keys against us.
-#[derive(Default)]
-pub struct QuickHasher(u64);
-
-impl Hasher for QuickHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for chunk in bytes.chunks(8) {
-            let mut word = [0; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
-            self.write_u64(u64::from_le_bytes(word));
-        }
-    }
-
-    fn write_u32(&mut self, word: u32) {
-        self.write_u64(u64::from(word));
-    }
-
-    fn write_u64(&mut self, word: u64) {
-        self.0 = (self.0.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        self.0 ^= self.0 >> 29;
-    }
 }

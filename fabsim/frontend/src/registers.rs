@@ -11,18 +11,18 @@ use super::types::Ty;
 use super::value::{DsdValue, GlobalRef, ModuleId, Value};
 use super::{err, Res};
 use fabsim_program::program::{DsdShape, Dsr, DsrFile, Span};
-use std::collections::{HashMap, HashSet};
+use fabsim_program::quick_hash::{QuickMap, QuickSet};
 
 /// Where registers are taken, loaded and used.
 #[derive(Default)]
 pub struct Registers {
-    taken: HashMap<Dsr, (Span, ModuleId)>,
+    taken: QuickMap<Dsr, (Span, ModuleId)>,
     loads: Vec<Load>,
     operations: Vec<Operation>,
     /// Variables that are fabric operands of asynchronous operations.
     fabric_variables: Vec<(GlobalRef, String, Span)>,
     /// Variables that are assigned to.
-    pub assigned: HashSet<GlobalRef>,
+    pub assigned: QuickSet<GlobalRef>,
 }
 
 struct Load {

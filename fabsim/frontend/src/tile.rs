@@ -17,7 +17,7 @@ use fabsim_program::program::{
     ColorSetup, DsdShape, ExportKind, FunctionId, InputQueueSetup, Priority, Span, Symbol,
     SymbolKind, TaskBinding, TileProgram,
 };
-use std::collections::HashMap;
+use fabsim_program::quick_hash::QuickMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ pub struct TileState {
     pub program: TileProgram,
     /// The first of its modules.
     pub root: usize,
-    pub instances: HashMap<(FnRef, Vec<Argument>), FunctionId>,
+    pub instances: QuickMap<(FnRef, Vec<Argument>), FunctionId>,
     pub pending: Vec<Pending>,
     /// Tasks and what they are bound to.
     pub bound: Vec<(TaskBinding, FnRef)>,
@@ -39,16 +39,16 @@ pub struct TileState {
     /// The program gives colors routes while it runs.
     pub changes_routes: bool,
     /// Addresses of constants that code needs in memory.
-    pub constants: HashMap<Value, u32>,
+    pub constants: QuickMap<Value, u32>,
     /// (address, value, type, declaration) of what memory starts with.
     pub initial: Vec<(u32, Value, Ty, Span)>,
     /// Places kept for globals.
-    pub reserved: HashMap<GlobalRef, u32>,
+    pub reserved: QuickMap<GlobalRef, u32>,
     /// Registers, their loads and what works on them.
     pub registers: Registers,
     pub census: TileCensus,
     shape_spans: Vec<Span>,
-    shapes: HashMap<DsdShape, u16>,
+    shapes: QuickMap<DsdShape, u16>,
     /// (function, keeps locals in memory, callees, declaration)
     pub calls: Vec<(FunctionId, bool, Vec<u32>, Span)>,
 }

@@ -2,7 +2,7 @@
 
 use super::intern::{Interner, Sym};
 use fabsim_program::program::ScalarType;
-use std::collections::HashMap;
+use fabsim_program::quick_hash::QuickMap;
 use std::rc::Rc;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -104,15 +104,21 @@ pub fn primitive(word: &str) -> Option<Ty> {
 
 pub struct Types {
     kinds: Vec<TypeKind>,
-    index: HashMap<TypeKind, Ty>,
+    /// Size, if it has one, and alignment of each.
+    measures: Vec<(Option<u64>, u64)>,
+    index: QuickMap<TypeKind, Ty>,
 }
 
 impl Default for Types {
     fn default() -> Types {
-        Types {
+        let mut types = Types {
             kinds: vec![TypeKind::Primitive; PRIMITIVES.len()],
-            index: HashMap::new(),
-        }
+            measures: Vec::new(),
+            index: QuickMap::default(),
+        };
+        let all = (0..PRIMITIVES.len() as u32).map(Ty);
+        types.measures = all.map(|ty| types.measured(ty)).collect();
+        types
     }
 }
 
@@ -190,6 +196,7 @@ impl Types {
         }
         let ty = Ty(self.kinds.len() as u32);
         self.kinds.push(kind.clone());
+        self.measures.push(self.measured(ty));
         self.index.insert(kind, ty);
         ty
     }
@@ -297,9 +304,30 @@ impl Types {
     /// Bytes a value occupies in memory. A lone 8-bit value or bool takes a whole word; 8-bit
     /// elements of arrays are packed. `None` for comptime-only types.
     pub fn size(&self, ty: Ty) -> Option<u64> {
-        if ty.is_dsd() {
-            return Some(8);
-        }
+        self.measures[ty.0 as usize].0
+    }
+
+    /// Size and alignment, where those of all that it consists of are known.
+    fn measured(&self, ty: Ty) -> (Option<u64>, u64) {
+        let size = |align| match ty.is_dsd() {
+            true => Some(8),
+            false => self.measured_size(ty, align),
+        };
+        let align = match self.kind(ty) {
+            TypeKind::Array { element, .. } => self.align(*element),
+            TypeKind::Struct { fields, .. } => {
+                let all = fields.iter().map(|(_, ty)| self.align(*ty));
+                all.max().unwrap_or(2)
+            }
+            _ => match size(0) {
+                Some(4) | Some(8) => 4,
+                _ => 2,
+            },
+        };
+        (size(align), align)
+    }
+
+    fn measured_size(&self, ty: Ty, align: u64) -> Option<u64> {
         match self.kind(ty) {
             TypeKind::Array { dims, element } => {
                 let count = dims
@@ -313,7 +341,7 @@ impl Types {
                 for (_, ty) in fields.iter() {
                     offset = round_up(offset, self.align(*ty)) + self.size(*ty)?;
                 }
-                Some(round_up(offset, self.align(ty)))
+                Some(round_up(offset, align))
             }
             _ => Some(match self.scalar(ty)? {
                 ScalarType::I32 | ScalarType::U32 | ScalarType::F32 => 4,
@@ -332,18 +360,7 @@ impl Types {
     }
 
     pub fn align(&self, ty: Ty) -> u64 {
-        match self.kind(ty) {
-            TypeKind::Array { element, .. } => self.align(*element),
-            TypeKind::Struct { fields, .. } => fields
-                .iter()
-                .map(|(_, ty)| self.align(*ty))
-                .max()
-                .unwrap_or(2),
-            _ => match self.size(ty) {
-                Some(4) | Some(8) => 4,
-                _ => 2,
-            },
-        }
+        self.measures[ty.0 as usize].1
     }
 
     /// Byte offset and type of a field of a named struct.

@@ -9,6 +9,7 @@ mod circle;
 mod copy;
 mod inspect;
 mod late;
+mod lowered;
 mod port;
 mod refuse;
 mod room;
@@ -18,6 +19,7 @@ mod watch;
 
 pub use self::copy::{Area, CopyFormat};
 pub use self::late::LateStarts;
+pub use self::lowered::Lowered;
 pub use self::port::TransferId;
 pub use fabsim_engine::machine::VisitOrder;
 
@@ -155,15 +157,24 @@ pub struct Simulator {
 impl Simulator {
     /// Loads the design; everything it needs and fabsim lacks is refused by name.
     pub fn new(design: Arc<Design>, options: SimOptions) -> Result<Simulator, SimError> {
+        Simulator::of(&Lowered::new(design), options)
+    }
+
+    /// `new` for a design of which there may be several simulators.
+    pub fn of(lowered: &Lowered, options: SimOptions) -> Result<Simulator, SimError> {
+        let design = Arc::clone(&lowered.design);
         refuse::check(&design)?;
         room::check(&design, options.max_memory_bytes)?;
-        let mut machine = Machine::with_threads(
-            &design,
-            counted(&design, &options)?,
-            options.lenient,
-            options.visit_order,
-            options.threads,
-        );
+        let timing = counted(&design, &options)?;
+        let mut machine = lowered.by(timing.scalar, |lowering| {
+            Machine::with_threads(
+                &design,
+                (timing, lowering),
+                options.lenient,
+                options.visit_order,
+                options.threads,
+            )
+        });
         machine.flows = options.flows;
         machine.runs_ahead = options.runs_ahead;
         if options.trace_landings {

@@ -25,12 +25,13 @@ pub enum End {
 
 impl End {
     /// The blocks that may follow.
-    pub fn targets(&self) -> Vec<usize> {
-        match self {
-            End::Jump(to) => vec![*to],
-            End::Branch(_, yes, no) => vec![*yes, *no],
-            End::Return(_) => Vec::new(),
-        }
+    pub fn targets(&self) -> impl DoubleEndedIterator<Item = usize> {
+        let (first, second) = match self {
+            End::Jump(to) => (Some(*to), None),
+            End::Branch(_, yes, no) => (Some(*yes), Some(*no)),
+            End::Return(_) => (None, None),
+        };
+        first.into_iter().chain(second)
     }
 
     /// Leads somewhere else where `change` says so.
@@ -154,11 +155,12 @@ impl Cfg {
         for (n, &old) in order.iter().enumerate() {
             place[old] = n;
         }
-        let mut blocks: Vec<Block> = order.iter().map(|&old| self.blocks[old].clone()).collect();
-        blocks
+        let mut blocks: Vec<Option<Block>> = self.blocks.drain(..).map(Some).collect();
+        let kept = order.iter().filter_map(|&old| blocks[old].take());
+        self.blocks.extend(kept);
+        self.blocks
             .iter_mut()
             .for_each(|block| block.end.redirect(|to| place[to]));
-        self.blocks = blocks;
     }
 }
 

@@ -5,11 +5,12 @@ use crate::alias::{effect, Effect, Place, Variables};
 use crate::dead::is_pure;
 use crate::fold::is_clean;
 use crate::graph::{Graph, Kind, Value};
-use crate::order::dominators;
+use crate::order::{dominates, dominators};
 use fabsim_program::program::{Inst, ScalarType};
-use std::collections::HashMap;
+use fabsim_program::quick_hash::QuickMap;
 
-type Known = HashMap<(Kind, Vec<Value>), Value>;
+/// What has been computed, and in which blocks.
+type Known = QuickMap<(Kind, Vec<Value>), Vec<(usize, Value)>>;
 
 /// A value that memory holds.
 #[derive(Clone, Debug)]
@@ -25,7 +26,7 @@ pub fn run(graph: &mut Graph, variables: &Variables) {
     let order = graph.order();
     let idom = dominators(&order, &graph.predecessors());
     let mut instead: Vec<Value> = (0..graph.nodes.len() as u32).map(Value).collect();
-    let mut known: Vec<Known> = vec![Known::new(); graph.blocks.len()];
+    let mut known = Known::default();
     let mut held: Vec<Vec<Held>> = vec![Vec::new(); graph.blocks.len()];
     for &n in &order {
         let above = idom[n];
@@ -43,9 +44,13 @@ pub fn run(graph: &mut Graph, variables: &Variables) {
                     graph.nodes[value.index()].kind.clone(),
                     graph.nodes[value.index()].args.clone(),
                 );
-                let old = find(&known, &idom, n, &key);
+                let places = known.entry(key).or_default();
+                let mut above = places
+                    .iter()
+                    .filter(|(block, _)| dominates(&idom, *block, n));
+                let old = above.next().map(|(_, value)| *value);
                 if old.is_none() {
-                    known[n].insert(key, value);
+                    places.push((n, value));
                 }
                 old
             } else {
@@ -58,22 +63,6 @@ pub fn run(graph: &mut Graph, variables: &Variables) {
         held[n] = here;
     }
     graph.replace(&instead);
-}
-
-fn find(
-    known: &[Known],
-    idom: &[Option<usize>],
-    n: usize,
-    key: &(Kind, Vec<Value>),
-) -> Option<Value> {
-    let mut at = Some(n);
-    while let Some(block) = at {
-        if let Some(value) = known[block].get(key) {
-            return Some(*value);
-        }
-        at = idom[block];
-    }
-    None
 }
 
 /// Follows an access to memory; the value that a load gets, where it is known.

@@ -8,7 +8,7 @@ use crate::graph::{Exit, Graph, Value};
 use crate::operands::{visit, written};
 use crate::slots::Slots;
 use fabsim_program::program::{BinaryOp, Inst, Slot};
-use std::collections::{HashMap, HashSet};
+use fabsim_program::quick_hash::{QuickMap, QuickSet};
 
 /// Writes code for a graph; none if it needs too many slots.
 pub fn run(graph: &Graph, table: &ScalarTiming) -> Option<Code> {
@@ -26,7 +26,7 @@ pub fn run(graph: &Graph, table: &ScalarTiming) -> Option<Code> {
             ..Code::default()
         },
         slots,
-        constants: HashMap::new(),
+        constants: QuickMap::default(),
         starts: vec![0; graph.blocks.len()],
         jumps: Vec::new(),
     };
@@ -68,7 +68,7 @@ struct Writer<'a> {
     folded: Vec<bool>,
     code: Code,
     slots: Slots,
-    constants: HashMap<u64, Slot>,
+    constants: QuickMap<u64, Slot>,
     /// The first instruction of every block.
     starts: Vec<u32>,
     /// Jumps to be led to a block along an edge: instruction, from, to.
@@ -264,13 +264,13 @@ impl Writer<'_> {
 #[derive(Default)]
 struct Pipeline {
     now: u64,
-    ready: HashMap<Value, u64>,
+    ready: QuickMap<Value, u64>,
     /// When a store can follow: it takes a float later than arithmetic does.
-    storable: HashMap<Value, u64>,
+    storable: QuickMap<Value, u64>,
     /// Constants that are in registers.
-    loaded: HashSet<u64>,
+    loaded: QuickSet<u64>,
     /// What has been divided by what: quotient and remainder are two results of one routine.
-    divided: HashSet<(Value, Value)>,
+    divided: QuickSet<(Value, Value)>,
 }
 
 impl Pipeline {

@@ -21,9 +21,8 @@ fn values(graph: &mut Graph) -> bool {
         let block = &graph.blocks[n];
         let all: Vec<Value> = block.phis.iter().chain(&block.body).copied().collect();
         for value in all {
-            let args = graph.nodes[value.index()].args.clone();
-            let args: Vec<Value> = args.iter().map(|&arg| last(&instead, arg)).collect();
-            graph.nodes[value.index()].args = args;
+            let args = graph.nodes[value.index()].args.iter_mut();
+            args.for_each(|arg| *arg = last(&instead, *arg));
             let new = simpler(graph, value);
             instead.extend((instead.len() as u32..graph.nodes.len() as u32).map(Value));
             if let Some(new) = new {
@@ -50,21 +49,29 @@ fn last(instead: &[Value], mut value: Value) -> Value {
 
 /// A value that always equals this one, if there is one that is simpler.
 fn simpler(graph: &mut Graph, value: Value) -> Option<Value> {
-    let node = graph.nodes[value.index()].clone();
-    let inst = match node.kind {
+    let node = &graph.nodes[value.index()];
+    let inst = match &node.kind {
         Kind::Phi => return only_one(&node.args, value),
         Kind::Op(inst) => inst,
         Kind::Const(_) | Kind::Param(_) => return None,
     };
-    let known: Vec<Option<u64>> = node.args.iter().map(|&arg| graph.bits(arg)).collect();
-    match (&inst, known.as_slice()) {
+    // What is folded has three operands at most.
+    let count = node.args.len().min(3);
+    let (mut args, mut known) = ([value; 3], [None; 3]);
+    args[..count].copy_from_slice(&node.args[..count]);
+    for (bits, arg) in known.iter_mut().zip(&args[..count]) {
+        *bits = graph.bits(*arg);
+    }
+    let args = &args[..count];
+    match (inst, &known[..count]) {
         (Inst::Unary { op, ty, .. }, [Some(a)]) => Some(graph.constant(unary(*op, *ty, *a))),
         (Inst::Binary { op, ty, .. }, [Some(a), Some(b)]) => {
             let bits = binary(*op, *ty, *a, *b).ok()?;
             Some(graph.constant(bits))
         }
         (Inst::Binary { op, ty, .. }, _) if !ty.is_float() => {
-            identity(graph, value, (*op, *ty), &node.args)
+            let what = (*op, *ty);
+            identity(graph, value, what, args)
         }
         (Inst::Compare { op, ty, .. }, [Some(a), Some(b)]) => {
             Some(graph.constant(u64::from(compare(*op, *ty, *a, *b))))
@@ -72,9 +79,9 @@ fn simpler(graph: &mut Graph, value: Value) -> Option<Value> {
         (Inst::Convert { from, to, .. }, [Some(a)]) => {
             Some(graph.constant(convert(*from, *to, *a)))
         }
-        (Inst::Convert { from, to, .. }, _) => same_bits(graph, node.args[0], *from, *to),
-        (Inst::Select { .. }, [Some(c), ..]) => Some(node.args[if c & 1 == 1 { 1 } else { 2 }]),
-        (Inst::Select { .. }, _) if node.args[1] == node.args[2] => Some(node.args[1]),
+        (Inst::Convert { from, to, .. }, _) => same_bits(graph, args[0], *from, *to),
+        (Inst::Select { .. }, [Some(c), ..]) => Some(args[if c & 1 == 1 { 1 } else { 2 }]),
+        (Inst::Select { .. }, _) if args[1] == args[2] => Some(args[1]),
         _ => None,
     }
 }

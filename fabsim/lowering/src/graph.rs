@@ -4,10 +4,10 @@
 //! and parameters belong to no block. Copies do not exist.
 
 use crate::cfg::{Cfg, End, Origin};
-use crate::operands::{reads, visit, written};
+use crate::operands::{for_each_read, visit, written};
 use crate::order::reverse_postorder;
 use fabsim_program::program::{Inst, Slot};
-use std::collections::HashMap;
+use fabsim_program::quick_hash::QuickMap;
 
 /// A value, by its place in `Graph::nodes`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -57,12 +57,13 @@ pub enum Exit {
 
 impl Exit {
     /// The blocks that may follow.
-    pub fn targets(&self) -> Vec<usize> {
-        match self {
-            Exit::Jump(to) => vec![*to],
-            Exit::Branch(_, yes, no) => vec![*yes, *no],
-            Exit::Return(_) => Vec::new(),
-        }
+    pub fn targets(&self) -> impl DoubleEndedIterator<Item = usize> {
+        let (first, second) = match self {
+            Exit::Jump(to) => (Some(*to), None),
+            Exit::Branch(_, yes, no) => (Some(*yes), Some(*no)),
+            Exit::Return(_) => (None, None),
+        };
+        first.into_iter().chain(second)
     }
 
     /// The value it looks at.
@@ -99,7 +100,7 @@ pub struct Graph {
     pub blocks: Vec<Block>,
     /// How many arguments the function takes.
     pub params: u16,
-    constants: HashMap<u64, Value>,
+    constants: QuickMap<u64, Value>,
 }
 
 impl Graph {
@@ -109,7 +110,7 @@ impl Graph {
             nodes: Vec::new(),
             blocks: Vec::new(),
             params: cfg.params,
-            constants: HashMap::new(),
+            constants: QuickMap::default(),
         };
         let order = reverse_postorder(cfg.blocks.len(), |n| cfg.blocks[n].end.targets());
         graph.add_blocks(cfg, &order);
@@ -127,7 +128,8 @@ impl Graph {
                     slots[..params.len()].copy_from_slice(&params);
                     slots
                 }
-                [single] if !ends[*single].is_empty() || cfg.slots == 0 => ends[*single].clone(),
+                // Comes before: it is on the only way here.
+                [single] => graph.handed_on(cfg, *single, n, &mut ends),
                 _ => {
                     let mut slots = vec![zero; usize::from(cfg.slots)];
                     phi_slots[n] = (0..slots.len()).filter(|&s| has(&live[n], s)).collect();
@@ -153,6 +155,16 @@ impl Graph {
         graph
     }
 
+    /// What the slots hold at the end of the one block before this: itself, if nobody else will ask for
+    /// it, else a copy.
+    fn handed_on(&self, cfg: &Cfg, from: usize, to: usize, ends: &mut [Vec<Value>]) -> Vec<Value> {
+        let mut others = cfg.blocks[from].end.targets().filter(|&other| other != to);
+        match others.next() {
+            None => std::mem::take(&mut ends[from]),
+            Some(_) => ends[from].clone(),
+        }
+    }
+
     fn add_blocks(&mut self, cfg: &Cfg, order: &[usize]) {
         let mut reached = vec![false; cfg.blocks.len()];
         order.iter().for_each(|&n| reached[n] = true);
@@ -174,12 +186,8 @@ impl Graph {
                 Inst::Const { dst, bits } => slots[usize::from(dst.0)] = self.constant(*bits),
                 Inst::Copy { dst, src } => slots[usize::from(dst.0)] = slots[usize::from(src.0)],
                 _ => {
-                    let args = reads(inst)
-                        .iter()
-                        .map(|s| slots[usize::from(s.0)])
-                        .collect();
-                    let to = written(inst);
-                    let value = self.node(Kind::Op(blank(inst)), args, *origin);
+                    let (blank, args, to) = operation(inst, slots);
+                    let value = self.node(Kind::Op(blank), args, *origin);
                     self.blocks[n].body.push(value);
                     if let Some(to) = to {
                         slots[usize::from(to.0)] = value;
@@ -307,56 +315,70 @@ impl Graph {
     }
 }
 
-/// The instruction with all its slots made alike, so that equal operations are equal.
-fn blank(inst: &Inst) -> Inst {
-    let mut inst = inst.clone();
-    visit(&mut inst, &mut |slot| *slot = Slot(0), &mut |slot| {
-        *slot = Slot(0)
-    });
-    inst
+/// The instruction with all its slots made alike, so that equal operations are equal; the values it
+/// reads, and the slot it writes.
+fn operation(inst: &Inst, slots: &[Value]) -> (Inst, Vec<Value>, Option<Slot>) {
+    let (mut inst, mut args, mut to) = (inst.clone(), Vec::new(), None);
+    let mut read = |slot: &mut Slot| {
+        args.push(slots[usize::from(slot.0)]);
+        *slot = Slot(0);
+    };
+    let mut write = |slot: &mut Slot| to = Some(std::mem::replace(slot, Slot(0)));
+    visit(&mut inst, &mut read, &mut write);
+    (inst, args, to)
 }
 
 fn has(bits: &[u64], slot: usize) -> bool {
     bits[slot / 64] >> (slot % 64) & 1 == 1
 }
 
+/// The slots that a block reads before it writes them, and those it writes: a bit each.
+fn read_and_written(block: &crate::cfg::Block, words: usize) -> (Vec<u64>, Vec<u64>) {
+    let (mut first_read, mut all_written) = (vec![0; words], vec![0; words]);
+    let place = |slot: Slot| (usize::from(slot.0) / 64, 1u64 << (slot.0 % 64));
+    let mut read = |slot: Slot, written: &[u64]| {
+        let (word, bit) = place(slot);
+        first_read[word] |= bit & !written[word];
+    };
+    for (inst, _) in &block.code {
+        for_each_read(inst, |slot| read(slot, &all_written));
+        if let Some(slot) = written(inst) {
+            let (word, bit) = place(slot);
+            all_written[word] |= bit;
+        }
+    }
+    match &block.end {
+        End::Branch(slot, ..) | End::Return(Some(slot)) => read(*slot, &all_written),
+        End::Jump(_) | End::Return(None) => {}
+    }
+    (first_read, all_written)
+}
+
 /// For every block a bit per slot that is read before it is written from there on.
 fn live_at_start(cfg: &Cfg) -> Vec<Vec<u64>> {
     let words = usize::from(cfg.slots).div_ceil(64).max(1);
+    let blocks = cfg.blocks.iter();
+    let own: Vec<_> = blocks.map(|block| read_and_written(block, words)).collect();
     let mut live = vec![vec![0u64; words]; cfg.blocks.len()];
+    let mut bits = vec![0u64; words];
     let mut changed = true;
     while changed {
         changed = false;
-        for n in (0..cfg.blocks.len()).rev() {
-            let block = &cfg.blocks[n];
-            let mut bits = vec![0u64; words];
-            for to in block.end.targets() {
+        for (n, (read, written)) in own.iter().enumerate().rev() {
+            bits.fill(0);
+            for to in cfg.blocks[n].end.targets() {
+                let next = live[to].iter();
                 bits.iter_mut()
-                    .zip(&live[to])
+                    .zip(next)
                     .for_each(|(bit, next)| *bit |= next);
             }
-            let mark = |slot: Slot, is: bool, bits: &mut Vec<u64>| {
-                let (word, bit) = (usize::from(slot.0) / 64, 1 << (slot.0 % 64));
-                bits[word] = if is {
-                    bits[word] | bit
-                } else {
-                    bits[word] & !bit
-                };
-            };
-            match &block.end {
-                End::Branch(slot, ..) | End::Return(Some(slot)) => mark(*slot, true, &mut bits),
-                End::Jump(_) | End::Return(None) => {}
+            let own = read.iter().zip(written);
+            let all = bits.iter_mut().zip(own);
+            all.for_each(|(bit, (read, written))| *bit = *bit & !written | read);
+            if bits != live[n] {
+                live[n].copy_from_slice(&bits);
+                changed = true;
             }
-            for (inst, _) in block.code.iter().rev() {
-                if let Some(slot) = written(inst) {
-                    mark(slot, false, &mut bits);
-                }
-                reads(inst)
-                    .into_iter()
-                    .for_each(|slot| mark(slot, true, &mut bits));
-            }
-            changed |= bits != live[n];
-            live[n] = bits;
         }
     }
     live

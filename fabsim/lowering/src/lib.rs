@@ -40,7 +40,7 @@ use crate::cost::ScalarTiming;
 use crate::graph::Graph;
 use crate::inline::Callees;
 use fabsim_program::program::{Function, FunctionId, Inst, SymbolKind, TileProgram};
-use std::collections::HashMap;
+use fabsim_program::quick_hash::QuickMap;
 use std::sync::Arc;
 
 /// Functions of more instructions are run as they were written: a compiler's patience.
@@ -52,7 +52,7 @@ const UNROLLINGS: usize = 64;
 #[derive(Debug)]
 pub struct Lowering {
     table: ScalarTiming,
-    known: HashMap<Key, Arc<Code>>,
+    known: QuickMap<Key, Arc<Code>>,
 }
 
 /// What a function's code depends on: itself and all it calls, by identity, and where variables are.
@@ -63,8 +63,13 @@ impl Lowering {
     pub fn new(table: ScalarTiming) -> Lowering {
         Lowering {
             table,
-            known: HashMap::new(),
+            known: QuickMap::default(),
         }
+    }
+
+    /// What it lowers by.
+    pub fn table(&self) -> &ScalarTiming {
+        &self.table
     }
 
     /// The code of the functions of a program; that of one that nothing can call any more, since its

@@ -126,14 +126,15 @@ fn options(options: &mut OpOptions, read: &mut dyn FnMut(&mut Slot)) {
     options.ut_id.iter_mut().for_each(read);
 }
 
+/// Calls `read` for every slot an instruction reads, in the order of `visit`.
+pub fn for_each_read(inst: &Inst, mut read: impl FnMut(Slot)) {
+    visit(&mut inst.clone(), &mut |slot| read(*slot), &mut |_| {});
+}
+
 /// The slots an instruction reads, in the order of `visit`.
 pub fn reads(inst: &Inst) -> Vec<Slot> {
     let mut found = Vec::new();
-    visit(
-        &mut inst.clone(),
-        &mut |slot| found.push(*slot),
-        &mut |_| {},
-    );
+    for_each_read(inst, |slot| found.push(slot));
     found
 }
 

@@ -3,21 +3,23 @@
 use std::collections::BTreeSet;
 
 /// Blocks that can be reached from block 0, each before those it leads to, but for back edges.
-pub fn reverse_postorder(count: usize, targets: impl Fn(usize) -> Vec<usize>) -> Vec<usize> {
+pub fn reverse_postorder<T: DoubleEndedIterator<Item = usize>>(
+    count: usize,
+    targets: impl Fn(usize) -> T,
+) -> Vec<usize> {
     let mut seen = vec![false; count];
-    let mut order = Vec::new();
-    let mut stack = vec![(0, targets(0), 0)];
+    let mut order = Vec::with_capacity(count);
+    let mut stack = vec![(0, targets(0))];
     seen[0] = true;
-    while let Some((block, to, next)) = stack.last_mut() {
+    while let Some((block, to)) = stack.last_mut() {
         // The last target first, so that the first follows its block in the result.
-        let Some(&target) = to.iter().rev().nth(*next) else {
+        let Some(target) = to.next_back() else {
             order.push(*block);
             stack.pop();
             continue;
         };
-        *next += 1;
         if !std::mem::replace(&mut seen[target], true) {
-            stack.push((target, targets(target), 0));
+            stack.push((target, targets(target)));
         }
     }
     order.reverse();
@@ -126,7 +128,7 @@ mod tests {
 
     #[test]
     fn a_loop_is_found_by_its_back_edge_and_dead_blocks_do_not_count() {
-        let order = reverse_postorder(5, |n| EDGES[n].to_vec());
+        let order = reverse_postorder(5, |n| EDGES[n].iter().copied());
         assert_eq!(order, [0, 1, 2, 3]);
         let predecessors = vec![vec![], vec![0, 2, 4], vec![1], vec![1], vec![]];
         let idom = dominators(&order, &predecessors);

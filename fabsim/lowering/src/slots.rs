@@ -165,7 +165,9 @@ fn bits(words: &[u64]) -> impl Iterator<Item = u32> + '_ {
 /// Values needed at the end of each block, operands of the next blocks' phis included.
 fn live_at_end(graph: &Graph, layout: &[usize]) -> Vec<Vec<u64>> {
     let words = graph.nodes.len().div_ceil(64);
-    let mut ends = vec![vec![0u64; words]; graph.blocks.len()];
+    // Blocks that cannot be reached have none.
+    let mut ends = vec![Vec::new(); graph.blocks.len()];
+    layout.iter().for_each(|&n| ends[n] = vec![0u64; words]);
     let mut starts = ends.clone();
     let set = |bits: &mut [u64], v: Value| bits[v.index() / 64] |= 1 << (v.index() % 64);
     let clear = |bits: &mut [u64], v: Value| bits[v.index() / 64] &= !(1 << (v.index() % 64));
@@ -194,7 +196,7 @@ fn live_at_end(graph: &Graph, layout: &[usize]) -> Vec<Vec<u64>> {
                     }
                 }
             }
-            ends[n].clone_from(&live);
+            ends[n].copy_from_slice(&live);
             if let Some(value) = block.exit.clone().value() {
                 set(&mut live, *value);
             }

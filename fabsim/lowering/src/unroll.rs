@@ -6,7 +6,7 @@ use crate::graph::{Exit, Graph, Kind, Value};
 use crate::order::{dominators, loops, Loop};
 use crate::scalar::{binary, compare, convert};
 use fabsim_program::program::Inst;
-use std::collections::HashMap;
+use fabsim_program::quick_hash::QuickMap;
 
 /// Instructions that a fully unrolled loop may have: LLVM's threshold at -O2. Loops of 8 and 16 turns
 /// and of about 8 instructions were seen unrolled, loops of 256 and more were not.
@@ -74,7 +74,7 @@ fn turns(graph: &Graph, l: &Loop, before: &[Vec<usize>], most: usize) -> Option<
     }
     let phis = &graph.blocks[l.header].phis;
     let start = |phi: &Value| Some((*phi, graph.bits(graph.nodes[phi.index()].args[outer])?));
-    let mut state: HashMap<Value, u64> = phis.iter().filter_map(start).collect();
+    let mut state: QuickMap<Value, u64> = phis.iter().filter_map(start).collect();
     for turn in 1..=most {
         if (evaluate(graph, &state, condition, 8)? & 1 == 1) != stays {
             return Some(turn);
@@ -89,7 +89,7 @@ fn turns(graph: &Graph, l: &Loop, before: &[Vec<usize>], most: usize) -> Option<
 }
 
 /// The bits of a value, given those of a loop's phis.
-fn evaluate(graph: &Graph, state: &HashMap<Value, u64>, value: Value, depth: u32) -> Option<u64> {
+fn evaluate(graph: &Graph, state: &QuickMap<Value, u64>, value: Value, depth: u32) -> Option<u64> {
     if let Some(bits) = state.get(&value).copied().or_else(|| graph.bits(value)) {
         return Some(bits);
     }

@@ -4,7 +4,7 @@
 //! text; `limits` holds the machine's sizes; `rounding` the float formats of 16
 //! bits; `clock` names the tables of cycle costs, `sdk` the releases whose CSL differs; `direction`,
 //! `opcode` and `scalar_type` are the small types that `program` is made of; `rules` and `readings` say
-//! what changes where a rule of docs/machine.md is switched off.
+//! what changes where a rule of docs/machine.md is switched off; `quick_hash` makes maps quick.
 
 #![deny(missing_docs)]
 
@@ -14,6 +14,7 @@ pub mod direction;
 pub mod limits;
 pub mod opcode;
 pub mod program;
+pub mod quick_hash;
 pub mod readings;
 pub mod rounding;
 pub mod rules;

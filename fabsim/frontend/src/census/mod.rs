@@ -21,9 +21,10 @@ use super::value::{GlobalRef, ModuleId};
 use call::Open;
 use fabsim_program::diagnostic::Diagnostic;
 use fabsim_program::program::{Dsr, Span};
+use fabsim_program::quick_hash::QuickSet;
 use operation::Operation;
 use register::Load;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 /// What has been seen, if a compilation was asked to keep it.
 #[derive(Default)]
@@ -65,7 +66,7 @@ impl Compiler {
             (Some(tile), _) => {
                 tile.census.constructs.entry(construct).or_insert(span);
             }
-            (None, Some(census)) => census.add(text_of(&construct, &HashSet::new()), span),
+            (None, Some(census)) => census.add(text_of(&construct, &QuickSet::default()), span),
         }
     }
 
@@ -111,7 +112,7 @@ impl Census {
 }
 
 /// A construct as text, given the variables that are assigned to.
-fn text_of(construct: &[Part], assigned: &HashSet<GlobalRef>) -> String {
+fn text_of(construct: &[Part], assigned: &QuickSet<GlobalRef>) -> String {
     let text = construct.iter().map(|part| match part {
         Part::Text(text) => text.as_str(),
         Part::Variable(global) if assigned.contains(global) => " (run time)",

@@ -2,7 +2,7 @@
 
 use super::parse::{self, Section};
 use super::{Member, Module, Signature};
-use std::collections::HashMap;
+use fabsim_program::quick_hash::QuickMap;
 use std::sync::OnceLock;
 
 /// All rows, read once.
@@ -10,7 +10,7 @@ pub struct Table {
     pub sections: &'static [Section],
     pub modules: Vec<Module>,
     /// The forms of every builtin.
-    builtins: HashMap<&'static str, Vec<&'static Signature>>,
+    builtins: QuickMap<&'static str, Vec<&'static Signature>>,
 }
 
 pub fn table() -> &'static Table {
@@ -19,7 +19,7 @@ pub fn table() -> &'static Table {
         let sections = parse::builtins(include_str!("../../signatures/builtins.txt"));
         let sections: &'static [Section] = Box::leak(sections.into_boxed_slice());
         let modules = parse::modules(include_str!("../../signatures/modules.txt"));
-        let mut builtins: HashMap<&'static str, Vec<&'static Signature>> = HashMap::new();
+        let mut builtins: QuickMap<&'static str, Vec<&'static Signature>> = QuickMap::default();
         for row in sections.iter().flat_map(|section| &section.rows) {
             builtins.entry(row.name).or_default().push(row);
         }

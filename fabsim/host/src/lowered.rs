@@ -1,0 +1,33 @@
+//! A design with the code that it is run by, which all of its simulators share.
+
+use fabsim_lowering::cost::ScalarTiming;
+use fabsim_lowering::Lowering;
+use fabsim_program::program::Design;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A design and what has been lowered of it: optimising takes longer than many a run does.
+#[derive(Debug)]
+pub struct Lowered {
+    /// What is simulated.
+    pub design: Arc<Design>,
+    // What is known in there is known by where functions of the design are.
+    lowering: Mutex<Option<Lowering>>,
+}
+
+impl Lowered {
+    /// Nothing of the design is lowered yet.
+    pub fn new(design: Arc<Design>) -> Lowered {
+        Lowered {
+            design,
+            lowering: Mutex::default(),
+        }
+    }
+
+    /// What comes of code that is lowered by a table: what was lowered by the last one is kept.
+    pub(crate) fn by<R>(&self, table: ScalarTiming, make: impl FnOnce(&mut Lowering) -> R) -> R {
+        // Half a lowering is one that knows less.
+        let mut known = self.lowering.lock().unwrap_or_else(PoisonError::into_inner);
+        let lowering = known.take().filter(|known| known.table() == &table);
+        make(known.insert(lowering.unwrap_or_else(|| Lowering::new(table))))
+    }
+}
