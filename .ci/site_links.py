@@ -19,12 +19,15 @@ _PAGE = re.compile(r"(?<!\[)`([\w/]+\.html)`")
 
 def on_files(files: Any, *, config: Any) -> Any:  # noqa: ANN401 - as mkdocs calls
     """The files of the site with what was built."""
-    from mkdocs.structure.files import File  # noqa: PLC0415 - pages do without
+    from mkdocs.structure.files import File, InclusionLevel  # noqa: PLC0415 - pages do without
 
     for place, folder in CARRIED.items():
         for path in sorted(one for one in folder.rglob("*") if one.is_file()):
             name = f"{place}/{path.relative_to(folder).as_posix()}"
-            files.append(File.generated(config, name, abs_src_path=str(path)))
+            # also of the kinds that pages alone have no use for
+            made = File.generated(config, name, abs_src_path=str(path))
+            made.inclusion = InclusionLevel.INCLUDED
+            files.append(made)
     return files
 
 

@@ -152,12 +152,14 @@ def test_the_site_carries_what_was_built_and_links_to_it(
     monkeypatch.setattr(config.plugins, "_current_plugin", "site_links", raising=False)  # in a hook
     hook = script("site_links")
     (tmp_path / "pyodide").mkdir()
-    for name in ("chain.html", "pyodide/python.zip"):
+    for name in ("chain.html", "pyodide/lock.json"):
         (tmp_path / name).write_text(name)
     built = {"teaching": tmp_path, "playground/app": tmp_path / "not_built"}
     monkeypatch.setattr(hook, "CARRIED", built)
     files = hook.on_files(structure.Files([]), config=config)
-    assert files.src_uris.keys() == {"teaching/chain.html", "teaching/pyodide/python.zip"}
+    assert files.src_uris.keys() == {"teaching/chain.html", "teaching/pyodide/lock.json"}
+    structure.set_exclusions(files, config)
+    assert all(file.inclusion.is_included() for file in files)
     page = page_of("teaching/README.md")
     said = hook.on_page_markdown("`chain.html`, `ring.html`", page=page, files=files)
     assert said == "[`chain.html`](chain.html), `ring.html`"
