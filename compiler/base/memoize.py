@@ -17,15 +17,16 @@ PHASES, ROLES = 8, 4096  # results that are held: of the last phases, of the las
 
 def by_identity(most: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """A function with its last results held. Arguments are compared by identity, since to compare
-    or hash a phase takes as long as to check it; they have to be frozen, as does the result."""
+    or hash a phase takes as long as to check it; they have to be frozen, as does the result. Bytes
+    are compared by what they hold."""
 
     def decorated(find: Callable[P, R]) -> Callable[P, R]:
-        held: dict[tuple[int, ...], tuple[tuple[object, ...], R]] = {}
+        held: dict[tuple[int | bytes, ...], tuple[tuple[object, ...], R]] = {}
 
         @wraps(find)
         def again(*arguments: P.args, **named: P.kwargs) -> R:
             asked = (*arguments, *named.values())
-            key = tuple(map(id, asked))
+            key = tuple(one if isinstance(one, bytes) else id(one) for one in asked)
             if key not in held:
                 if len(held) >= most:
                     del held[next(iter(held))]  # the oldest

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from collc_evaluator import StuckError
 
+from collc.base.memoize import memoized
 from collc.cost.line import run_line
 from collc.cost.operations import Costs, Place, costs_of, costs_of_phase
 from collc.cost.predict import predict
@@ -44,6 +45,7 @@ def cycles_of(schedule: Schedule, plan: Plan, looks: int | None = None) -> int:
     return axes.multicast(last, multicast) if isinstance(multicast, BroadcastPhase) else axes.done
 
 
+@memoized
 def cycles_or_never(schedule: Schedule, plan: Plan) -> int:
     """The same of a candidate that no check has let pass: one that gets stuck takes for ever."""
     try:

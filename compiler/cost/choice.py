@@ -7,10 +7,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache, partial
+from itertools import product
 
 from collc.cost.axis_shortcut import cycles_or_never
+from collc.cost.relays import relays_at_least
 from collc.cost.streams import streams_at_least
-from collc.lowering import candidate_plans, does_as_a_stream, relays_need_fewer, resources
+from collc.lowering import (
+    Way,
+    candidate_plans,
+    does_as_a_stream,
+    planned_by,
+    relays_need_fewer,
+    resources,
+    ways_of,
+)
 from collc.lowering.concurrent_streams import planned_call_streams
 from collc.lowering.resources import left_by
 from collc.lowering.sharing import share, shared_dsrs, widest
@@ -19,6 +30,7 @@ from collc.plan import Advance, Plan
 from collc.plan.program import ProgramPlan
 from collc.schedule import Schedule
 from collc.spec import Program
+from collc.spec.exchange import StepsPhase
 from collc.target import Target
 
 
@@ -26,15 +38,21 @@ def build_plan(schedule: Schedule, target: Target) -> Plan:
     """The best plan within all budgets, in which phases share numbers only if there is none in
     which each has its own; if none is, the one with the fewest colors, which a check refuses.
     """
-    candidates = candidate_plans(schedule, target)
-    first = next(candidates)
+
+    @cache
+    def planned(*ways: Way) -> Plan:
+        return planned_by(ways, schedule, target)
+
+    offered = _without_slow_relays(schedule, target, ways_of(schedule, target), planned)
+    choices = list(product(*offered))
+    first = planned(*choices[0])
     alone = not _has_control(first) and not any(
         relays_need_fewer(phase, schedule.collective.path) or does_as_a_stream(schedule, phase)
         for phase in schedule.phases
     )
     if resources.within_budget(first) and alone:
         return first  # no other coloring is faster without control wavelets, and none needs fewer
-    plans = (first, *candidates)
+    plans = tuple(planned(*ways) for ways in choices)
     possible = [plan for plan in plans if resources.within_budget(plan)]
     if not possible:
         plans = tuple(map(with_shared_numbers, plans))
@@ -42,6 +60,34 @@ def build_plan(schedule: Schedule, target: Target) -> Plan:
     if len(possible) <= 1:
         return possible[0] if possible else min(plans, key=_colors)
     return _least(schedule, possible, _colors)
+
+
+def _without_slow_relays(
+    schedule: Schedule,
+    target: Target,
+    offered: tuple[tuple[Way, ...], ...],
+    planned: Callable[..., Plan],
+) -> tuple[tuple[Way, ...], ...]:
+    """The ways of each phase without relays that take more cycles at least than a plan that streams
+    wherever it can: those are not even lowered."""
+    least = [
+        relays_at_least(schedule, phase, target)
+        if isinstance(phase, StepsPhase) and any(way.streams for way in ways)
+        else 0
+        for phase, ways in zip(schedule.phases, offered, strict=True)
+    ]
+    if not any(least):
+        return offered
+    fast = product(*([way for way in ways if way.streams] or ways[:1] for ways in offered))
+    plans = filter(resources.within_budget, (planned(*ways) for ways in fast))
+    plan = min(plans, key=partial(streams_at_least, schedule), default=None)
+    if plan is None or streams_at_least(schedule, plan) >= max(least):
+        return offered
+    cycles = cycles_or_never(schedule, plan)
+    return tuple(
+        tuple(way for way in ways if not way.relays or at_least <= cycles)
+        for ways, at_least in zip(offered, least, strict=True)
+    )
 
 
 def _least(schedule: Schedule, plans: Sequence[Plan], colors: Callable[[Plan], int]) -> Plan:

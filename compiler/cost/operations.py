@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from math import ceil
 from typing import TypeVar
 
+from collc.base.memoize import memoized
 from collc.lowering.resources import queues_of_phase
 from collc.plan import Plan
 from collc.plan.entries import Ints
@@ -211,6 +212,7 @@ class Costs:
         return Place(begun + first_pass, self.code.returns)
 
 
+@memoized
 def costs_of(plan: Plan) -> Costs:
     """The costs of a plan's operations on its target, with the queues of its first phase."""
     target, contract = plan.target, plan.collective.contract
@@ -272,6 +274,7 @@ def _prepared(contract: Contract, arithmetic: Arithmetic) -> Mapping[str, str]:
     return BY_VECTOR if contract.run_length is None else BY_LENGTH
 
 
+@memoized
 def costs_of_phase(costs: Costs, plan: Plan, index: int) -> Costs:
     """The costs with the queues that serve a phase (the first ones of its lanes), and with the
     wavelets of a vector in it."""

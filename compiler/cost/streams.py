@@ -6,14 +6,14 @@ them, as `templates/stream_pe.csl.j2` has it.
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import collc_evaluator
 import numpy as np
 
-from collc.base.memoize import PHASES
+from collc.base.memoize import memoized
 from collc.cost.operations import Costs, costs_of, costs_of_phase
 from collc.plan import (
     BY_WAVELET,
@@ -136,6 +136,7 @@ def streams_at_least(schedule: Schedule, plan: Plan) -> int:
     return least
 
 
+@memoized
 def stream_line(costs: Costs, phase: Phase, pattern: StepsPhase) -> StreamLine:
     """What a line of the phase runs."""
     sizes = costs.wavelets(np.diff(pattern.slicing.bounds))
@@ -158,7 +159,7 @@ def _beginning(costs: Costs, role: Role | None) -> int:
 def _run(costs: Costs, line: StreamLine, called: Ints, deep: Ints) -> tuple[Ints, Ints]:
     """The same for one line."""
     starts = called + begun(costs, line)
-    ends = _ends(costs, line, (starts + deep).tolist())
+    ends = _ends(costs, line, (starts + deep).tobytes())
     last = np.array([max(found, default=0) for found in ends], dtype=np.int64)
     waits = np.array([bool(found) for found in ends])
     applied = np.array([_applied(costs, line, place) for place in range(len(ends))])
@@ -166,27 +167,18 @@ def _run(costs: Costs, line: StreamLine, called: Ints, deep: Ints) -> tuple[Ints
     return free, np.where(waits, last, starts)
 
 
-Ended = list[list[int]]  # by place, when its operations end
-_KNOWN: deque[tuple[StreamLine, Costs, list[int], Ended]] = deque(maxlen=PHASES)
-
-
-def _ends(costs: Costs, line: StreamLine, begins: list[int]) -> Ended:
-    """When the operations of each place end. A plan that has been chosen is predicted again, so
-    the last lines are known; phases are told by identity, as `collc.base.memoize` does."""
-    for known, their_costs, begin, ended in _KNOWN:
-        given = (known.sizes, their_costs, begin)
-        if known.phase is line.phase and given == (line.sizes, costs, begins):
-            return ended
+@memoized
+def _ends(costs: Costs, line: StreamLine, begins: bytes) -> list[list[int]]:
+    """When the operations of each place end, whose code is over in cycles of 64 bits. A plan that
+    has been chosen is predicted again."""
     places = [
         Place(
             [_router(line, place, color) for color in line.colors],
             list(_operations(costs, line, place, begin)),
         )
-        for place, begin in enumerate(begins)
+        for place, begin in enumerate(np.frombuffer(begins, dtype=np.int64).tolist())
     ]
-    ended = collc_evaluator.stream_ends(_machine(costs), places)
-    _KNOWN.append((line, costs, begins, ended))
-    return ended
+    return collc_evaluator.stream_ends(_machine(costs), places)
 
 
 def _applied(costs: Costs, line: StreamLine, place: int) -> int:

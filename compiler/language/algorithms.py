@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -29,6 +30,7 @@ from collc.language.each import (
 )
 from collc.language.expressions import Binding, Scope, number
 from collc.language.forest import bind
+from collc.language.names import prelude
 from collc.language.problems import KnownProblemError, ProblemError, problem, suggest
 from collc.language.ranks import (
     Array,
@@ -112,12 +114,32 @@ class Algorithms:
     def _unfold(
         self, declaration: AlgorithmDecl, values: tuple[int, ...], ranks: int, span: Span
     ) -> Algorithm:
+        if declaration is prelude().get(declaration.name.text):
+            made, taken = _of_prelude(declaration.name.text, values, ranks)
+            if self._take(taken):
+                return made
+        return self._worked_out(declaration, values, ranks, span)
+
+    def _worked_out(
+        self, declaration: AlgorithmDecl, values: tuple[int, ...], ranks: int, span: Span
+    ) -> Algorithm:
         around = self._surroundings(declaration, values)
         slices = slices_of(declaration, around)
         running = _Running(ranks, slices, [])
         self._run(declaration, values, around, running)
         steps = tuple(moves for moves in running.steps if len(moves))
         return Algorithm(as_used(declaration, values), ranks, slices, steps, span)
+
+    def _take(self, taken: Algorithms) -> bool:
+        """Count what others have taken, if the limits allow it; else whoever works it out finds
+        where they do not."""
+        steps, transfers = self._steps + taken._steps, self._transfers + taken._transfers
+        if steps > MAX_STEPS or transfers > MAX_TRANSFERS:
+            return False
+        if not self._budget.take_all(taken._budget):
+            return False
+        self._steps, self._transfers = steps, transfers
+        return True
 
     def _surroundings(self, declaration: AlgorithmDecl, values: tuple[int, ...]) -> RankScope:
         numbers = dict(self._numbers)
@@ -209,6 +231,16 @@ class Algorithms:
         running.included += 1
         self._run(declaration, values, replace(inside, passes=around.passes), running)
         running.included -= 1
+
+
+@lru_cache(maxsize=16)
+def _of_prelude(name: str, values: tuple[int, ...], ranks: int) -> tuple[Algorithm, Algorithms]:
+    """An algorithm of the prelude, which sees nothing of the file that uses it, and what working
+    it out has taken."""
+    known = {name: one for name, one in prelude().items() if isinstance(one, AlgorithmDecl)}
+    alone = Algorithms(known, {}, {}, frozenset())
+    declaration = known[name]
+    return alone._worked_out(declaration, values, ranks, declaration.span), alone
 
 
 def _moves(each: EachDecl, around: RankScope, running: _Running) -> Moves:

@@ -75,6 +75,7 @@ _SPELLED = {
 }
 
 
+@lru_cache(maxsize=64)
 def parse_text(file: str, text: str) -> tuple[Declaration, ...]:
     """Read the declarations of a text, or raise `CollcError` with the first mistake of each."""
     check_size(file, len(text))

@@ -58,10 +58,23 @@ class Budget:
         """Count one evaluation for `size` ranks; raises `ProblemError` when there are too many."""
         self._evaluations += 1
         self._values += size
-        if self._evaluations > MAX_EVALUATIONS or self._values > MAX_VALUES:
+        if not self._is_kept():
             message = f"working out the steps takes more than {MAX_EVALUATIONS} evaluations"
             help = "take fewer steps, or name what is used often with `where`"
             raise problem("C157", message, expression.span, help=help)
+
+    def take_all(self, taken: Budget) -> bool:
+        """Count what was taken of another budget, if there is as much left."""
+        both = Budget()
+        both.remembered = self.remembered + taken.remembered
+        both._evaluations = self._evaluations + taken._evaluations
+        both._values = self._values + taken._values
+        if both._is_kept():
+            vars(self).update(vars(both))
+        return both._is_kept()
+
+    def _is_kept(self) -> bool:
+        return self._evaluations <= MAX_EVALUATIONS and self._values <= MAX_VALUES
 
 
 @dataclass(frozen=True)
@@ -245,8 +258,12 @@ def _call(call: Call, around: RankScope) -> int | Array:
             least_or_most = pick(least_or_most, value)
         return least_or_most
     # Few different arguments occur, so each combination is computed once.
-    table = np.stack([as_array(value, around.size) for value in values], axis=1)
-    different, places = np.unique(table, axis=0, return_inverse=True)
+    if len(values) == 1:
+        first, places = np.unique(values[0], return_inverse=True)
+        different = first[:, None]
+    else:
+        table = np.stack([as_array(value, around.size) for value in values], axis=1)
+        different, places = np.unique(table, axis=0, return_inverse=True)
     results: Array = np.array([apply(call, row) for row in different.tolist()], dtype=np.int64)
     return results[places.reshape(-1)]
 
@@ -267,53 +284,53 @@ def _call_of_local(
     names = [word.text for word in parameters]
     arrays = {k: v for k, v in zip(names, values, strict=True) if not isinstance(v, int)}
     numbers = {k: v for k, v in zip(names, values, strict=True) if isinstance(v, int)}
-    inside = function.scope
-    body = replace(
-        inside,
-        numbers={**inside.numbers, **numbers},
-        functions={**inside.functions, call.name.text: function},
-        arrays=arrays,
-        size=around.size,
-        nested=around.nested + 1,
-        passes=around.passes,
-        rank=next(iter(arrays), ""),
-    )
+
+    def evaluated(arrays: Mapping[str, Array], size: int) -> V:
+        inside = function.scope
+        body = replace(
+            inside,
+            numbers={**inside.numbers, **numbers},
+            functions={**inside.functions, call.name.text: function},
+            arrays=arrays,
+            size=size,
+            nested=around.nested + 1,
+            passes=around.passes,
+            rank=next(iter(arrays), ""),
+        )
+        return evaluate(function.declaration.value, body)
+
     if len(arrays) == 1:
         (name,) = arrays
-        key = (name, tuple(numbers.values()), evaluate is truths_of)
-        return cast(V, _looked_up(function, key, body, evaluate))
-    if not arrays:
-        return cast(V, _found(function, body, (tuple(numbers.values()), evaluate is truths_of)))
-    return evaluate(function.declaration.value, body)
-
-
-def _found(function: FunctionOf, body: RankScope, key: tuple[tuple[int, ...], bool]) -> int | bool:
-    """Value of a function of numbers that do not depend on the rank, computed once for each."""
-    if key not in function.found:
-        evaluate = truths_of if key[1] else numbers_of
-        value = evaluate(function.declaration.value, body)
+        asked, key = arrays[name], (name, tuple(numbers.values()), evaluate is truths_of)
+        if len(asked) and asked.min() >= 0 and asked.max() < _REMEMBERED:
+            return cast(V, _looked_up(function, key, asked, around.budget, evaluated))
+    if arrays:
+        return evaluated(arrays, around.size)
+    found = (tuple(numbers.values()), evaluate is truths_of)
+    if found not in function.found:
+        value = evaluated({}, around.size)
         assert isinstance(value, int)
-        function.found[key] = value
-    return function.found[key]
+        function.found[found] = value
+    return cast(V, function.found[found])
 
 
 def _looked_up(
     function: FunctionOf,
     key: Key,
-    body: RankScope,
-    evaluate: Callable[[Expression, RankScope], int | bool | Array | Truths],
-) -> int | bool | Array | Truths:
-    """Values of a function that depends on one array of small numbers, each computed once."""
-    asked = body.arrays[key[0]]
-    if not len(asked) or asked.min() < 0 or asked.max() >= _REMEMBERED:
-        return evaluate(function.declaration.value, body)
-    known, table = _table(function, key, int(asked.max()) + 1, body.budget)
-    new = np.unique(asked[~known[asked]])
-    if len(new):
-        wanted = replace(body, arrays={key[0]: new}, size=len(new))
-        values = evaluate(function.declaration.value, wanted)
+    asked: Array,
+    budget: Budget,
+    evaluated: Callable[[Mapping[str, Array], int], int | bool | Array | Truths],
+) -> Array | Truths:
+    """Values of a function that depends on one array of small numbers, each `evaluated` once."""
+    known, table = _table(function, key, int(asked.max()) + 1, budget)
+    unknown = ~known[asked]
+    if unknown.any():
+        wanted = np.zeros(len(known), np.bool_)
+        wanted[asked[unknown]] = True
+        new = np.flatnonzero(wanted)
+        values = evaluated({key[0]: new}, len(new))
         # calls within this one may have found values, too, and made the table longer
-        known, table = _table(function, key, len(known), body.budget)
+        known, table = _table(function, key, len(known), budget)
         table[new], known[new] = values, True
     return table[asked] != 0 if key[2] else table[asked]
 
@@ -324,7 +341,8 @@ def _table(function: FunctionOf, key: Key, size: int, budget: Budget) -> tuple[T
     known, table = function.remembered.get(key, (np.zeros(0, np.bool_), np.zeros(0, np.int64)))
     missing = size - len(known)
     if missing > 0:
-        known, table = np.pad(known, (0, missing)), np.pad(table, (0, missing))
+        known = np.concatenate((known, np.zeros(missing, np.bool_)))
+        table = np.concatenate((table, np.zeros(missing, np.int64)))
         budget.remembered += missing
         if budget.remembered <= _MOST_REMEMBERED:
             function.remembered[key] = (known, table)

@@ -6,11 +6,12 @@ of each phase made of steps; which of them is taken depends on what they cost (`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
-from functools import cache, partial
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from itertools import product
 
+from collc.base.memoize import memoized
 from collc.base.paths import Path
 from collc.lowering import memory, registers, resources
 from collc.lowering.broadcast import broadcast_phase
@@ -20,7 +21,6 @@ from collc.lowering.rank_programs import Combining, rank_programs
 from collc.lowering.roles import reduce_phase
 from collc.lowering.root_bypass import without_root
 from collc.lowering.steps import (
-    Traffic,
     circuits,
     noncontiguous_circuits,
     noncontiguous_relays,
@@ -40,7 +40,7 @@ from collc.spec.exchange import StepsPhase
 from collc.spec.simd import goes_in_pairs, slices_go_in_pairs
 from collc.target import Target
 
-__all__ = ["COLORINGS", "candidate_plans", "relays_need_fewer"]
+__all__ = ["COLORINGS", "Way", "candidate_plans", "planned_by", "relays_need_fewer", "ways_of"]
 
 Coloring = Callable[[LineTree], tuple[int, ...]]
 
@@ -58,19 +58,43 @@ def relays_need_fewer(phase: SchedulePhase, path: Path | None) -> bool:
     """Whether circuits take more colors than relays, and so have to be faster to be worth it."""
     if not isinstance(phase, StepsPhase):
         return False
-    direct, by_relays = _wirings(phase, traffic_of(phase), path)
+    direct, by_relays = _wirings(phase, path)
     return direct is not None and direct[0].color_count > by_relays[0].color_count
 
 
+@dataclass(frozen=True, eq=False)
+class Way:
+    """A way to carry out a phase: `relays` if PEs pass on what is not for them, `streams` if
+    routers put slices in order. The phase is worked out when it is asked for."""
+
+    lower: Callable[[], Phase]
+    relays: bool = False
+    streams: bool = False
+
+    @cached_property
+    def phase(self) -> Phase:
+        """The phase, carried out so."""
+        return self.lower()
+
+
 def candidate_plans(schedule: Schedule, target: Target, *, streams: bool = True) -> Iterator[Plan]:
-    """A plan for every choice of colorings and wirings, one per phase; of the colorings the first
-    has the fewest colors, of the wirings circuits come first, and `streams` last."""
-    choices = [
-        tuple(map(cache, _ways(schedule, phase, target, streams=streams)))
-        for phase in schedule.phases
-    ]
-    for lowered in product(*choices):
-        yield numbered_plan(schedule, tuple(lower() for lower in lowered), target)
+    """A plan for every choice of colorings and wirings, one per phase, in the order of
+    `ways_of`."""
+    for ways in product(*ways_of(schedule, target, streams=streams)):
+        yield planned_by(ways, schedule, target)
+
+
+def ways_of(
+    schedule: Schedule, target: Target, *, streams: bool = True
+) -> tuple[tuple[Way, ...], ...]:
+    """All ways to carry out each phase; of the colorings the first has the fewest colors, of the
+    wirings circuits come first, and `streams` last."""
+    return tuple(tuple(_ways(schedule, p, target, streams=streams)) for p in schedule.phases)
+
+
+def planned_by(ways: Sequence[Way], schedule: Schedule, target: Target) -> Plan:
+    """The plan of one way for each phase."""
+    return numbered_plan(schedule, tuple(way.phase for way in ways), target)
 
 
 def _ways(
@@ -79,17 +103,16 @@ def _ways(
     target: Target,
     *,
     streams: bool,
-) -> Iterator[Callable[[], Phase]]:
-    """All ways to carry out a phase, each worked out when it is asked for."""
+) -> Iterator[Way]:
     if isinstance(phase, BroadcastPhase):
-        yield partial(_multicast, schedule, phase, target)
+        yield Way(partial(_multicast, schedule, phase, target))
     elif isinstance(phase, StepsPhase):
         yield from _exchanges(schedule, phase, target)
         for streamed in _streamed(schedule, phase, target) if streams else ():
-            yield partial(_already, streamed)
+            yield Way(partial(_already, streamed), streams=True)
     else:
         for coloring in COLORINGS.values():
-            yield partial(_reduction, schedule, phase, coloring, target)
+            yield Way(partial(_reduction, schedule, phase, coloring, target))
 
 
 def _multicast(schedule: Schedule, phase: BroadcastPhase, target: Target) -> Phase:
@@ -134,14 +157,12 @@ def _streamed(schedule: Schedule, phase: StepsPhase, target: Target) -> Iterator
     return stream_phases(phase, target, path=path, paired=paired, own_only=own_only)
 
 
-def _exchanges(
-    schedule: Schedule, phase: StepsPhase, target: Target
-) -> Iterator[Callable[[], Phase]]:
+def _exchanges(schedule: Schedule, phase: StepsPhase, target: Target) -> Iterator[Way]:
     """A phase made of steps along circuits, if the colors suffice for them, and by relays."""
     contract = schedule.collective.contract
     by_call_back = arithmetic_of(contract.element, contract.operation).kind == "map"
     traffic = traffic_of(phase)
-    direct, by_relays = _wirings(phase, traffic, schedule.collective.path)
+    direct, by_relays = _wirings(phase, schedule.collective.path)
     most = schedule.collective.limits.colors or len(target.colors)
     paired = slices_go_in_pairs(phase, contract, target)
     path, dynamic_length = schedule.collective.path, contract.run_length is not None
@@ -154,13 +175,16 @@ def _exchanges(
     )
     # where neither keeps the limit, the refusal names the fewest colors
     if direct is not None and direct[0].color_count <= max(most, by_relays[0].color_count):
-        yield partial(lower, phase, traffic, direct[0], detours=direct[1])
-    yield partial(lower, phase, traffic, by_relays[0], detours=by_relays[1])
+        yield Way(partial(lower, phase, traffic, direct[0], detours=direct[1]))
+    by_relay = partial(lower, phase, traffic, by_relays[0], detours=by_relays[1])
+    yield Way(by_relay, relays=True)
 
 
-def _wirings(phase: StepsPhase, traffic: Traffic, path: Path | None) -> tuple[Wired | None, Wired]:
+@memoized
+def _wirings(phase: StepsPhase, path: Path | None) -> tuple[Wired | None, Wired]:
     """Circuits, if there are any, and relays, with the detours that they take where an order is not
     contiguous."""
+    traffic = traffic_of(phase)
     if path is not None and path.gaps:
         return (
             noncontiguous_circuits(traffic, path, phase.axis, phase.name),
