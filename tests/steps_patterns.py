@@ -20,7 +20,7 @@ from collc.plan.program import of_one_call
 from collc.run.expected import _reduce, make_input
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule
 from collc.spec import Collective, Contract, ContractKind, ElementType, Limits, Operation, Spec
-from collc.spec.arrays import UFUNC, combine, words_of
+from collc.spec.arrays import combine, words_of
 from collc.spec.exchange import Moves, Slicing, StepsPhase
 
 # source, destination, slice, into, count, combines
@@ -219,7 +219,7 @@ def carried_out(what: Schedule, given: np.ndarray) -> np.ndarray:
             if isinstance(one, StepsPhase):
                 _carry_out(one, operation, state)
             elif isinstance(one, ReducePhase):
-                _reduce(one, UFUNC[operation], state)
+                _reduce(one, operation.facts.ufunc, state)
             else:
                 state[:, :] = state[one.y, one.x]
     return state

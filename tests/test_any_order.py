@@ -12,7 +12,7 @@ from collc.run.expected_custom import keeps_own
 from collc.run.unordered_reference import in_any_order
 from collc.schedule import Schedule, build_schedule
 from collc.spec import Operation
-from collc.spec.arrays import UFUNC, Array
+from collc.spec.arrays import Array
 
 ROUNDED = (Operation.ADD, Operation.MUL)
 CHOSEN = (Operation.MAX, Operation.MIN)
@@ -43,7 +43,7 @@ def test_what_another_order_gives_is_allowed(operation: Operation, dtype: type, 
         order = np.random.default_rng(seed).permutation(ranks)
         result = given[order[0]]
         for rank in order[1:]:
-            result = UFUNC[operation](result, given[rank])
+            result = operation.facts.ufunc(result, given[rank])
         assert result.dtype == dtype
         assert right.allows(result).all()
 
@@ -55,7 +55,7 @@ def test_of_a_maximum_or_minimum_nothing_but_itself_is_allowed(
 ) -> None:
     given = vectors(32, dtype)
     right = in_any_order(operation, given)
-    result = UFUNC[operation].reduce(given, axis=0)
+    result = operation.facts.ufunc.reduce(given, axis=0)
     assert right.allows(result).all()
     for wrong in (np.nextafter(result, dtype(0)), np.nextafter(result, dtype(2)), given[0] * 0):
         assert not right.allows(wrong).any()
@@ -67,8 +67,8 @@ def test_a_maximum_of_large_elements_is_compared_too(operation: Operation) -> No
     given = vectors(32, np.float16) * np.float16(40_000)
     right = in_any_order(operation, given)
     other = CHOSEN[1 - CHOSEN.index(operation)]
-    assert right.allows(UFUNC[operation].reduce(given, axis=0)).all()
-    assert not right.allows(UFUNC[other].reduce(given, axis=0)).any()
+    assert right.allows(operation.facts.ufunc.reduce(given, axis=0)).all()
+    assert not right.allows(other.facts.ufunc.reduce(given, axis=0)).any()
 
 
 def test_zeros_of_both_signs_are_one_and_no_number_is_allowed_where_there_is_none() -> None:
@@ -86,7 +86,7 @@ def test_a_sum_or_product_is_refused_where_one_operand_is_missing_or_there_twice
 ) -> None:
     given = vectors(ranks, dtype)
     given[-1] = 1.5  # of 1 a product does not tell how often it is there
-    right, ufunc = in_any_order(operation, given), UFUNC[operation]
+    right, ufunc = in_any_order(operation, given), operation.facts.ufunc
     less, more = given[:-1], np.concatenate([given, given[-1:]])
     for wrong in (less, more):
         assert not right.allows(ufunc.reduce(wrong.astype(np.float64), axis=0)).any()
@@ -130,7 +130,7 @@ def test_so_is_one_of_a_contract_of_ones_own(operation: str) -> None:
     """
     collective = parse_source(text).collectives[0]
     given = make_input(collective, 1)
-    right = UFUNC[Operation(operation)].reduce(given, axis=1)
+    right = Operation(operation).facts.ufunc.reduce(given, axis=1)
     assert keeps_own(collective, given, np.broadcast_to(right, given.shape).copy())
     other = given.max(axis=1) if operation == "min" else given.min(axis=1)
     assert not keeps_own(collective, given, np.broadcast_to(other, given.shape).copy())

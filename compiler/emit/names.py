@@ -11,33 +11,31 @@ from collc.emit.formulas import csl_body
 from collc.spec import Contract, ElementType, Operation, OwnOperation
 from collc.spec.arithmetic import arithmetic_of
 
+_CHOSEN = "const chosen = if (received {} own) received else own; return chosen;"
 _FLOAT_SUFFIX = {ElementType.F32: "s", ElementType.F16: "h"}
 
-# A minimum is a maximum of negated values.
-_FLOAT_BUILTIN = {
-    Operation.ADD: "fadd",
-    Operation.MUL: "fmul",
-    Operation.MAX: "fmax",
-    Operation.MIN: "fmax",
-}
 
-_INTEGER_BUILTIN = {
-    Operation.ADD: "@add16",
-    Operation.AND: "@and16",
-    Operation.OR: "@or16",
-    Operation.XOR: "@xor16",
-}
+@dataclass(frozen=True)
+class _Spelling:
+    """The body of a call-back, and the builtins of the vector unit that `Facts` says to be there:
+    of floats without the letter of their type. Of pairs it is how values are compared."""
 
-_CALLBACK = {
-    Operation.ADD: "return (own + received);",
-    Operation.MUL: "return (own * received);",
-    Operation.MAX: "const chosen = if (received > own) received else own; return chosen;",
-    Operation.MIN: "const chosen = if (received < own) received else own; return chosen;",
-    Operation.AND: "return (own & received);",
-    Operation.OR: "return (own | received);",
-    Operation.XOR: "return (own ^ received);",
-}
+    body: str
+    floats: str = ""
+    integers: str = ""
 
+
+_SPELLED = {
+    Operation.ADD: _Spelling("return (own + received);", "fadd", "@add16"),
+    Operation.MAX: _Spelling(_CHOSEN.format(">"), "fmax"),
+    Operation.MIN: _Spelling(_CHOSEN.format("<"), "fmax"),  # of negated values
+    Operation.MUL: _Spelling("return (own * received);", "fmul"),
+    Operation.AND: _Spelling("return (own & received);", integers="@and16"),
+    Operation.OR: _Spelling("return (own | received);", integers="@or16"),
+    Operation.XOR: _Spelling("return (own ^ received);", integers="@xor16"),
+    Operation.ARGMAX: _Spelling(">"),
+    Operation.ARGMIN: _Spelling("<"),
+}
 
 # Of two pairs one is chosen by their values, which come first; the index follows its value.
 _OF_PAIRS = """
@@ -97,7 +95,7 @@ def _callback(operation: Operation | OwnOperation) -> tuple[str, ...]:
     """The lines of the function that combines two elements."""
     if isinstance(operation, OwnOperation):
         return csl_body(operation.formula)
-    return (_CALLBACK[operation],)
+    return (_SPELLED[operation].body,)
 
 
 def _of_pairs(operation: Operation, value: ElementType) -> tuple[str, ...]:
@@ -105,8 +103,14 @@ def _of_pairs(operation: Operation, value: ElementType) -> tuple[str, ...]:
     words = ("own", "received")
     if value is not ElementType.U32:
         words = (f"@bitcast({value.value}, own)", f"@bitcast({value.value}, received)")
-    first = ">" if operation is Operation.ARGMAX else "<"
+    first = comparison_of(operation)
     return tuple(_OF_PAIRS.format(own=words[0], received=words[1], first=first).split("\n")[1:-1])
+
+
+def comparison_of(operation: Operation) -> str:
+    """How a received value stands to the own one where an operation of pairs chooses it."""
+    assert operation.of_pairs
+    return _SPELLED[operation].body
 
 
 def _move(element: ElementType) -> str:
@@ -120,5 +124,5 @@ def _vector_builtin(element: ElementType, operation: Operation | OwnOperation) -
     """The builtin that combines two vectors; of integers only 16-bit ones have any."""
     assert isinstance(operation, Operation)
     if element in _FLOAT_SUFFIX:
-        return f"@{_FLOAT_BUILTIN[operation]}{_FLOAT_SUFFIX[element]}"
-    return _INTEGER_BUILTIN[operation]
+        return f"@{_SPELLED[operation].floats}{_FLOAT_SUFFIX[element]}"
+    return _SPELLED[operation].integers

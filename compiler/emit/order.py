@@ -11,10 +11,11 @@ from collections.abc import Iterable
 import numpy as np
 
 from collc.emit.custom_contract import Ints, shown_rows
+from collc.emit.reference import numpy_reduction
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule
-from collc.spec import ElementType, Operation, OwnOperation
-from collc.spec.arrays import UFUNC
+from collc.spec import Operation, OwnOperation
 from collc.spec.exchange import Moves, StepsPhase
+from collc.spec.operation import FLOATS
 
 MOST_ROWS = 300  # of all tables of a collective, as they are printed
 
@@ -22,9 +23,10 @@ MOST_ROWS = 300  # of all tables of a collective, as they are printed
 def rounds(schedule: Schedule) -> bool:
     """Whether the results of a collective depend on the order of its operands."""
     contract = schedule.collective.contract
-    floats = contract.element in {ElementType.F32, ElementType.F16}
-    combines = contract.operation is not None
-    return floats and combines and contract.operation not in {Operation.MAX, Operation.MIN}
+    operation = contract.operation
+    if operation is None or contract.element not in FLOATS:
+        return False
+    return isinstance(operation, OwnOperation) or operation.facts.rounds
 
 
 def order_of(schedule: Schedule) -> tuple[str, ...]:
@@ -43,7 +45,8 @@ def order_of(schedule: Schedule) -> tuple[str, ...]:
 def numpy_combine(operation: Operation | OwnOperation | None) -> str:
     """The NumPy function that combines own elements with received ones; that of an own operation is
     printed beside it."""
-    return f"np.{UFUNC[operation].__name__}" if operation in UFUNC else "combine"
+    name = numpy_reduction(operation)
+    return f"np.{name}" if name else "combine"
 
 
 def _phase(schedule: Schedule, phase: ReducePhase | BroadcastPhase | StepsPhase) -> str | None:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collc.emit.formulas import numpy_body
+from collc.emit.names import comparison_of
 from collc.schedule import Schedule, ascending, axis_of, pes_of_ranks
 from collc.spec import Collective, ElementType, Operation, OwnOperation, ReduceStep, RunStep
-from collc.spec.arrays import DTYPE, UFUNC
+from collc.spec.arrays import DTYPE
 from collc.spec.slice_ownership import lines_and_ranks, owners
 
 
 def numpy_reduction(operation: Operation | OwnOperation | None) -> str:
     """The NumPy function that reduces vectors; empty where one is printed."""
-    return UFUNC[operation].__name__ if operation in UFUNC else ""
+    if not isinstance(operation, Operation) or operation.of_pairs:
+        return ""
+    return operation.facts.ufunc.__name__
 
 
 def numpy_callback(operation: Operation | OwnOperation | None) -> tuple[str, ...]:
@@ -21,7 +24,7 @@ def numpy_callback(operation: Operation | OwnOperation | None) -> tuple[str, ...
         return numpy_body(operation.formula)
     if operation is None or not operation.of_pairs:
         return ()
-    first = ">" if operation is Operation.ARGMAX else "<"
+    first = comparison_of(operation)
     return (
         'ties = (received["value"] == own["value"]) & (received["index"] < own["index"])',
         f'return np.where((received["value"] {first} own["value"]) | ties, received, own)',

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from collc.spec import Operation
-from collc.spec.arrays import UFUNC, Array, Mask, reduced
+from collc.spec.arrays import Array, Mask, reduced
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,9 +38,9 @@ class InAnyOrder:
 def in_any_order(operation: Operation, operands: Array) -> InAnyOrder:
     """What the operands, [count, length], give."""
     floating = np.issubdtype(operands.dtype, np.floating)
-    if not floating or operation not in (Operation.ADD, Operation.MUL):  # nothing is rounded
+    if not floating or not operation.facts.rounds:
         return InAnyOrder(reduced(operation, operands), None)
-    ufunc = UFUNC[operation]
+    ufunc = operation.facts.ufunc
     info = np.finfo(operands.dtype)
     exact = operands.astype(np.float64)
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):

@@ -4,7 +4,8 @@ The vector unit adds, multiplies and takes the maximum of floats, and adds 16-bi
 combines their digits. A float minimum is a maximum of negated values: every PE negates its vector
 before the first phase, and the PE with the result negates it back after the last reduce phase. All
 else is computed element by element by a call-back on the main thread (D7; docs/machine.md,
-section 3). How each is spelled is in `collc.emit.names`.
+section 3). Which is which says an operation's record, `Facts`; how each is spelled is in
+`collc.emit.names`.
 """
 
 from __future__ import annotations
@@ -15,18 +16,8 @@ from collc.spec import ElementType, Operation, OwnOperation
 from collc.spec.formula import Work, work_of
 from collc.target import Target
 
-FLOATS = (ElementType.F32, ElementType.F16)
-_SIXTEEN_BIT = (ElementType.I16, ElementType.U16)
-
-# what the vector unit computes; a minimum on negated values
-_ON_FLOATS = frozenset((Operation.ADD, Operation.MUL, Operation.MAX, Operation.MIN))
-_ON_SIXTEEN_BIT = frozenset((Operation.ADD, Operation.AND, Operation.OR, Operation.XOR))
-
-
 NO_WORK = Work()
-# Of value and index: not measured by `make constants`, but fitted to runs of stars and chains,
-# which take 29.0 to 29.7 cycles a pair on WSE-2 and 31 on WSE-3. That it is two jumps is a guess.
-_OF_PAIRS = Work(scalars=23, no_jumps=2)
+_WIDE = 4  # bytes of a number that no product of the machine has
 
 
 @dataclass(frozen=True)
@@ -59,17 +50,8 @@ def arithmetic_of(element: ElementType, operation: Operation | OwnOperation | No
         return Arithmetic("dsd", words=element.words)
     if isinstance(operation, OwnOperation):
         return Arithmetic("map", work_of(operation.formula))
-    if element in FLOATS and operation in _ON_FLOATS:
-        return Arithmetic("negated_dsd" if operation is Operation.MIN else "dsd")
-    if element in _SIXTEEN_BIT and operation in _ON_SIXTEEN_BIT:
-        return Arithmetic("dsd")
-    return Arithmetic("map", _work_of(element, operation), element.words)
-
-
-def _work_of(element: ElementType, operation: Operation) -> Work:
-    """Of the call-backs in `collc.emit.names`: a maximum is compared and chosen."""
-    if operation.of_pairs:
-        return _OF_PAIRS
-    if operation is Operation.MUL and element not in _SIXTEEN_BIT:
-        return Work(wide_products=1)
-    return Work(scalars=2 if operation in {Operation.MAX, Operation.MIN} else 1)
+    facts = operation.facts
+    if element in facts.vector:
+        return Arithmetic("negated_dsd" if facts.negated else "dsd")
+    wide = facts.wide if element.bytes == _WIDE else None
+    return Arithmetic("map", wide or facts.work, element.words)

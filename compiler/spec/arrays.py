@@ -14,16 +14,6 @@ from collc.spec.formula import DTYPE_OF_NUMBER
 Array = NDArray[Any]
 Mask = NDArray[np.bool_]
 
-UFUNC: dict[Operation, np.ufunc] = {
-    Operation.ADD: np.add,
-    Operation.MAX: np.maximum,
-    Operation.MIN: np.minimum,
-    Operation.MUL: np.multiply,
-    Operation.AND: np.bitwise_and,
-    Operation.OR: np.bitwise_or,
-    Operation.XOR: np.bitwise_xor,
-}
-
 DTYPE: dict[ElementType, np.dtype[Any]] = {
     one: np.dtype(
         [("value", DTYPE_OF_NUMBER[one.pair_of.value]), ("index", np.uint32)]
@@ -33,23 +23,22 @@ DTYPE: dict[ElementType, np.dtype[Any]] = {
     for one in ElementType
 }
 
-_FIRST: dict[Operation, np.ufunc] = {Operation.ARGMAX: np.greater, Operation.ARGMIN: np.less}
-
 
 def combine(operation: Operation, own: Array, received: Array) -> Array:
     """Own elements combined with received ones, in their type. Of two pairs one is chosen: the
     larger (smaller) value, of equal ones the lower index."""
+    ufunc = operation.facts.ufunc
     if not operation.of_pairs:
-        return np.asarray(UFUNC[operation](own, received, dtype=own.dtype))
+        return np.asarray(ufunc(own, received, dtype=own.dtype))
     ties = (own["value"] == received["value"]) & (received["index"] < own["index"])
-    return np.where(_FIRST[operation](received["value"], own["value"]) | ties, received, own)
+    return np.where(ufunc(received["value"], own["value"]) | ties, received, own)
 
 
 def reduced(operation: Operation, operands: Array) -> Array:
     """All operands, [count, ...], combined in their order, in their type."""
     if operation.of_pairs:
         return reduce(partial(combine, operation), operands)
-    return np.asarray(UFUNC[operation].reduce(operands, axis=0, dtype=operands.dtype))
+    return np.asarray(operation.facts.ufunc.reduce(operands, axis=0, dtype=operands.dtype))
 
 
 def words_of(vectors: Array) -> Array:

@@ -1,0 +1,143 @@
+"""What elements are, and the operations of the language that combine them: one record each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+from collc.base.diagnostics import Span
+from collc.spec.formula import Formula, Work
+
+
+class ElementType(Enum):
+    """Element types of a buffer: numbers, spelled as in CSL, and pairs of a value and an index."""
+
+    F32 = "f32"
+    F16 = "f16"
+    I32 = "i32"
+    U32 = "u32"
+    I16 = "i16"
+    U16 = "u16"
+    F32_U32 = "(f32, u32)"
+    I32_U32 = "(i32, u32)"
+    U32_U32 = "(u32, u32)"
+
+    @property
+    def pair_of(self) -> ElementType | None:
+        """The type of the value that a pair has beside its index, which is a u32; of a number
+        None."""
+        return _VALUE_OF_PAIR.get(self)
+
+    @property
+    def words(self) -> int:
+        """Operands of an instruction that an element takes: each of a pair's two is one."""
+        return 2 if self.pair_of else 1
+
+    @property
+    def word(self) -> ElementType:
+        """What memory, wavelets and instructions have of it: the two words of a pair are u32."""
+        return ElementType.U32 if self.pair_of else self
+
+    @property
+    def bytes(self) -> int:
+        """Size of one element in bytes."""
+        return self.words * (2 if self.value.endswith("16") else 4)
+
+
+_VALUE_OF_PAIR = {
+    ElementType.F32_U32: ElementType.F32,
+    ElementType.I32_U32: ElementType.I32,
+    ElementType.U32_U32: ElementType.U32,
+}
+FLOATS = (ElementType.F32, ElementType.F16)
+_SIXTEEN_BIT = (ElementType.I16, ElementType.U16)
+
+# Of value and index: not measured by `make constants`, but fitted to runs of stars and chains,
+# which take 29.0 to 29.7 cycles a pair on WSE-2 and 31 on WSE-3. That it is two jumps is a guess.
+_OF_PAIRS = Work(scalars=23, no_jumps=2)
+_AT_ONCE = Work(scalars=1)
+_CHOSEN = Work(scalars=2)  # compared, then chosen
+
+
+@dataclass(frozen=True)
+class Facts:
+    """An operation wherever it matters but in CSL, which `collc.emit.names` has.
+
+    `ufunc` combines two numbers; of pairs it says of a received value and the own one whether the
+    received one is chosen. `vector` are the types that the vector unit combines, and `negated`
+    says that it does so with floats once they are negated. Elsewhere a call-back does `work`, on
+    numbers of 32 bits `wide`. `rounds` says that a float's result depends on the order.
+    """
+
+    ufunc: np.ufunc
+    vector: tuple[ElementType, ...] = ()
+    work: Work = _AT_ONCE
+    wide: Work | None = None
+    negated: bool = False
+    rounds: bool = False
+    bitwise: bool = False
+    of_pairs: bool = False
+
+
+class Operation(Enum):
+    """Reduction operations of the language; all are associative and commutative up to rounding."""
+
+    ADD = "add", Facts(np.add, (*FLOATS, *_SIXTEEN_BIT), rounds=True)
+    MAX = "max", Facts(np.maximum, FLOATS, _CHOSEN)
+    MIN = "min", Facts(np.minimum, FLOATS, _CHOSEN, negated=True)
+    MUL = "mul", Facts(np.multiply, FLOATS, wide=Work(wide_products=1), rounds=True)
+    AND = "and", Facts(np.bitwise_and, _SIXTEEN_BIT, bitwise=True)
+    OR = "or", Facts(np.bitwise_or, _SIXTEEN_BIT, bitwise=True)
+    XOR = "xor", Facts(np.bitwise_xor, _SIXTEEN_BIT, bitwise=True)
+    ARGMAX = "argmax", Facts(np.greater, work=_OF_PAIRS, of_pairs=True)
+    ARGMIN = "argmin", Facts(np.less, work=_OF_PAIRS, of_pairs=True)
+
+    facts: Facts
+
+    def __new__(cls, word: str, facts: Facts) -> Operation:
+        """An operation is known by its word."""
+        made = object.__new__(cls)
+        made._value_ = word
+        made.facts = facts
+        return made
+
+    @property
+    def commutative(self) -> bool:
+        """Whether operands may be taken out of rank order."""
+        return True
+
+    @property
+    def bitwise(self) -> bool:
+        """Whether it combines the binary digits of integers."""
+        return self.facts.bitwise
+
+    @property
+    def of_pairs(self) -> bool:
+        """Whether it chooses one of two pairs by their values; of equal ones that with the lower
+        index."""
+        return self.facts.of_pairs
+
+    def combines(self, element: ElementType) -> bool:
+        """Whether elements of this type can be combined."""
+        if self.of_pairs or element.pair_of:
+            return self.of_pairs and element.pair_of is not None
+        return not self.bitwise or element not in FLOATS
+
+
+@dataclass(frozen=True)
+class OwnOperation:
+    """An operation of the user's own, on elements of one type. Samples show it to be associative,
+    unless that is assumed, and commutative if it is so called.
+
+    `operands` are the names of the own and of the received element, `value` that of the operation.
+    """
+
+    value: str
+    operands: tuple[str, str]
+    element: ElementType
+    commutative: bool
+    formula: Formula
+    span: Span
+    assumed_associative: bool = False
