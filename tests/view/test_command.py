@@ -199,6 +199,15 @@ def test_what_is_no_trace_is_refused_in_one_line(tmp_path: Path) -> None:
     assert done.stderr.count("\n") == 1
 
 
+def test_a_trace_that_no_browser_holds_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    with (tmp_path / "huge.trace").open("wb") as file:
+        file.truncate(400_000_001)  # of which the disk has nothing
+    done = ran(tmp_path, "fabsim", "view", "huge.trace")
+    assert done.returncode == 1
+    assert "--trace-region and --trace-window" in done.stderr
+    assert not (tmp_path / "huge.html").exists()
+
+
 def test_a_picture_is_made_without_a_window(tmp_path: Path, collc: Any) -> None:
     if not shutil.which("chromium"):
         pytest.skip("no Chromium: no picture is made")

@@ -39,6 +39,18 @@ export class App {
     return this.programs[this.active];
   }
 
+  /** What tells a program from the others: its name, with the parameters in which those of that name
+   * differ; of traces of one name, the path. */
+  label({ name, program }: Loaded): string {
+    const alike = this.programs.filter((one) => one.name === name);
+    if (alike.length === 1) return name;
+    if (!program.parameters) return program.name;
+    const differ = Object.entries(program.parameters).filter(([key, value]) =>
+      alike.some((one) => one.program.parameters?.[key] !== value),
+    );
+    return [name, ...differ.map(([key, value]) => `${key}\u2009=\u2009${value}`)].join("  ");
+  }
+
   /** The last cycle of the active run. */
   get last_cycle(): number {
     return this.program.run?.trace.last ?? 0;

@@ -120,7 +120,7 @@ function titles(app: App): Node[] {
         activate(app, Number((event.target as HTMLSelectElement).value));
       },
     },
-    ...app.programs.map((program, n) => h("option", { value: n, selected: n === app.active }, program.name)),
+    ...app.programs.map((program, n) => h("option", { value: n, selected: n === app.active }, app.label(program))),
   );
   return [choose, about(app.program)];
 }

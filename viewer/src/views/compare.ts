@@ -85,8 +85,9 @@ export class CompareView implements View {
     const { prediction, parameters, target } = program.program;
     const label = (text: string, at: number) => pen.text(text, LABELS - 12, top + at, { color: theme.dim, size: 11, align: "right" });
     const said = Object.entries(parameters ?? {}).map(([name, value]) => `${name} = ${value}`);
-    pen.text(program.name, 24, top + 12, { color: theme.text, size: 14, bold: true });
-    pen.text([target, ...said].filter(Boolean).join("   "), 24 + program.name.length * 8.6 + 16, top + 12, { color: theme.dim, size: 11.5 });
+    const name = parameters ? program.name : this.app.label(program);
+    pen.text(name, 24, top + 12, { color: theme.text, size: 14, bold: true });
+    pen.text([target, ...said].filter(Boolean).join("   "), 24 + name.length * 8.6 + 16, top + 12, { color: theme.dim, size: 11.5 });
     const done = this.app.programs.filter((one) => one.run && !one.program.run?.problem);
     const best = Math.min(...done.map(({ run }) => run!.end - run!.start));
     const cycles = run ? run.end - run.start : null;
