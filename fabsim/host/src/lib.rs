@@ -28,7 +28,6 @@ use fabsim_engine::machine::{Command, Machine};
 use fabsim_engine::pe::Launch;
 use fabsim_engine::probe::Recorder;
 use fabsim_engine::report::{Cause, During, HostFault, SimError};
-use fabsim_engine::timing::{timing_of, Timing};
 use fabsim_engine::trace::Watched;
 use fabsim_program::program::{Design, FunctionId, SymbolKind};
 use std::sync::Arc;
@@ -125,19 +124,6 @@ const VISITS_BETWEEN_CALLS: u64 = 20_000;
 /// Cycles that pass on a busy machine until a copy takes effect: less than a host needs for one. [guess]
 const CYCLES_BEFORE_A_COPY: u64 = 2_000;
 
-/// The cycle counts of a run: those of the design's clock, but for what the options change.
-fn counted(design: &Design, options: &SimOptions) -> Result<Timing, SimError> {
-    let mut table = timing_of(design);
-    for (name, cycles) in &options.constants {
-        if !table.set(name, *cycles) {
-            let known = table.numbers().iter().map(|(name, _)| *name).collect();
-            let name = format!("{name} = {cycles}");
-            return Err(HostFault::NoConstant { name, known }.into());
-        }
-    }
-    Ok(table)
-}
-
 /// A design on a simulated machine, with the host connected.
 pub struct Simulator {
     design: Arc<Design>,
@@ -165,7 +151,7 @@ impl Simulator {
         let design = Arc::clone(&lowered.design);
         refuse::check(&design)?;
         room::check(&design, options.max_memory_bytes)?;
-        let timing = counted(&design, &options)?;
+        let timing = lowered.counted(&options)?;
         let mut machine = lowered.by(timing.scalar, |lowering| {
             Machine::with_threads(
                 &design,

@@ -1,5 +1,8 @@
 //! A design with the code that it is run by, which all of its simulators share.
 
+use super::SimOptions;
+use fabsim_engine::report::{HostFault, SimError};
+use fabsim_engine::timing::{timing_of, Timing};
 use fabsim_lowering::cost::ScalarTiming;
 use fabsim_lowering::Lowering;
 use fabsim_program::program::Design;
@@ -21,6 +24,19 @@ impl Lowered {
             design,
             lowering: Mutex::default(),
         }
+    }
+
+    /// The cycle counts of a run: those of the design's clock, but for what the options change.
+    pub(crate) fn counted(&self, options: &SimOptions) -> Result<Timing, SimError> {
+        let mut table = timing_of(&self.design);
+        for (name, cycles) in &options.constants {
+            if !table.set(name, *cycles) {
+                let known = table.numbers().iter().map(|(name, _)| *name).collect();
+                let name = format!("{name} = {cycles}");
+                return Err(HostFault::NoConstant { name, known }.into());
+            }
+        }
+        Ok(table)
     }
 
     /// What comes of code that is lowered by a table: what was lowered by the last one is kept.
