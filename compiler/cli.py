@@ -40,13 +40,13 @@ COMMANDS = {
     "tune": "Find the best plan for every length.",
     "view": "Show a file in a page: routes, motion, time lines, waits.",
 }
-_COLLECTED_AFTER = 200_000  # objects: a compiler makes many that stay, and hardly any cycles
+COLLECTED_AFTER = 200_000  # objects: a compiler makes many that stay, and hardly any cycles
 _PIPE_CLOSED = 141  # what a shell says of SIGPIPE
 
 
 def main() -> None:
     """Entry point of the `collc` command."""
-    gc.set_threshold(_COLLECTED_AFTER)
+    gc.set_threshold(COLLECTED_AFTER)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a name may hold what the stream cannot encode
             stream.reconfigure(errors="backslashreplace")

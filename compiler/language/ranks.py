@@ -103,8 +103,11 @@ class RankScope:
 
     def only(self, chosen: Truths) -> RankScope:
         """The same for some of the ranks."""
+        size = int(np.count_nonzero(chosen))
+        if size == self.size:
+            return self
         arrays = {name: values[chosen] for name, values in self.arrays.items()}
-        return replace(self, arrays=arrays, size=int(chosen.sum()))
+        return replace(self, arrays=arrays, size=size)
 
     def which(self, index: int) -> str:
         """The rank at an index and the passes of the loops around it, for a message."""

@@ -269,3 +269,23 @@ def test_an_all_to_all_of_512_ranks_is_worked_out_quickly() -> None:
     assert len(step.algorithm.steps) == 511
     assert sum(len(moves) for moves in step.algorithm.steps) == 512 * 511
     assert all(np.unique(moves.destination).size == len(moves) for moves in step.algorithm.steps)
+
+
+@pytest.mark.parametrize(
+    ("limit", "most"), [("algorithms.MAX_STEPS", 40), ("ranks.MAX_EVALUATIONS", 400)]
+)
+def test_what_is_unfolded_already_counts_against_the_limits_of_each_file(
+    limit: str, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A ring of 16 ranks has 30 steps, two different ones have 60."""
+    head = "target wse2\ngrid row = 16 x 1\n"
+    one = "collective {} = {} on row {{ run {} }}\n"
+    ring = one.format("a", "allreduce(x: f32[96], add)", "ring_allreduce")
+    other = one.format("b", "allgather(y: f32[96])", "ring_allgather")
+    other += one.format("c", "reduce_scatter(z: f32[96], add)", "ring_reduce_scatter")
+    parse_source(head + ring + other + "program { a b c }")  # now they are known
+    monkeypatch.setattr(f"collc.language.{limit}", most)
+    parse_source(head + ring + "program { a }")
+    with pytest.raises(CollcError) as refused:
+        parse_source(head + ring + other + "program { a b c }")
+    assert {found.code for found in refused.value.diagnostics} == {"C157"}

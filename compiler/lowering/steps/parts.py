@@ -50,8 +50,9 @@ class Parts:
 
 def joined(parts: list[Parts]) -> Parts:
     """All parts in one record."""
+    kept = [one for one in parts if len(one)] or parts[:1]
     return Parts(
-        *(np.concatenate([getattr(one, field.name) for one in parts]) for field in fields(Parts))
+        *(np.concatenate([getattr(one, field.name) for one in kept]) for field in fields(Parts))
     )
 
 
@@ -73,7 +74,13 @@ def along_circuits(traffic: Traffic, wiring: Wiring, staged: Bools, areas: Ints)
         ]
     )
     order = np.concatenate((number, number, number[staged]))
-    parts = parts.chosen(np.lexsort((order, parts.time, parts.lane, parts.place)))
+    # one number for each part, which takes a fraction of the time of sorting by four
+    key = parts.place * len(wiring.lanes) + parts.lane
+    for of in (parts.time, order):
+        key = key * (int(of.max(initial=0)) + 1) + of
+    parts = parts.chosen(np.argsort(key))
+    if not staged.any():
+        return parts
     starts = np.flatnonzero(np.concatenate(([True], ~_applied_on(parts)))[: len(parts)])
     counts = np.add.reduceat(parts.count, starts.astype(np.intp))  # takes no wider indices
     return Parts(**(vars(parts.chosen(starts)) | {"count": counts}))

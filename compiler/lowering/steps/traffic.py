@@ -7,10 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from collc.base.memoize import by_identity
 from collc.spec.exchange import Moves, StepsPhase
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
+
+LAST = 2  # phases whose traffic is held, which may be tens of megabytes
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +36,7 @@ class Traffic:
         return len(self.step)
 
 
+@by_identity(LAST)
 def traffic_of(phase: StepsPhase) -> Traffic:
     """The transfers of all steps; those that move no slice are left out."""
     places = np.array(phase.places, dtype=np.int64)
