@@ -30,11 +30,8 @@ test:
 
 # Lint, types, and the tests of the stages that have changed, or of one: make quick STAGE=proof.
 STAGE ?=
-quick: setup
-	$(BIN)/ruff format --check compiler research tests grammar templates fabsim playground
-	$(BIN)/ruff check compiler research tests grammar templates fabsim playground
-	$(MAKE) --no-print-directory types
-	$(BIN)/pytest -n $(JOBS) -m "($$($(BIN)/python tests/stages.py $(STAGE))) and not nightly"
+quick: setup lint-python types
+	$(BIN)/pytest -n $(JOBS) -m "$$($(BIN)/python tests/stages.py $(STAGE))"
 
 .PHONY: installed
 installed: $(VENV)/.collc $(VENV)/.evaluator $(VENV)/.fabsim
@@ -234,11 +231,6 @@ whole-site: playground teaching
 
 wheels:
 	.ci/wheels
-
-# The tests that take longest.
-.PHONY: test-nightly
-test-nightly: setup
-	$(BIN)/pytest -n $(JOBS) -m nightly
 
 # Sweeps on the engines of clusters, in each one's local mode.
 .PHONY: engines

@@ -97,13 +97,7 @@ def _reduction(rng: random.Random, width: int, height: int) -> tuple[str, str]:
     )
 
 
-@pytest.mark.parametrize(
-    "batch",
-    [
-        pytest.param(batch, marks=[pytest.mark.nightly] * (batch >= BATCHES // 2))
-        for batch in range(BATCHES)
-    ],
-)
+@pytest.mark.parametrize("batch", range(BATCHES))
 def test_random_programs_deliver(batch: int) -> None:
     refused = unknown = 0
     for case in range(FIRST + batch, FIRST + CASES, BATCHES):
