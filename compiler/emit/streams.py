@@ -234,7 +234,7 @@ def _lane_model(
         combines=any(s.receives and s.combines and not s.staged for s in streams),
         applies_combined=any(stream.combines and stream.staged for stream in streams),
         staged=any(stream.staged for stream in streams),
-        keeps_first=any(stream.kept_first for stream in streams),
+        keeps_first=any(s.kept_first and s.through for s in streams),
         waits_to_send=any(s.after and not s.kept_first for s in streams),
         waits_to_receive=any(s.after and s.kept_first for s in streams),
         behind_out=tuple(_followers(phase, index, receives=False)),

@@ -45,6 +45,16 @@ def test_a_changed_stream_is_refused_or_delivers(run):
     check_mutants(judging.stream(*run), 150)
 
 
+def test_a_part_may_receive_first_where_nothing_passes_through_it():
+    subject = judging.stream("allgather", "wse2")
+    (mutant,) = (
+        one
+        for one in subject.mutants(subject.plan)
+        if one.what == "part_1 lane backward kept_first True"
+    )
+    assert judging.judge(subject, mutant) == ((), RIGHT)
+
+
 @pytest.mark.parametrize("name", programs.SUCCESSIONS)
 def test_a_changed_program_is_refused_or_delivers(name):
     check_mutants(judging.program(name), 30, stride=1)
