@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import json
-from collections import OrderedDict
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -191,6 +190,6 @@ def test_csl_that_does_not_compile_is_a_run_error(
         write_files(directory, {**texts, "layout.csl": "layout {"})
 
     monkeypatch.setattr("collc.run.launching.write_files", spoiled)
-    monkeypatch.setattr("collc.run.launching._kept", OrderedDict())
+    monkeypatch.setattr("collc.run.launching._kept", {})
     with pytest.raises(RunError, match=r"layout\.csl"):
         bundle.run()
