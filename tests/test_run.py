@@ -190,6 +190,6 @@ def test_csl_that_does_not_compile_is_a_run_error(
         write_files(directory, {**texts, "layout.csl": "layout {"})
 
     monkeypatch.setattr("collc.run.launching.write_files", spoiled)
-    monkeypatch.setattr("collc.run.launching._kept", {})
+    monkeypatch.setattr("collc.run.launching._memoized", {})
     with pytest.raises(RunError, match=r"layout\.csl"):
         bundle.run()

@@ -25,9 +25,9 @@ from collc.spec.arrays import Array
 
 Progress = Callable[[int], None]
 
-# Programs that are kept: one for either target, and none that takes much memory.
+# Programs that are memoized: one for each target, and none that takes much memory.
 MOST_PROGRAMS, MOST_PES = 2, 10_000
-_kept: dict[tuple[Any, ...], Any] = {}  # the one that was asked for last comes last
+_memoized: dict[tuple[Any, ...], Any] = {}  # the one that was asked for last comes last
 _lock = Lock()
 
 
@@ -119,14 +119,14 @@ def compiled(fabsim: Any, texts: Mapping[str, str], arch: str, **limits: int) ->
     said = tuple(sorted(item for item in os.environ.items() if item[0].startswith("FABSIM_")))
     key = (fabsim.compile, arch, csl, said)
     with _lock:
-        program = _kept.pop(key, None)
+        program = _memoized.pop(key, None)
     if program is None:
         program = _newly_compiled(fabsim, dict(csl), arch, limits)
     if program.width * program.height <= MOST_PES:
         with _lock:
-            _kept[key] = program
-            while len(_kept) > MOST_PROGRAMS:
-                del _kept[next(iter(_kept))]
+            _memoized[key] = program
+            while len(_memoized) > MOST_PROGRAMS:
+                del _memoized[next(iter(_memoized))]
     return program
 
 
