@@ -116,8 +116,8 @@ def compiled(fabsim: Any, texts: Mapping[str, str], arch: str, **limits: int) ->
     """The program that fabsim compiles of `texts`, with `limits` of its own, or the one it has
     compiled of them lately: what is read back is often run next. Raises fabsim.CslError."""
     csl = tuple(sorted(item for item in texts.items() if item[0].endswith(".csl")))
-    said = tuple(sorted(item for item in os.environ.items() if item[0].startswith("FABSIM_")))
-    key = (fabsim.compile, arch, csl, said)
+    options = tuple(sorted(item for item in os.environ.items() if item[0].startswith("FABSIM_")))
+    key = (fabsim.compile, arch, csl, options)  # what compiles within limits does so without
     with _lock:
         program = _memoized.pop(key, None)
     if program is None:
