@@ -24,8 +24,9 @@ demo:
 	$(BIN)/collc run examples/two_phase.coll -D P=64 -D B=256 -D S=8 -o out/two_phase
 
 # Building, linting and the simulator's tests side by side: each of them waits for one processor at times.
+# Nothing is installed while tests run, since pip takes collc away before it puts it back.
 test:
-	$(MAKE) --no-print-directory -j3 setup lint types test-rust
+	$(MAKE) --no-print-directory -j3 setup $(VENV)/.site lint types test-rust
 	$(MAKE) --no-print-directory -j2 test-python test-packages
 
 # Lint, types, and the tests of the stages that have changed, or of one: make quick STAGE=proof.
@@ -55,6 +56,10 @@ $(VENV)/.collc: setup.cfg pyproject.toml | $(VENV)/.made
 
 $(VENV)/.tests: setup.cfg | $(VENV)/.collc
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	@touch $@
+
+$(VENV)/.site: setup.cfg | $(VENV)/.tests
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[site]'
 	@touch $@
 
 # A profile of Cargo.toml for both crates; `quick` runs nearly as fast as `release`. Their one
@@ -222,8 +227,7 @@ architecture: setup
 # The site, into build/site; a dead link ends it. It carries the playground and the teaching pages where
 # they were built, and a whole one has both. Wheels into dist/, tried where there is no Rust.
 .PHONY: site whole-site wheels
-site: setup
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[site]'
+site: setup $(VENV)/.site
 	$(BIN)/mkdocs build --strict
 
 whole-site: playground teaching

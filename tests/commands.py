@@ -23,7 +23,7 @@ _FORKED.set_forkserver_preload([f"collc.commands.{name}" for name in COMMANDS])
 def collc(
     *arguments: str | Path, cwd: Path | None = None, stdin: str = ""
 ) -> CompletedProcess[str]:
-    """Run the command to its end; as a terminal, there are 100 columns."""
+    """Run the command to its end, for a terminal of 100 columns."""
     words = [str(word) for word in arguments]
     with TemporaryDirectory() as folder:
         streams = [Path(folder) / name for name in ("stdin", "stdout", "stderr")]

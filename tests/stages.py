@@ -38,6 +38,7 @@ STAGES = {
     "test_back_ends.py": "run",
     "test_fabric.py": "target",
     "test_files.py": "base",
+    "test_memoize.py": "base",
     "test_optimum.py": "language",
     "test_paths.py": "lowering",
     "test_reserve.py": "checks",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import json
-from collections import OrderedDict
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,6 +15,7 @@ from click.testing import CliRunner, Result
 from collc import Bundle, CollcError, RunError, compile_text
 from collc.base.files import write_files
 from collc.cli import commands
+from collc.run import compiled
 from collc.run.program import NOTHING_KNOWN
 
 TEXT = """target wse2
@@ -191,6 +191,34 @@ def test_csl_that_does_not_compile_is_a_run_error(
         write_files(directory, {**texts, "layout.csl": "layout {"})
 
     monkeypatch.setattr("collc.run.launching.write_files", spoiled)
-    monkeypatch.setattr("collc.run.launching._kept", OrderedDict())
+    monkeypatch.setattr("collc.run.launching._memoized", {})
     with pytest.raises(RunError, match=r"layout\.csl"):
         bundle.run()
+
+
+def test_the_last_programs_are_compiled_once_for_each_text_target_and_environment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[str] = []
+
+    def compile(layout: str, arch: str, **_: Any) -> SimpleNamespace:
+        asked.append(arch)
+        return SimpleNamespace(width=len(Path(layout).read_text()), height=1)
+
+    fake = SimpleNamespace(compile=compile, CslError=RuntimeError)
+    monkeypatch.setattr("collc.run.launching._memoized", {})
+    monkeypatch.setattr("collc.run.launching.MOST_PES", 10)
+    short, long = {"layout.csl": "a", "run.py": ""}, {"layout.csl": "a" * 11}
+    for _ in range(2):
+        compiled(fake, short, "wse2")
+        compiled(fake, short | {"run.py": "b"}, "wse3")
+    assert asked == ["wse2", "wse3"]
+    monkeypatch.setenv("FABSIM_TIMING", "streams")
+    compiled(fake, short, "wse3")  # and that of wse2 is forgotten
+    monkeypatch.delenv("FABSIM_TIMING")
+    compiled(fake, short, "wse3")
+    compiled(fake, short, "wse2")
+    assert asked == ["wse2", "wse3", "wse3", "wse2"]
+    for _ in range(2):
+        compiled(fake, long, "wse2")  # which is too large to be held
+    assert asked[4:] == ["wse2", "wse2"]

@@ -21,12 +21,12 @@ def by_identity(most: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
     are compared by what they hold."""
 
     def decorated(find: Callable[P, R]) -> Callable[P, R]:
-        held: dict[tuple[int | bytes, ...], tuple[tuple[object, ...], R]] = {}
+        held: dict[tuple[int | bytes | str, ...], tuple[tuple[object, ...], R]] = {}
 
         @wraps(find)
         def again(*arguments: P.args, **named: P.kwargs) -> R:
             asked = (*arguments, *named.values())
-            key = tuple(one if isinstance(one, bytes) else id(one) for one in asked)
+            key = (*map(str, named), *(one if isinstance(one, bytes) else id(one) for one in asked))
             if key not in held:
                 if len(held) >= most:
                     del held[next(iter(held))]  # the oldest

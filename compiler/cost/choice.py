@@ -14,13 +14,13 @@ from collc.cost.axis_shortcut import cycles_or_never
 from collc.cost.relays import relays_at_least
 from collc.cost.streams import streams_at_least
 from collc.lowering import (
-    Way,
+    Alternative,
+    alternatives_of,
     candidate_plans,
     does_as_a_stream,
     planned_by,
     relays_need_fewer,
     resources,
-    ways_of,
 )
 from collc.lowering.concurrent_streams import planned_call_streams
 from collc.lowering.resources import left_by
@@ -40,10 +40,10 @@ def build_plan(schedule: Schedule, target: Target) -> Plan:
     """
 
     @cache
-    def planned(*ways: Way) -> Plan:
-        return planned_by(ways, schedule, target)
+    def planned(*chosen: Alternative) -> Plan:
+        return planned_by(chosen, schedule, target)
 
-    offered = _without_slow_relays(schedule, target, ways_of(schedule, target), planned)
+    offered = _without_slow_relays(schedule, target, alternatives_of(schedule, target), planned)
     choices = list(product(*offered))
     first = planned(*choices[0])
     alone = not _has_control(first) and not any(
@@ -52,7 +52,7 @@ def build_plan(schedule: Schedule, target: Target) -> Plan:
     )
     if resources.within_budget(first) and alone:
         return first  # no other coloring is faster without control wavelets, and none needs fewer
-    plans = tuple(planned(*ways) for ways in choices)
+    plans = tuple(planned(*chosen) for chosen in choices)
     possible = [plan for plan in plans if resources.within_budget(plan)]
     if not possible:
         plans = tuple(map(with_shared_numbers, plans))
@@ -65,28 +65,28 @@ def build_plan(schedule: Schedule, target: Target) -> Plan:
 def _without_slow_relays(
     schedule: Schedule,
     target: Target,
-    offered: tuple[tuple[Way, ...], ...],
+    offered: tuple[tuple[Alternative, ...], ...],
     planned: Callable[..., Plan],
-) -> tuple[tuple[Way, ...], ...]:
-    """The ways of each phase without relays that take more cycles at least than a plan that streams
-    wherever it can: those are not even lowered."""
+) -> tuple[tuple[Alternative, ...], ...]:
+    """The alternatives of each phase without the relays that, by their lower bound, are slower than
+    a plan that streams wherever it can: those are not even lowered."""
     least = [
         relays_at_least(schedule, phase, target)
-        if isinstance(phase, StepsPhase) and any(way.streams for way in ways)
+        if isinstance(phase, StepsPhase) and any(one.streams for one in alternatives)
         else 0
-        for phase, ways in zip(schedule.phases, offered, strict=True)
+        for phase, alternatives in zip(schedule.phases, offered, strict=True)
     ]
     if not any(least):
         return offered
-    fast = product(*([way for way in ways if way.streams] or ways[:1] for ways in offered))
-    plans = filter(resources.within_budget, (planned(*ways) for ways in fast))
+    fast = product(*([one for one in of if one.streams] or of[:1] for of in offered))
+    plans = filter(resources.within_budget, (planned(*chosen) for chosen in fast))
     plan = min(plans, key=partial(streams_at_least, schedule), default=None)
     if plan is None or streams_at_least(schedule, plan) >= max(least):
         return offered
     cycles = cycles_or_never(schedule, plan)
     return tuple(
-        tuple(way for way in ways if not way.relays or at_least <= cycles)
-        for ways, at_least in zip(offered, least, strict=True)
+        tuple(one for one in alternatives if not one.relays or at_least <= cycles)
+        for alternatives, at_least in zip(offered, least, strict=True)
     )
 
 

@@ -14,8 +14,9 @@ COMPARES = 3  # instructions of the task between two steps, at least: two loads 
 
 
 def relays_at_least(schedule: Schedule, phase: StepsPhase, target: Target) -> int:
-    """What a PE sends, lets pass or receives has a slot for each wavelet (of a wide instruction for
-    `WIDE` of them), and between two of its steps a task starts, whose code takes slots, too."""
+    """Cycles that a phase takes at least by relays: a PE has a slot for each wavelet that it sends,
+    passes on or receives (for `WIDE` of them by a wide instruction), and between two of its steps a
+    task starts, whose code takes slots, too."""
     contract, traffic = schedule.collective.contract, traffic_of(phase)
     if not len(traffic):
         return 0

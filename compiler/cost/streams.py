@@ -119,21 +119,32 @@ def run_streams(
 
 
 def streams_at_least(schedule: Schedule, plan: Plan) -> int:
-    """Cycles that a plan takes at least for the words of one color that pass a link: all that is
-    sent on it, where routers alone hand words on. Nothing is known of other phases."""
+    """Cycles that a plan takes at least where routers alone hand words on: for what a PE sends and
+    receives, and for the words of a color that pass a link. Nothing is known of other phases."""
     least, costs = 0, costs_of(plan)
     for index, (phase, pattern) in enumerate(zip(plan.phases, schedule.phases, strict=True)):
         if not (phase.streams and isinstance(pattern, StepsPhase)):
             continue
         if any(s.through for role in phase.roles for s in streams_of(role).values()):
             continue
-        sent: Counter[str | None] = Counter()
-        line = stream_line(costs_of_phase(costs, plan, index), phase, pattern)
-        for place, role in enumerate(line.roles):
-            for stream in streams_of(role).values() if role else ():
-                sent[stream.sends_on] += line.wavelets(stream.sends, place)
-        least = max(least, *sent.values())
+        of_phase = costs_of_phase(costs, plan, index)
+        least = max(least, _line_at_least(of_phase, stream_line(of_phase, phase, pattern)))
     return least
+
+
+def _line_at_least(costs: Costs, line: StreamLine) -> int:
+    """The same for one line. All words of a color pass one link, but for those that are still on
+    their way there when nobody needs them any more: no more than all queues hold."""
+    least = 0
+    sent: Counter[str | None] = Counter()
+    for place, role in enumerate(line.roles):
+        streams = streams_of(role).values() if role else ()
+        words = [(line.wavelets(s.sends, place), line.wavelets(s.receives, place)) for s in streams]
+        least = max(least, sum(map(sum, words)))
+        for stream, (sends, _) in zip(streams, words, strict=True):
+            sent[stream.sends_on] += sends
+    on_their_way = len(line.roles) * (costs.router_queue + costs.output_queue)
+    return max(least, *(words - on_their_way for words in sent.values()), 0)
 
 
 @memoized

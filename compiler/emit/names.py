@@ -108,7 +108,7 @@ def _of_pairs(operation: Operation, value: ElementType) -> tuple[str, ...]:
 
 
 def comparison_of(operation: Operation) -> str:
-    """How a received value stands to the own one where an operation of pairs chooses it."""
+    """The sign between the received value and the own one where the received pair is chosen."""
     assert operation.of_pairs
     return _SPELLED[operation].body
 

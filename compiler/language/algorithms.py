@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
-from functools import lru_cache
+from threading import Lock
 
 import numpy as np
 
@@ -46,6 +46,11 @@ from collc.spec.exchange import Moves
 MAX_STEPS = 16_384  # of all algorithms of a file, loops counted each time
 MAX_TRANSFERS = 4_194_304
 _INCLUDED_DEEP = 8
+
+# The last algorithms of the prelude, with no more transfers than one file may have: 88 MB.
+_MOST_UNFOLDED = 16
+_unfolded: dict[tuple[str, tuple[int, ...], int], tuple[Algorithm, Algorithms]] = {}
+_lock = Lock()
 
 
 @dataclass
@@ -233,14 +238,27 @@ class Algorithms:
         running.included -= 1
 
 
-@lru_cache(maxsize=16)
 def _of_prelude(name: str, values: tuple[int, ...], ranks: int) -> tuple[Algorithm, Algorithms]:
     """An algorithm of the prelude, which sees nothing of the file that uses it, and what working
     it out has taken."""
-    known = {name: one for name, one in prelude().items() if isinstance(one, AlgorithmDecl)}
-    alone = Algorithms(known, {}, {}, frozenset())
-    declaration = known[name]
-    return alone._worked_out(declaration, values, ranks, declaration.span), alone
+    key = (name, values, ranks)
+    with _lock:
+        found = _unfolded.pop(key, None)
+    if found is None:
+        known = {name: one for name, one in prelude().items() if isinstance(one, AlgorithmDecl)}
+        alone = Algorithms(known, {}, {}, frozenset())
+        declaration = known[name]
+        made = alone._worked_out(declaration, values, ranks, declaration.span)
+        found = made, alone
+    with _lock:
+        _unfolded[key] = found
+        while len(_unfolded) > _MOST_UNFOLDED or _transfers_held() > MAX_TRANSFERS:
+            del _unfolded[next(iter(_unfolded))]
+    return found
+
+
+def _transfers_held() -> int:
+    return sum(taken._transfers for _, taken in _unfolded.values())
 
 
 def _moves(each: EachDecl, around: RankScope, running: _Running) -> Moves:

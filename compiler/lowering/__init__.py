@@ -40,7 +40,14 @@ from collc.spec.exchange import StepsPhase
 from collc.spec.simd import goes_in_pairs, slices_go_in_pairs
 from collc.target import Target
 
-__all__ = ["COLORINGS", "Way", "candidate_plans", "planned_by", "relays_need_fewer", "ways_of"]
+__all__ = [
+    "COLORINGS",
+    "Alternative",
+    "alternatives_of",
+    "candidate_plans",
+    "planned_by",
+    "relays_need_fewer",
+]
 
 Coloring = Callable[[LineTree], tuple[int, ...]]
 
@@ -63,8 +70,8 @@ def relays_need_fewer(phase: SchedulePhase, path: Path | None) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Way:
-    """A way to carry out a phase: `relays` if PEs pass on what is not for them, `streams` if
+class Alternative:
+    """How to carry out a phase: `relays` if PEs pass on what is not for them, `streams` if
     routers put slices in order. The phase is worked out when it is asked for."""
 
     lower: Callable[[], Phase]
@@ -79,40 +86,42 @@ class Way:
 
 def candidate_plans(schedule: Schedule, target: Target, *, streams: bool = True) -> Iterator[Plan]:
     """A plan for every choice of colorings and wirings, one per phase, in the order of
-    `ways_of`."""
-    for ways in product(*ways_of(schedule, target, streams=streams)):
-        yield planned_by(ways, schedule, target)
+    `alternatives_of`."""
+    for chosen in product(*alternatives_of(schedule, target, streams=streams)):
+        yield planned_by(chosen, schedule, target)
 
 
-def ways_of(
+def alternatives_of(
     schedule: Schedule, target: Target, *, streams: bool = True
-) -> tuple[tuple[Way, ...], ...]:
-    """All ways to carry out each phase; of the colorings the first has the fewest colors, of the
+) -> tuple[tuple[Alternative, ...], ...]:
+    """All alternatives for each phase; of the colorings the first has the fewest colors, of the
     wirings circuits come first, and `streams` last."""
-    return tuple(tuple(_ways(schedule, p, target, streams=streams)) for p in schedule.phases)
+    return tuple(
+        tuple(_alternatives(schedule, p, target, streams=streams)) for p in schedule.phases
+    )
 
 
-def planned_by(ways: Sequence[Way], schedule: Schedule, target: Target) -> Plan:
-    """The plan of one way for each phase."""
-    return numbered_plan(schedule, tuple(way.phase for way in ways), target)
+def planned_by(chosen: Sequence[Alternative], schedule: Schedule, target: Target) -> Plan:
+    """The plan of one alternative for each phase."""
+    return numbered_plan(schedule, tuple(one.phase for one in chosen), target)
 
 
-def _ways(
+def _alternatives(
     schedule: Schedule,
     phase: ReducePhase | BroadcastPhase | StepsPhase,
     target: Target,
     *,
     streams: bool,
-) -> Iterator[Way]:
+) -> Iterator[Alternative]:
     if isinstance(phase, BroadcastPhase):
-        yield Way(partial(_multicast, schedule, phase, target))
+        yield Alternative(partial(_multicast, schedule, phase, target))
     elif isinstance(phase, StepsPhase):
         yield from _exchanges(schedule, phase, target)
         for streamed in _streamed(schedule, phase, target) if streams else ():
-            yield Way(partial(_already, streamed), streams=True)
+            yield Alternative(partial(_already, streamed), streams=True)
     else:
         for coloring in COLORINGS.values():
-            yield Way(partial(_reduction, schedule, phase, coloring, target))
+            yield Alternative(partial(_reduction, schedule, phase, coloring, target))
 
 
 def _multicast(schedule: Schedule, phase: BroadcastPhase, target: Target) -> Phase:
@@ -157,7 +166,7 @@ def _streamed(schedule: Schedule, phase: StepsPhase, target: Target) -> Iterator
     return stream_phases(phase, target, path=path, paired=paired, own_only=own_only)
 
 
-def _exchanges(schedule: Schedule, phase: StepsPhase, target: Target) -> Iterator[Way]:
+def _exchanges(schedule: Schedule, phase: StepsPhase, target: Target) -> Iterator[Alternative]:
     """A phase made of steps along circuits, if the colors suffice for them, and by relays."""
     contract = schedule.collective.contract
     by_call_back = arithmetic_of(contract.element, contract.operation).kind == "map"
@@ -175,9 +184,9 @@ def _exchanges(schedule: Schedule, phase: StepsPhase, target: Target) -> Iterato
     )
     # where neither keeps the limit, the refusal names the fewest colors
     if direct is not None and direct[0].color_count <= max(most, by_relays[0].color_count):
-        yield Way(partial(lower, phase, traffic, direct[0], detours=direct[1]))
+        yield Alternative(partial(lower, phase, traffic, direct[0], detours=direct[1]))
     by_relay = partial(lower, phase, traffic, by_relays[0], detours=by_relays[1])
-    yield Way(by_relay, relays=True)
+    yield Alternative(by_relay, relays=True)
 
 
 @memoized

@@ -10,10 +10,10 @@ import importlib
 import os
 import tempfile
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -25,9 +25,10 @@ from collc.spec.arrays import Array
 
 Progress = Callable[[int], None]
 
-# Programs that are kept: one for either target, and none that takes much memory.
+# Programs that are memoized: one for each target, and none that takes much memory.
 MOST_PROGRAMS, MOST_PES = 2, 10_000
-_kept: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
+_memoized: dict[tuple[Any, ...], Any] = {}  # the one that was asked for last comes last
+_lock = Lock()
 
 
 class RunError(Exception):
@@ -115,24 +116,34 @@ def compiled(fabsim: Any, texts: Mapping[str, str], arch: str, **limits: int) ->
     """The program that fabsim compiles of `texts`, with `limits` of its own, or the one it has
     compiled of them lately: what is read back is often run next. Raises fabsim.CslError."""
     csl = tuple(sorted(item for item in texts.items() if item[0].endswith(".csl")))
-    said = tuple(sorted(item for item in os.environ.items() if item[0].startswith("FABSIM_")))
-    key = (fabsim.compile, arch, csl, said)
-    if key in _kept:
-        _kept.move_to_end(key)
-        return _kept[key]
+    options = tuple(sorted(item for item in os.environ.items() if item[0].startswith("FABSIM_")))
+    key = (fabsim.compile, arch, csl, options)  # what compiles within limits does so without
+    with _lock:
+        program = _memoized.pop(key, None)
+    if program is None:
+        program = _newly_compiled(fabsim, dict(csl), arch, limits)
+    if program.width * program.height <= MOST_PES:
+        with _lock:
+            _memoized[key] = program
+            while len(_memoized) > MOST_PROGRAMS:
+                del _memoized[next(iter(_memoized))]
+    return program
+
+
+def _newly_compiled(
+    fabsim: Any,  # noqa: ANN401 - see `fabsim_module`
+    texts: Mapping[str, str],
+    arch: str,
+    limits: Mapping[str, int],
+) -> Any:  # noqa: ANN401
     with tempfile.TemporaryDirectory(prefix="collc-run-") as directory:
-        write_files(Path(directory), dict(csl))
+        write_files(Path(directory), texts)
         layout = str(Path(directory) / "layout.csl")
         try:
-            program = fabsim.compile(layout, arch=arch, strict=True, **limits)
+            return fabsim.compile(layout, arch=arch, strict=True, **limits)
         except fabsim.CslError as error:
             error.args = (str(error).replace(f"{directory}/", ""),)
             raise
-    if program.width * program.height <= MOST_PES:
-        _kept[key] = program
-        while len(_kept) > MOST_PROGRAMS:
-            _kept.popitem(last=False)
-    return program
 
 
 def tokens_of(simulator: Any, module: str, given: Array) -> Array:  # noqa: ANN401 - see `fabsim_module`

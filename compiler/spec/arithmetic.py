@@ -4,8 +4,8 @@ The vector unit adds, multiplies and takes the maximum of floats, and adds 16-bi
 combines their digits. A float minimum is a maximum of negated values: every PE negates its vector
 before the first phase, and the PE with the result negates it back after the last reduce phase. All
 else is computed element by element by a call-back on the main thread (D7; docs/machine.md,
-section 3). Which is which says an operation's record, `Facts`; how each is spelled is in
-`collc.emit.names`.
+section 3). `collc.spec.operation` says of each operation which it is, `collc.emit.names` how it is
+spelled.
 """
 
 from __future__ import annotations

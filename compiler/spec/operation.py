@@ -63,12 +63,12 @@ _CHOSEN = Work(scalars=2)  # compared, then chosen
 
 @dataclass(frozen=True)
 class Facts:
-    """An operation wherever it matters but in CSL, which `collc.emit.names` has.
+    """What the compiler knows of an operation, but for its CSL, which `collc.emit.names` has.
 
-    `ufunc` combines two numbers; of pairs it says of a received value and the own one whether the
-    received one is chosen. `vector` are the types that the vector unit combines, and `negated`
-    says that it does so with floats once they are negated. Elsewhere a call-back does `work`, on
-    numbers of 32 bits `wide`. `rounds` says that a float's result depends on the order.
+    `ufunc` combines two numbers; of pairs it compares the received value with the own one, and the
+    received pair is chosen where that holds. The vector unit combines the types in `vector`, floats
+    only once they are negated if `negated`. For all others a call-back does `work`, or `wide` on
+    numbers of 32 bits if there is one. `rounds`: a result in floats depends on the order.
     """
 
     ufunc: np.ufunc

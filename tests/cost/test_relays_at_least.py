@@ -11,15 +11,15 @@ from collc.cost import cycles_of
 from collc.cost.choice import build_plan
 from collc.cost.relays import relays_at_least
 from collc.driver.pipeline import prove_text
-from collc.lowering import Way, candidate_plans, planned_by, ways_of
+from collc.lowering import Alternative, alternatives_of, candidate_plans, planned_by
 from collc.schedule import Schedule
 from collc.target import TARGETS
 
 
 def relays(schedule: Schedule, target: str) -> list[tuple[int, int]]:
     """What the relays of a schedule of one phase take at least, and what they are predicted to."""
-    (phase,), (ways,) = schedule.phases, ways_of(schedule, TARGETS[target])
-    plans = (planned_by((way,), schedule, TARGETS[target]) for way in ways if way.relays)
+    (phase,), (alternatives,) = schedule.phases, alternatives_of(schedule, TARGETS[target])
+    plans = (planned_by((one,), schedule, TARGETS[target]) for one in alternatives if one.relays)
     least = relays_at_least(schedule, phase, TARGETS[target])
     return [(least, cycles_of(schedule, plan)) for plan in plans]
 
@@ -50,25 +50,25 @@ def test_relays_that_take_more_than_a_stream_are_not_lowered(monkeypatch: pytest
     best = min(cycles_of(schedule, one) for one in candidate_plans(schedule, TARGETS["wse2"]))
     lowered = []
 
-    def counted(ways, *given):
-        lowered.extend(ways)
-        return planned_by(ways, *given)
+    def counted(chosen, *given):
+        lowered.extend(chosen)
+        return planned_by(chosen, *given)
 
     monkeypatch.setattr("collc.cost.choice.planned_by", counted)
     assert cycles_of(schedule, build_plan(schedule, TARGETS["wse2"])) == best
     assert lowered
-    assert not any(way.relays for way in lowered)
+    assert not any(one.relays for one in lowered)
 
 
 def test_relays_that_may_be_faster_are_looked_at(monkeypatch: pytest.MonkeyPatch):
     _, schedule = prove_text(text_of("all_to_all"), "t", {"P": 64, "B": 64}, "wse2")
-    lowered: list[Way] = []
+    lowered: list[Alternative] = []
 
-    def counted(ways, *given):
-        lowered.extend(ways)
-        return planned_by(ways, *given)
+    def counted(chosen, *given):
+        lowered.extend(chosen)
+        return planned_by(chosen, *given)
 
     monkeypatch.setattr("collc.cost.choice.planned_by", counted)
     monkeypatch.setattr("collc.cost.choice.relays_at_least", lambda *given: 1)
     build_plan(schedule, TARGETS["wse2"])
-    assert any(way.relays for way in lowered)
+    assert any(one.relays for one in lowered)

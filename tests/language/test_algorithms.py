@@ -289,3 +289,18 @@ def test_what_is_unfolded_already_counts_against_the_limits_of_each_file(
     with pytest.raises(CollcError) as refused:
         parse_source(head + ring + other + "program { a b c }")
     assert {found.code for found in refused.value.diagnostics} == {"C157"}
+
+
+def test_what_is_unfolded_already_is_forgotten_before_it_takes_much_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    text = "target wse2\nparam P = 8\ngrid row = P x 1\nprogram { a }\n"
+    text += "collective a = allreduce(x: f32[96], add) on row { run ring_allreduce }\n"
+    held: dict[object, object] = {}
+    monkeypatch.setattr("collc.language.algorithms._unfolded", held)
+    for ranks in range(4, 32):
+        parse_source(text.replace("P = 8", f"P = {ranks}"))
+    assert [ranks for _, _, ranks in held] == [*range(16, 32)]
+    monkeypatch.setattr("collc.language.algorithms.MAX_TRANSFERS", 2 * 15 * 16 + 1)
+    parse_source(text.replace("P = 8", "P = 16"))
+    assert [ranks for _, _, ranks in held] == [16]

@@ -132,11 +132,45 @@ fn passed_on(pes: i64, own: i64) -> Vec<Place> {
     line
 }
 
+/// A line seen from its other end.
+fn mirrored(mut line: Vec<Place>) -> Vec<Place> {
+    let other = |side: usize| [HIGHER, LOWER, RAMP][side];
+    line.reverse();
+    for router in line.iter_mut().flat_map(|one| &mut one.routers) {
+        for (from, sides) in &mut router.positions {
+            let all = (0..3).filter(|side| *sides >> side & 1 == 1);
+            (*from, *sides) = (other(*from), all.map(|side| 1 << other(side)).sum());
+        }
+    }
+    line
+}
+
+/// Two lines of as many places and one color each, on the same PEs.
+fn beside(mut line: Vec<Place>, second: Vec<Place>) -> Vec<Place> {
+    for (one, other) in line.iter_mut().zip(second) {
+        let before = one.operations.len();
+        one.routers.extend(other.routers);
+        one.operations
+            .extend(other.operations.into_iter().map(|operation| Operation {
+                receives: operation.receives.map(|color| color + 1),
+                sends: operation.sends.map(|color| color + 1),
+                after: operation.after.map(|number| number + before),
+                ..operation
+            }));
+    }
+    line
+}
+
 #[test]
 fn who_sleeps_ends_when_it_would_have_ended_awake() {
     let lines = [1, 3, 40, 200].map(|own| {
         let stuck = handed_over(own, 0);
-        [gather(own), handed_over(own, 1), stuck, passed_on(9, own)]
+        let both_ways = beside(passed_on(9, own), mirrored(passed_on(9, own)));
+        let on_one_link = beside(passed_on(9, own), passed_on(9, own + 5));
+        let of_two_kinds = beside(gather(own), handed_over(own, 1));
+        let of_one = [gather(own), handed_over(own, 1), stuck, passed_on(9, own)];
+        let of_two = [both_ways, on_one_link, of_two_kinds];
+        of_one.into_iter().chain(of_two).collect::<Vec<_>>()
     });
     for (number, line) in lines.iter().flatten().enumerate() {
         let mut machine = MACHINE;

@@ -22,23 +22,23 @@ pub struct Program {
 impl Program {
     #[getter]
     fn arch(&self) -> &'static str {
-        arch_name(self.lowered.design.arch)
+        arch_name(self.lowered.design().arch)
     }
 
     #[getter]
     fn width(&self) -> u16 {
-        self.lowered.design.width
+        self.lowered.design().width
     }
 
     #[getter]
     fn height(&self) -> u16 {
-        self.lowered.design.height
+        self.lowered.design().height
     }
 
     /// Exported names; the index is the symbol's id.
     #[getter]
     fn exports(&self) -> Vec<&str> {
-        let exports = self.lowered.design.exports.iter();
+        let exports = self.lowered.design().exports.iter();
         exports.map(|export| export.name.as_str()).collect()
     }
 
@@ -76,7 +76,7 @@ impl Program {
     /// Source files the program was compiled from.
     #[getter]
     fn sources(&self) -> &[String] {
-        &self.lowered.design.files
+        &self.lowered.design().files
     }
 
     /// The functions in the memory of PE (x, y), with their numbers of instructions; a constant is
@@ -91,7 +91,7 @@ impl Program {
     /// Where the colors of PE (x, y) come from and go to: color, number of the switch position, and
     /// the letters of its inputs and outputs.
     fn routes(&self, x: u16, y: u16) -> PyResult<Vec<(u8, u8, String, String)>> {
-        let router = &self.lowered.design.routers[self.tile_of(x, y)?.router as usize];
+        let router = &self.lowered.design().routers[self.tile_of(x, y)?.router as usize];
         let rows = router.colors.iter().flat_map(|(color, setup)| {
             let sides = setup.sides().into_iter();
             sides.map(|(number, rx, tx)| (*color, number, letters(rx), letters(tx)))
@@ -108,14 +108,14 @@ impl Program {
 impl Program {
     fn program_of(&self, x: u16, y: u16) -> PyResult<&TileProgram> {
         let tile = self.tile_of(x, y)?;
-        Ok(&self.lowered.design.programs[tile.program as usize])
+        Ok(&self.lowered.design().programs[tile.program as usize])
     }
 
     fn tile_of(&self, x: u16, y: u16) -> PyResult<&Tile> {
-        let (width, height) = (self.lowered.design.width, self.lowered.design.height);
+        let (width, height) = (self.lowered.design().width, self.lowered.design().height);
         let place = usize::from(y) * usize::from(width) + usize::from(x);
         let inside = x < width && y < height;
-        let tile = self.lowered.design.tiles.get(place).filter(|_| inside);
+        let tile = self.lowered.design().tiles.get(place).filter(|_| inside);
         tile.ok_or_else(|| {
             let text = format!("PE ({x}, {y}) is outside the {width} x {height} rectangle");
             PyValueError::new_err(text)

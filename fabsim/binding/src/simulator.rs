@@ -55,7 +55,7 @@ impl PySimulator {
             max_memory_bytes,
             lenient,
             visit_order: visit_seed.map_or(VisitOrder::AsWoken, VisitOrder::Shuffled),
-            threads: thread_count(threads, program.lowered.design.tiles.len())?,
+            threads: thread_count(threads, program.lowered.design().tiles.len())?,
             watched: Watched { trace, usage },
             check_uninitialized,
             constants: constants.into_iter().collect(),

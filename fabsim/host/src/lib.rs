@@ -148,7 +148,7 @@ impl Simulator {
 
     /// `new` for a design of which there may be several simulators.
     pub fn of(lowered: &Lowered, options: SimOptions) -> Result<Simulator, SimError> {
-        let design = Arc::clone(&lowered.design);
+        let design = Arc::clone(lowered.design());
         refuse::check(&design)?;
         room::check(&design, options.max_memory_bytes)?;
         let timing = lowered.counted(&options)?;

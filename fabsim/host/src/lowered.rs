@@ -11,9 +11,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// A design and what has been lowered of it: optimising takes longer than many a run does.
 #[derive(Debug)]
 pub struct Lowered {
-    /// What is simulated.
-    pub design: Arc<Design>,
-    // What is known in there is known by where functions of the design are.
+    design: Arc<Design>,
+    // Its keys are the addresses of the design's functions, so it is of use to this design alone.
     lowering: Mutex<Option<Lowering>>,
 }
 
@@ -24,6 +23,11 @@ impl Lowered {
             design,
             lowering: Mutex::default(),
         }
+    }
+
+    /// What is simulated.
+    pub fn design(&self) -> &Arc<Design> {
+        &self.design
     }
 
     /// The cycle counts of a run: those of the design's clock, but for what the options change.
@@ -39,9 +43,9 @@ impl Lowered {
         Ok(table)
     }
 
-    /// What comes of code that is lowered by a table: what was lowered by the last one is kept.
+    /// Calls `make` with what has been lowered by a table of costs. Only that of the last table is kept.
     pub(crate) fn by<R>(&self, table: ScalarTiming, make: impl FnOnce(&mut Lowering) -> R) -> R {
-        // Half a lowering is one that knows less.
+        // One that a panic has interrupted knows less, but nothing wrong.
         let mut known = self.lowering.lock().unwrap_or_else(PoisonError::into_inner);
         let lowering = known.take().filter(|known| known.table() == &table);
         make(known.insert(lowering.unwrap_or_else(|| Lowering::new(table))))

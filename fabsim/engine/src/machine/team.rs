@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle, Thread};
 use std::time::{Duration, Instant};
 
-/// How long a thread looks for something to do before it sleeps: what sleep and waking take.
+/// How long a thread looks for something to do before it sleeps: as long as sleep and waking take.
 const LONGEST: Duration = Duration::from_micros(50);
 /// The same where that has not paid.
 const SHORTEST: Duration = Duration::from_micros(1);
@@ -79,10 +79,18 @@ impl Team {
         Ok(team)
     }
 
+    /// How many threads there are, with the caller's.
+    pub fn size(&self) -> usize {
+        self.members.len() + 1
+    }
+
     /// Calls `work` by every member and by this thread, which is number 0; returns when all have finished.
     pub fn run(&mut self, work: &Work) {
-        // SAFETY: nobody calls it after this function has ended, which it does not do, and does not unwind
-        // either, before `busy` is 0; and a member does not use it after it has counted itself out.
+        // SAFETY: only the lifetime changes, and `work` is called by nobody after this function has ended. A
+        // member calls it between `post` and its own decrement of `busy`, once for each post. From `post` on
+        // this function neither returns nor unwinds before it has read 0 from `busy`: `work(0)` is the only
+        // thing that may panic, and that is caught. Each decrement happens before that read (AcqRel, Acquire).
+        // The copy that stays in `task` is read only after the next post, which has replaced it by then.
         let work = unsafe { std::mem::transmute::<&Work, &'static Work<'static>>(work) };
         let caller = thread::current();
         self.shared
@@ -149,7 +157,7 @@ impl Default for Patience {
 }
 
 impl Patience {
-    /// Returns when `is_ready`; whoever makes it so wakes this thread afterwards.
+    /// Returns when `is_ready`; whoever makes it so has to unpark this thread afterwards.
     fn wait(&mut self, is_ready: impl Fn() -> bool) {
         if is_ready() {
             return;
@@ -169,7 +177,7 @@ impl Patience {
         self.learn(begun.elapsed());
     }
 
-    /// It was that long. Sleep may have taken as long again.
+    /// The wait was that long, of which sleep and waking may have been the half.
     fn learn(&mut self, waited: Duration) {
         self.bound = match waited < 2 * LONGEST {
             true => (2 * self.bound).min(LONGEST),

@@ -45,6 +45,7 @@ pub(super) fn for_all<Z: Send>(
         return zones.for_each(work);
     };
     let zones: Vec<Mutex<Option<Z>>> = zones.map(|zone| Mutex::new(Some(zone))).collect();
+    debug_assert!(zones.len() <= threads.size(), "every zone has a thread");
     threads.run(&|number| {
         let own = zones.get(number).and_then(|zone| zone.lock().ok()?.take());
         own.into_iter().for_each(&work);

@@ -1,0 +1,41 @@
+"""Results that are found once."""
+
+from __future__ import annotations
+
+from collc.base.memoize import by_identity
+
+
+def test_equal_arguments_that_are_not_the_same_are_asked_again_and_the_oldest_is_forgotten() -> (
+    None
+):
+    asked = []
+
+    @by_identity(2)
+    def found(argument: list[int]) -> int:
+        asked.append(argument)
+        return len(asked)
+
+    one, other, third = [1], [1], [3]
+    assert [found(one), found(other), found(one), found(other)] == [1, 2, 1, 2]
+    assert [found(third), found(other), found(one)] == [3, 2, 4]
+
+
+def test_the_same_values_by_other_names_are_another_question() -> None:
+    @by_identity(2)
+    def difference(*, left: int, right: int) -> int:
+        return left - right
+
+    assert difference(left=3, right=1) == 2
+    assert difference(right=3, left=1) == -2
+
+
+def test_bytes_are_compared_by_what_they_hold() -> None:
+    asked = []
+
+    @by_identity(2)
+    def found(text: bytes) -> int:
+        asked.append(text)
+        return len(asked)
+
+    assert found(bytes([1, 2])) == found(bytes([1, 2])) == 1
+    assert found(bytes([1, 3])) == 2
