@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
+from threading import Lock
 from typing import ParamSpec, TypeVar
 
 P = ParamSpec("P")
@@ -21,17 +22,21 @@ def by_identity(most: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
     are compared by what they hold."""
 
     def decorated(find: Callable[P, R]) -> Callable[P, R]:
+        lock = Lock()
         held: dict[tuple[int | bytes | str, ...], tuple[tuple[object, ...], R]] = {}
 
         @wraps(find)
         def again(*arguments: P.args, **named: P.kwargs) -> R:
             asked = (*arguments, *named.values())
             key = (*map(str, named), *(one if isinstance(one, bytes) else id(one) for one in asked))
-            if key not in held:
-                if len(held) >= most:
-                    del held[next(iter(held))]  # the oldest
-                held[key] = asked, find(*arguments, **named)  # as long as they live, ids are theirs
-            return held[key][1]
+            known = held.get(key)
+            if known is None:
+                known = asked, find(*arguments, **named)  # as long as they live, ids are theirs
+                with lock:
+                    if len(held) >= most:
+                        del held[next(iter(held))]  # the oldest
+                    held[key] = known
+            return known[1]
 
         return again
 

@@ -17,12 +17,14 @@ _FLOAT_SUFFIX = {ElementType.F32: "s", ElementType.F16: "h"}
 
 @dataclass(frozen=True)
 class _Spelling:
-    """The body of a call-back, and the builtins of the vector unit that `Facts` says to be there:
-    of floats without the letter of their type. Of pairs it is how values are compared."""
+    """The body of a call-back and the builtins of the vector unit that `OperationFacts` says to be
+    there, those of floats without the letter of their type; of pairs, how a received value compares
+    with the own one where it is chosen."""
 
-    body: str
+    body: str = ""
     floats: str = ""
     integers: str = ""
+    compares: str = ""
 
 
 _SPELLED = {
@@ -33,8 +35,8 @@ _SPELLED = {
     Operation.AND: _Spelling("return (own & received);", integers="@and16"),
     Operation.OR: _Spelling("return (own | received);", integers="@or16"),
     Operation.XOR: _Spelling("return (own ^ received);", integers="@xor16"),
-    Operation.ARGMAX: _Spelling(">"),
-    Operation.ARGMIN: _Spelling("<"),
+    Operation.ARGMAX: _Spelling(compares=">"),
+    Operation.ARGMIN: _Spelling(compares="<"),
 }
 
 # Of two pairs one is chosen by their values, which come first; the index follows its value.
@@ -110,7 +112,7 @@ def _of_pairs(operation: Operation, value: ElementType) -> tuple[str, ...]:
 def comparison_of(operation: Operation) -> str:
     """The sign between the received value and the own one where the received pair is chosen."""
     assert operation.of_pairs
-    return _SPELLED[operation].body
+    return _SPELLED[operation].compares
 
 
 def _move(element: ElementType) -> str:

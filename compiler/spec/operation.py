@@ -62,7 +62,7 @@ _CHOSEN = Work(scalars=2)  # compared, then chosen
 
 
 @dataclass(frozen=True)
-class Facts:
+class OperationFacts:
     """What the compiler knows of an operation, but for its CSL, which `collc.emit.names` has.
 
     `ufunc` combines two numbers; of pairs it compares the received value with the own one, and the
@@ -84,19 +84,19 @@ class Facts:
 class Operation(Enum):
     """Reduction operations of the language; all are associative and commutative up to rounding."""
 
-    ADD = "add", Facts(np.add, (*FLOATS, *_SIXTEEN_BIT), rounds=True)
-    MAX = "max", Facts(np.maximum, FLOATS, _CHOSEN)
-    MIN = "min", Facts(np.minimum, FLOATS, _CHOSEN, negated=True)
-    MUL = "mul", Facts(np.multiply, FLOATS, wide=Work(wide_products=1), rounds=True)
-    AND = "and", Facts(np.bitwise_and, _SIXTEEN_BIT, bitwise=True)
-    OR = "or", Facts(np.bitwise_or, _SIXTEEN_BIT, bitwise=True)
-    XOR = "xor", Facts(np.bitwise_xor, _SIXTEEN_BIT, bitwise=True)
-    ARGMAX = "argmax", Facts(np.greater, work=_OF_PAIRS, of_pairs=True)
-    ARGMIN = "argmin", Facts(np.less, work=_OF_PAIRS, of_pairs=True)
+    ADD = "add", OperationFacts(np.add, (*FLOATS, *_SIXTEEN_BIT), rounds=True)
+    MAX = "max", OperationFacts(np.maximum, FLOATS, _CHOSEN)
+    MIN = "min", OperationFacts(np.minimum, FLOATS, _CHOSEN, negated=True)
+    MUL = "mul", OperationFacts(np.multiply, FLOATS, wide=Work(wide_products=1), rounds=True)
+    AND = "and", OperationFacts(np.bitwise_and, _SIXTEEN_BIT, bitwise=True)
+    OR = "or", OperationFacts(np.bitwise_or, _SIXTEEN_BIT, bitwise=True)
+    XOR = "xor", OperationFacts(np.bitwise_xor, _SIXTEEN_BIT, bitwise=True)
+    ARGMAX = "argmax", OperationFacts(np.greater, work=_OF_PAIRS, of_pairs=True)
+    ARGMIN = "argmin", OperationFacts(np.less, work=_OF_PAIRS, of_pairs=True)
 
-    facts: Facts
+    facts: OperationFacts
 
-    def __new__(cls, word: str, facts: Facts) -> Operation:
+    def __new__(cls, word: str, facts: OperationFacts) -> Operation:
         """An operation is known by its word."""
         made = object.__new__(cls)
         made._value_ = word
