@@ -87,22 +87,25 @@ lint-python: $(VENV)/.tests
 	$(BIN)/ruff format --check compiler research tests grammar templates fabsim playground
 	$(BIN)/ruff check compiler research tests grammar templates fabsim playground
 
+# Beside other targets cargo would look for make's own job server, and warn that it is not there.
+CARGO := env -u MAKEFLAGS cargo
+
 lint-rust: | tools
 	for crate in $(RUST); do (cd $$crate && cargo fmt --all --check) || exit 1; done
-	cd evaluator && cargo clippy --quiet --all-targets --features extension-module -- -D warnings
-	cd fabsim && cargo clippy --quiet --workspace --all-targets -- -D warnings
+	cd evaluator && $(CARGO) clippy --quiet --all-targets --features extension-module -- -D warnings
+	cd fabsim && $(CARGO) clippy --quiet --workspace --all-targets -- -D warnings
 
-# mypy finds the package under the name it is installed by.
-types: setup
+# mypy finds the package under the name it is installed by, and the crates' types before they are built.
+types: $(VENV)/.tests
 	@mkdir -p build/types && ln -sfn ../../compiler build/types/collc
 	@ln -sfn ../../research build/types/collc_research
-	MYPYPATH=build/types $(BIN)/mypy --strict -p collc -p collc_research
+	MYPYPATH=build/types:fabsim/python:evaluator $(BIN)/mypy --strict -p collc -p collc_research
 	$(BIN)/mypy --strict fabsim/python/fabsim
 	$(BIN)/mypy --strict playground/build.py playground/link.py
 
 test-rust: | tools
-	cd evaluator && cargo test --quiet
-	cd fabsim && cargo test --quiet --workspace --exclude fabsim-binding
+	cd evaluator && $(CARGO) test --quiet
+	cd fabsim && $(CARGO) test --quiet --workspace --exclude fabsim-binding
 
 # Hundreds of tests start a command, each of which would compile every module anew.
 test-python: export PYTHONDONTWRITEBYTECODE :=
