@@ -77,7 +77,7 @@ impl Line<'_> {
     }
 
     /// With nobody awake, nothing moves until the next alarm; without any, never.
-    pub fn leap(&mut self) {
+    pub fn skip_to_alarm(&mut self) {
         if self.sleepers.awake.is_empty() {
             let next = self.sleepers.alarms.peek();
             self.now = next.map_or(OPEN, |Reverse((due, _))| *due);
@@ -206,7 +206,7 @@ impl Line<'_> {
         for color in 0..self.colors {
             let (habit, until) = self.habit_of(at, color)?;
             if links & habit.gives > 0 {
-                return None; // they take turns
+                return None; // colors alternate on a link
             }
             links |= habit.gives;
             due = due.min(until);

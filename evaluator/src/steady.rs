@@ -1,5 +1,5 @@
 //! Long entries move one element after the other, in the same way every few cycles: what repeats is
-//! leapt over.
+//! skipped.
 
 use crate::state::{Evaluation, LaneState, PeState};
 
@@ -37,7 +37,7 @@ impl Repetition {
                 pes: line.pes.clone(),
             });
         } else if let Some(kept) = self.kept.take_if(|kept| line.is_as(kept)) {
-            line.leap(&kept);
+            line.skip_repetitions(&kept);
         }
         self.quiet += 1;
     }
@@ -76,7 +76,7 @@ impl Evaluation<'_> {
     }
 
     /// Go on with the cycle as many repetitions later as no operation ends in.
-    fn leap(&mut self, kept: &Kept) {
+    fn skip_repetitions(&mut self, kept: &Kept) {
         let pairs = self.lanes.iter().zip(&kept.lanes);
         let turns = pairs
             .filter_map(|(lane, before)| lane.turns_left(before))

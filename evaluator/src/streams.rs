@@ -1,4 +1,4 @@
-//! Streams: a line of routers that take turns, and PEs with a few long operations, cycle by cycle.
+//! Streams: a line of routers that multiplex the links, and PEs with a few long operations, cycle by cycle.
 //!
 //! A PE has one slot in a cycle: what receives goes first, then what only sends; of several, each in
 //! turn. A wavelet that is sent is in the PE's own router `ramp_up` cycles later, at the next one
@@ -130,7 +130,7 @@ fn followed(machine: &Machine, places: &[Place], may_sleep: bool) -> Result<Vec<
         if line.cycle() {
             idle = 0;
         } else {
-            line.leap();
+            line.skip_to_alarm();
             idle += line.now - before;
         }
         if idle > patience {
