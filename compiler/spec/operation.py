@@ -55,7 +55,8 @@ FLOATS = (ElementType.F32, ElementType.F16)
 _SIXTEEN_BIT = (ElementType.I16, ElementType.U16)
 
 # Of value and index: not measured by `make constants`, but fitted to runs of stars and chains,
-# which take 29.0 to 29.7 cycles a pair on WSE-2 and 31 on WSE-3. That it is two jumps is a guess.
+# which take 29.0 to 29.7 cycles a pair on WSE-2 and 31 on WSE-3. That it is two jumps is a guess;
+# long chains of other values take up to 3 % more on WSE-2 (docs/accuracy.md).
 _OF_PAIRS = Work(scalars=23, no_jumps=2)
 _AT_ONCE = Work(scalars=1)
 _CHOSEN = Work(scalars=2)  # compared, then chosen
