@@ -13,9 +13,9 @@ _SAID = "collc: interrupted\n"
 
 def main() -> None:
     """Entry point of the `collc` command."""
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, _end)
     try:
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, _end)
         from collc.cli import main as run  # noqa: PLC0415 - see above
 
         run()
