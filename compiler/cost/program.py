@@ -181,7 +181,7 @@ def _calls(run: _Run, number: int, place: int) -> list[tuple[CallStream, Call]]:
         index, collective = run.called(number, call)
         name = plan.plans[index].collective.name
         call_stream = run.of_name[name]
-        costs = costs_of(replace(plan.plans[index], collective=collective))
+        costs = costs_of(replace(plan.plans[index], collective=collective), alone=False)
         if call == turn[0]:
             reached = reached + call_stream.calls.to_turn(place, launch=first)
         first_of = place if call == turn[0] else None
