@@ -1,13 +1,31 @@
-"""Routers that let nothing pass at first move on behind the vector that they wait for."""
+"""What is behind a vector that has left its PE: routers move on, and in a short collective code
+that has waited for it goes on."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from collc.plan import Advance, Op
+from collc.plan import BY_WAVELET, Advance, Op
 
 if TYPE_CHECKING:
     from collc.cost.line import LineRun
+
+
+def finish_word(run: LineRun, source: int, rank: int, end: int, op: Op) -> None:
+    """The word of a short collective's `source` has left in cycle `end`; what is to go behind it is
+    sent."""
+    costs = run.costs
+    assert costs.short, "it is one"
+    adds = op.combines_from is not None
+    place = costs.after(end, run.free[source]) if adds else costs.behind_word(end)
+    if op.advance in BY_WAVELET:
+        place = replace(place, time=place.time + costs.short.control)
+        end = place.time - 1
+    move_on(run, source, rank, end, op)
+    run.done[source] = costs.done_by_code(place)
+    run.end[source] = end
+    run.after[source] = place
 
 
 def move_on(run: LineRun, source: int, rank: int, end: int, op: Op) -> None:
