@@ -22,8 +22,9 @@ from dataclasses import dataclass, replace
 
 from collc.cost.contention import Crowd
 from collc.cost.noncontiguous import Distances, distances
+from collc.cost.opening import finish_word, move_on
 from collc.cost.operations import Costs, Place
-from collc.plan import BY_WAVELET, Advance, Op, Phase, Role
+from collc.plan import BY_WAVELET, Op, Phase, Role
 from collc.plan.placement import passes_on, roles_of_ranks
 from collc.schedule import ReducePhase
 
@@ -61,7 +62,8 @@ class LineRun:
     sending: `late[r]` are the cycles by which they begin late, `due[r]` when they are due, -1 if
     there are none. `far` is how far ranks are apart. `passing` is what an operation that stores
     several vectors takes more. `comes[r]` are stretches in which elements that come go before code,
-    from when to when.
+    from when to when. `held[r]` is of how many vectors that is made which r has, and `wins[r]` how
+    often a pair of r is the result where it is combined: as often as one of so many equals.
     """
 
     costs: Costs
@@ -85,6 +87,8 @@ class LineRun:
     far: Distances
     passing: int
     comes: list[list[tuple[int, int]]]
+    held: list[int]
+    wins: list[float]
 
     def sent(self, rank: int) -> int:
         """When a rank's first element leaves its pipeline, which takes longer to fill where nothing
@@ -95,6 +99,12 @@ class LineRun:
         """By how much longer that takes."""
         receives = _sending(self, rank).combines_from is not None
         return 0 if receives else self.costs.send_start
+
+    def combining(self, source: int, words: int) -> int:
+        """Cycles in which so many words of a rank are combined with the receiver's."""
+        costs = self.costs
+        more = int(words * costs.taken * self.wins[source] / costs.words) if costs.taken else 0
+        return costs.combining(words) + more
 
     def hops(self, source: int, rank: int) -> int:
         """How far a rank is from the one that receives its vector."""
@@ -144,8 +154,10 @@ def run_line(  # noqa: PLR0913, PLR0917 - what runs, and what holds it up
         late=late or [(0, 0)] * pattern.ranks,
         due=[(-1, -1)] * pattern.ranks,
         far=distances(phase, pattern, costs.length // costs.latency(1)),
-        passing=costs.code.store_passes * phase.passes,
+        passing=0 if costs.short else costs.code.store_passes * phase.passes,
         comes=[[] for _ in roles],
+        held=[1] * pattern.ranks,
+        wins=[0.0] * pattern.ranks,
     )
     for rank in reversed(range(pattern.ranks)):
         _run_rank(run, rank)
@@ -182,14 +194,10 @@ def _end_at_root(run: LineRun, rank: int, place: Place) -> None:
     task behind it counts rounds."""
     costs = run.costs
     run.after[rank] = place
-    told_by_code = costs.maps or _has_rounds(run.roles[rank])
+    counts = any(op.stores and turns > 1 for op, turns in run.roles[rank].repeated)
+    told_by_code = costs.maps or counts
     free = run.free[rank]
     run.done[rank] = costs.done_by_code(place) if told_by_code else costs.done(run.end[rank], free)
-
-
-def _has_rounds(role: Role) -> bool:
-    """Whether a rank stores by several operations."""
-    return any(op.stores and turns > 1 for op, turns in role.repeated)
 
 
 def _store(
@@ -201,29 +209,25 @@ def _store(
     per_round, turns = rounds
     for number in range(turns):
         again = number and not costs.maps  # the task behind one operation issues the next
-        issued = place.time if again else costs.issued(place, "store") + run.passing
+        operation = costs.storing(sends=loads_own)
+        issued = place.time if again else costs.issued(place, operation) + run.passing
         free = issued if costs.maps else costs.returned(place, issued)
-        if loads_own and not number and not costs.maps:
+        if loads_own and not number and not costs.maps and not costs.short:
             free += costs.code.own_vector_read
         end = issued - 1 if costs.maps else issued + costs.receives - 1
         for index, source in enumerate(sources[number * per_round : (number + 1) * per_round]):
             start, last = _take(run, rank, source, end, "previous" if index else "start")
             _settle(run, source, rank, start, last)
-            end = last + costs.answer
+            end = last + costs.last_answer
             if not index and not costs.maps:
                 free = costs.held(issued, free, start, last)
         run.end[rank], run.free[rank] = end, free
-        behind = _behind_storing(costs, place, run.free[rank], end)
+        behind = Place(end, place.depth) if costs.maps else costs.after(end, free)
         if turns > 1:
             behind = replace(behind, time=behind.time + run.late[rank][0] * (not costs.maps))
             behind = _next_round(costs, behind, number, turns)
         place = behind
     return place
-
-
-def _behind_storing(costs: Costs, place: Place, free: int, end: int) -> Place:
-    """Where the code goes on when storing has ended in cycle `end`."""
-    return Place(end, place.depth) if costs.maps else costs.after(end, free)
 
 
 def _next_round(costs: Costs, place: Place, number: int, rounds: int) -> Place:
@@ -244,13 +248,13 @@ def _send(run: LineRun, rank: int, op: Op, source: int | None, place: Place) -> 
     stored = len(run.roles[rank].ops) > 1
     if source is None:
         issued = costs.issued(place, "send")
-        run.first[rank] = costs.returned(place, issued)
+        run.first[rank] = costs.sent(place, leaf=True)
         run.last[rank] = run.first[rank] + costs.length - 1
     else:
         issued = costs.issued(place, "add_after_store" if stored else "add")
         before = issued + (0 if costs.maps else costs.receives) - 1
         start, last = _take(run, rank, source, before, "start")
-        run.first[rank], run.last[rank] = start + costs.answer, last + costs.answer
+        run.first[rank], run.last[rank] = start + costs.answer, last + costs.last_answer
     run.free[rank] = costs.returned(place, issued)
     if source is not None and not costs.maps:
         run.free[rank] = costs.held(issued, run.free[rank], start, last)
@@ -277,8 +281,11 @@ def _take(run: LineRun, rank: int, source: int, before: int, reason: str) -> tup
         wait = Wait(rank, reason, start - arrival, source)
     run.waits[rank].append(wait)
     run.gate[source] = router if opened > arrival else 0
+    both = run.held[rank] + run.held[source]
+    run.held[rank], run.wins[source] = both, run.held[source] / both
     end = max(
-        start + costs.combining(costs.length - 1), run.last[source] + run.start(source) + latency
+        start + run.combining(source, costs.length - 1),
+        run.last[source] + run.start(source) + latency,
     )
     if not costs.maps:
         _comes(run.comes[rank], max(start, end + 1 - costs.length), end + 1)
@@ -324,17 +331,19 @@ def _settle(run: LineRun, source: int, rank: int, start: int, end: int) -> None:
     """Know when `source` has sent all, now that `rank` takes its vector from cycle `start` to
     `end`, and with it when those end that it passes on while they arrive, and so on outwards."""
     costs = run.costs
-    at: int | None = source
-    while at is not None:
+    at = source
+    while True:
         op = _sending(run, at)
         held = max(_held_by_receiver(run, at, rank, start, end), _held_at_gate(run, at))
         run.taken[at] = end
         sent = max(run.last[at], held)
         _finish(run, at, rank, sent, op)
-        rank, at = at, run.pattern.children[at][-1] if op.combines_from else None
+        if not op.combines_from:
+            return
+        rank, at = at, run.pattern.children[at][-1]
         # the rank takes its last child's elements as it sends its own: late if it is held up
-        end = sent - costs.answer
-        start = max(run.first[rank] - costs.answer, end - costs.combining(costs.length - 1))
+        end = sent - costs.last_answer
+        start = max(run.first[rank] - costs.answer, end - run.combining(at, costs.length - 1))
 
 
 def _held_by_receiver(run: LineRun, source: int, rank: int, start: int, end: int) -> int:
@@ -344,7 +353,10 @@ def _held_by_receiver(run: LineRun, source: int, rank: int, start: int, end: int
     queued = costs.buffered(hops)
     if queued >= costs.length:
         return 0
-    taken = max(start + costs.combining(costs.length - 1 - queued), end - costs.combining(queued))
+    taken = max(
+        start + run.combining(source, costs.length - 1 - queued),
+        end - run.combining(source, queued),
+    )
     return taken + costs.hop * hops + 1
 
 
@@ -361,6 +373,9 @@ def _held_at_gate(run: LineRun, source: int) -> int:
 def _finish(run: LineRun, source: int, rank: int, end: int, op: Op) -> None:
     """The vector of `source` has left in cycle `end`; routers move on behind it."""
     costs = run.costs
+    if costs.short:
+        finish_word(run, source, rank, end, op)
+        return
     by_code = costs.maps and op.combines_from is not None
     free = run.free[source]
     place = Place(end, run.frame[source].depth) if by_code else costs.after(end, free)
@@ -372,17 +387,6 @@ def _finish(run: LineRun, source: int, rank: int, end: int, op: Op) -> None:
         end = costs.returned(place, costs.issued(place, "control"))
         place = costs.after(end, end)
         run.done[source] = costs.done(end, end)
-    if op.advance is Advance.CONTROL:
-        left = end + costs.send_start + costs.ramp_up
-        _open(run, rank, op.sends_on or "", left + costs.hop * run.apart(source, rank))
-        _open(run, source, op.sends_on or "", left + costs.hop)
-    elif op.advance is Advance.OWN_ROUTER:
-        _open(run, source, op.sends_on or "", end + run.start(source) + costs.ramp_up)
+    move_on(run, source, rank, end, op)
     run.end[source] = end
     run.after[source] = place
-
-
-def _open(run: LineRun, router: int, color: str, cycle: int) -> None:
-    """A router that was closed for a color lets vectors pass from `cycle` on."""
-    if color in run.opens[router]:
-        run.opens[router][color] = cycle

@@ -18,11 +18,12 @@ from collc.base.memoize import memoized
 from collc.lowering.resources import queues_of_phase
 from collc.plan import Plan
 from collc.plan.entries import Ints
+from collc.plan.short import is_short, stores_by_registers
 from collc.spec import Contract, ContractKind
 from collc.spec.arithmetic import Arithmetic, arithmetic_of
 from collc.spec.simd import PAIR, WIDE
 from collc.target import Target
-from collc.target.constants import Code, RowCode, StreamCode
+from collc.target.constants import Code, RowCode, ShortCode, StreamCode
 
 _Words = TypeVar("_Words", int, Ints)
 
@@ -43,8 +44,16 @@ BY_CALL_BACK = BY_VECTOR | {
     "add": "add_by_map",
     "add_after_store": "add_by_map",
 }
-# A barrier has a token for a vector.
-BY_TOKEN = BY_VECTOR | {"store": "store_token"}
+# A word that has come to a short collective is combined with its own before or behind storing.
+BY_WORD = {
+    "store": "store",
+    "joint": "joint",
+    "send": "send",
+    "add": "add",
+    "add_after_store": "add",
+    "control": "control",
+    "copy": "copy",
+}
 # Where the length is given at run time, each vector has an operation of its own.
 BY_LENGTH = BY_VECTOR | {"store": "store_one"}
 
@@ -64,16 +73,19 @@ class Costs:
     rates. `length` is that of a vector in the phase under evaluation, `operands` are what
     instructions take of it: elements, or of pairs the `words` of each.
 
-    `combine` is the time of an element where two are combined, `answer` that from taking a word
-    to sending the result on. `task` is the time from an activation to the task's first
-    instruction, `between` that from the end of one task to the next, at least; `frames` is the
-    `depth` of a task's code, `dispatch` the part of it in which a
-    task that several phases have finds out whose it is. `group` wavelets are taken by an
+    `combine` is the time of an element where two are combined, and `taken` what it takes more where
+    that is a pair and the received one is the result; `answer` is the time from taking the first
+    word of an element to sending its result on, `last_answer` that of the last word. `task` is the
+    time from an activation to the task's first instruction, `between` that from the end of one task
+    to the next, at least; `frames` is the `depth` of a task's code, `dispatch` the part of it in
+    which a task that several phases have finds out whose it is. `group` wavelets are taken by an
     instruction. `control_load` is what it takes to load the registers of a control wavelet behind
     the vector, `map_length` to set the length of what a round of call-backs takes. `shared` says
     that a task is a function that the program's tasks call. `code` is what pieces of the text
     take; `prepared` says by operation which of them issues it. With `copies` the vectors are those
-    of another buffer at first.
+    of another buffer at first. `short` are the pieces of a short collective, whose phase is `fresh`
+    if nothing has come before to a PE that only sends in it, and whose roots store `by_registers`
+    or by DSDs.
     """
 
     length: int
@@ -81,7 +93,9 @@ class Costs:
     words: int
     arithmetic: Arithmetic
     combine: int
+    taken: int
     answer: int
+    last_answer: int
     negate_rate: int
     apply_rate: int
     move_rate: int
@@ -110,6 +124,9 @@ class Costs:
     control_load: int = 0
     map_length: int = 0
     shared: bool = False
+    short: ShortCode | None = None
+    fresh: bool = True
+    by_registers: bool = False
 
     @property
     def per_wavelet(self) -> int:
@@ -141,13 +158,29 @@ class Costs:
 
     def issued(self, place: Place, operation: str) -> int:
         """The cycle in which an operation prepared at `place` is issued."""
-        cycles: int = getattr(self.code, self.prepared[operation])
+        cycles: int = getattr(self.short or self.code, self.prepared[operation])
         return place.time + cycles + self.control_load * (operation == "control")
 
     @property
     def receives(self) -> int:
         """From the issue of an operation that receives until it may have an element."""
         return self.code.receives
+
+    def storing(self, *, sends: bool) -> str:
+        """How a PE stores, one that `sends` then or not."""
+        return "joint" if self.short and (sends or not self.by_registers) else "store"
+
+    def sent(self, place: Place, *, leaf: bool = False) -> int:
+        """The cycle in which the first element moves of a vector that is sent as it is; a `leaf` of
+        a short collective sends it before anything else."""
+        if self.short:
+            return place.time + (self.short.leaf if leaf and self.fresh else self.short.send)
+        return self.returned(place, self.issued(place, "send"))
+
+    def behind_word(self, sent: int) -> Place:
+        """Where the code goes on that has sent a word and waited for it."""
+        assert self.short, "only short collectives wait for what they send"
+        return Place(sent + (self.short.behind if self.fresh else 1), self.frames)
 
     def returned(self, place: Place, issued: int) -> int:
         """The first cycle that the code leaves to an operation issued at its end."""
@@ -201,39 +234,47 @@ class Costs:
 
     def combining(self, words: _Words) -> _Words:
         """Cycles from the first of so many words to the end of the last, where two are combined."""
-        return words * self.combine // self.words
+        return words // self.words * self.combine + words % self.words * (self.answer + 1)
 
     def first_call(self, plan: Plan) -> Place:
         """Where the first phase is called; the launch is in cycle 0."""
+        if self.short:
+            return Place(self.code.launch + self.short.begun, self.code.returns)
         barrier = plan.collective.contract.kind is ContractKind.BARRIER
-        begins = self.code.token_alone if barrier else self.code.buffer
+        begins = self.code.token if barrier else self.code.buffer
         begun = self.code.launch + begins * bool(plan.phases)
         first_pass = self.first_pass_cycles(alone=not plan.phases)
         return Place(begun + first_pass, self.code.returns)
 
 
 @memoized
-def costs_of(plan: Plan) -> Costs:
-    """The costs of a plan's operations on its target, with the queues of its first phase."""
+def costs_of(plan: Plan, alone: bool = True) -> Costs:
+    """The costs of a plan's operations on its target, with the queues of its first phase; a
+    collective that is `alone` may be a short one."""
     target, contract = plan.target, plan.collective.contract
-    engine = target.cycles.engine
+    short = _short(plan) if alone else None
+    engine, code = target.cycles.engine, target.code
     arithmetic = arithmetic_of(contract.element, contract.operation)
     combine = arithmetic.cycles_per_element(target)
+    pairs = arithmetic.kind == "map" and contract.element.words > 1
+    value, index = (code.pair_value, code.pair_kept) if pairs else (combine, combine)
     return Costs(
         length=contract.words,
         operands=contract.words,
         words=contract.element.words,
         arithmetic=arithmetic,
         combine=combine,
-        answer=ceil(combine / contract.element.words) - 1,  # the value takes the longer half
+        taken=code.pair_taken - code.pair_kept if pairs else 0,
+        answer=value - 1,
+        last_answer=index - 1,
         negate_rate=_rate(engine.negate_words, contract),
         apply_rate=_combining_rate(contract, target),
         move_rate=_rate(engine.negate_words, contract),
         copy_rate=_rate(engine.negate_words, contract, max(contract.apart, contract.stride)),
-        code=target.code,
+        code=code,
         rows=target.cycles.rows,
         streams=target.cycles.streams,
-        prepared=_prepared(contract, arithmetic),
+        prepared=BY_WORD if short else _prepared(contract, arithmetic),
         copies=contract.result is not None,
         load=engine.dsr_load,
         issue=engine.op_issue,
@@ -241,7 +282,7 @@ def costs_of(plan: Plan) -> Costs:
         no_jump=engine.no_jump,
         task=engine.task_start,
         between=engine.between_tasks,
-        frames=target.code.returns,
+        frames=code.returns,
         ramp_up=engine.ramp_up,
         send_start=engine.send_start,
         ramp_down=engine.ramp_down,
@@ -249,8 +290,18 @@ def costs_of(plan: Plan) -> Costs:
         router_queue=target.router_queue,
         output_queue=0,
         input_queue=0,
-        map_length=target.code.map_length * (contract.run_length is not None),
+        map_length=code.map_length * (contract.run_length is not None),
+        short=short,
+        by_registers=stores_by_registers(plan),
     )
+
+
+def _short(plan: Plan) -> ShortCode | None:
+    """The pieces of a short collective, if it is one."""
+    if not is_short(plan):
+        return None
+    barrier = plan.collective.contract.kind is ContractKind.BARRIER
+    return plan.target.cycles.token if barrier else plan.target.cycles.own
 
 
 def _combining_rate(contract: Contract, target: Target) -> int:
@@ -269,8 +320,6 @@ def _rate(words: int, contract: Contract, apart: int = 0) -> int:
 def _prepared(contract: Contract, arithmetic: Arithmetic) -> Mapping[str, str]:
     if arithmetic.kind == "map":
         return BY_CALL_BACK
-    if contract.kind is ContractKind.BARRIER:
-        return BY_TOKEN
     return BY_VECTOR if contract.run_length is None else BY_LENGTH
 
 
@@ -287,6 +336,7 @@ def costs_of_phase(costs: Costs, plan: Plan, index: int) -> Costs:
         input_queue=depth_of(target.input_queue_words, plan.input_queues[into]),
         length=costs.operands // PAIR if paired else costs.operands,
         group=WIDE if plan.phases[position].wide else 1,
+        fresh=all(earlier.axis == plan.phases[index].axis for earlier in plan.phases[:index]),
     )
 
 

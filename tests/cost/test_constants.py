@@ -7,9 +7,11 @@ from dataclasses import asdict, fields
 import pytest
 from measuring.engine import measured_engine
 from measuring.fitting import fitted, trimmed
+from measuring.pairs import measured_pairs
 from measuring.probes import probe_of
 from measuring.programs import measured_programs
 from measuring.rows import measured_cuts, tasks_of
+from measuring.short import measured_short
 from measuring.trees import measured_trees
 
 from collc.target import TARGETS
@@ -19,6 +21,7 @@ from collc.target.constants import (
     Code,
     Engine,
     RowCode,
+    ShortCode,
     StreamCode,
     constants_of,
     read,
@@ -42,7 +45,16 @@ def test_the_code_between_collectives_is_as_measured(target: str) -> None:
     programs = measured_programs(target, TIMING, known)
     assert programs == {name: getattr(constants.code, name) for name in programs}
     trees = measured_trees(target, TIMING, asdict(constants.engine))
-    assert set(programs) | set(trees) == {field.name for field in fields(Code)}
+    pairs = measured_pairs(target, TIMING)
+    assert pairs == {name: getattr(constants.code, name) for name in pairs}
+    assert set(programs) | set(trees) | set(pairs) == {field.name for field in fields(Code)}
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_short_collectives_take_what_was_measured(target: str) -> None:
+    constants = constants_of(target)
+    short = {"own": asdict(constants.own), "token": asdict(constants.token)}
+    assert short == measured_short(target, TIMING)
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -67,10 +79,12 @@ def test_tasks_that_run_rows_take_what_their_pieces_take(target: str, pattern: s
 @pytest.mark.parametrize("target", TARGETS)
 def test_every_constant_is_in_the_file_and_nothing_else_is(target: str) -> None:
     values = read(FILE)[TIMING][target]
-    rows, streams = values.pop("rows"), values.pop("streams")
+    rows, streams, short = values.pop("rows"), values.pop("streams"), values.pop("short")
     assert set(values) == {field.name for kind in (Engine, Code) for field in fields(kind)}
     assert set(rows) == {field.name for field in fields(RowCode)}
     assert set(streams) == {field.name for field in fields(StreamCode)}
+    assert set(short) == {"own", "token"}
+    assert all(set(one) == {field.name for field in fields(ShortCode)} for one in short.values())
 
 
 def test_pieces_are_what_fits_the_tasks_that_have_them() -> None:
