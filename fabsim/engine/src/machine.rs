@@ -17,7 +17,7 @@ mod zones;
 use self::registers::writes_registers;
 use self::team::Team;
 pub use self::zones::worthwhile_threads;
-use self::zones::{for_all, team, zones, TILES_WORTH_A_THREAD};
+use self::zones::{for_all, team, zones, CROSSINGS_WORTH_A_THREAD, TILES_WORTH_A_THREAD};
 use crate::fabric::grid::PeIndex;
 use crate::fabric::observer::Silent;
 use crate::fabric::split_front;
@@ -141,7 +141,7 @@ impl Machine {
             recorder: None,
             flows: true,
             runs_ahead: true,
-            threads: team(ends.len()),
+            threads: team(threads, ends.len()),
             lenient,
             lost_noted: false,
             writes_registers: writes_registers(design),
@@ -157,7 +157,7 @@ impl Machine {
 
     /// How many threads share the work at most.
     pub fn threads(&self) -> usize {
-        self.workers.len()
+        self.threads.as_ref().map_or(1, Team::size)
     }
 
     /// How often a tile has joined a flow.
@@ -220,7 +220,7 @@ impl Machine {
     pub fn step(&mut self) -> Result<(), SimError> {
         let Some(mut recorder) = self.recorder.take() else {
             let visited: usize = self.workers.iter().map(Worker::visited).sum();
-            let worth_it = visited >= TILES_WORTH_A_THREAD * self.workers.len();
+            let worth_it = visited >= TILES_WORTH_A_THREAD * self.threads();
             let mut threads = self.threads.take();
             let stepped = self.step_with(threads.as_mut().filter(|_| worth_it), &mut Silent);
             self.threads = threads;
@@ -257,7 +257,7 @@ impl Machine {
             self.writes_registers = true;
         }
         self.second_half(threads.as_deref_mut(), probe);
-        self.fabric.exchange(now + 1, probe);
+        self.exchange(threads.as_deref_mut(), probe);
         self.raise_teardowns();
         if may_flow {
             self.between(threads);
@@ -321,6 +321,19 @@ impl Machine {
                 worker.second_half(cycle, pes, &mut moving, probe);
             }
         }
+    }
+
+    /// What goes from one zone to another arrives.
+    fn exchange<P: Probe>(&mut self, threads: Option<&mut Team>, probe: &mut P) {
+        let next = self.cycle + 1;
+        if threads.is_none() {
+            return self.fabric.exchange(next, probe);
+        }
+        let threads = threads.filter(|_| self.fabric.hand_over() >= CROSSINGS_WORTH_A_THREAD);
+        for_all(threads, self.fabric.moving(next), |mut zone| {
+            zone.receive(&mut Silent);
+        });
+        self.fabric.settle();
     }
 
     /// Flows go on, end and begin.

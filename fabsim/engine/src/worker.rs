@@ -4,20 +4,19 @@ mod order;
 mod ramp;
 
 pub use self::order::VisitOrder;
-use self::ramp::{look, up_the_ramp};
+use self::ramp::{look, up_the_ramp, Ramps};
 use crate::alarm::Alarm;
 use crate::fabric::grid::PeIndex;
 use crate::fabric::observer::Silent;
-use crate::fabric::ramp::{Entry, Tag};
 use crate::fabric::registers::Change;
 use crate::fabric::tiles::TileSet;
-use crate::fabric::{Delivery, Looked, Looking, Moving, NO_FLOW};
+use crate::fabric::{Looked, Looking, Moving, NO_FLOW};
 use crate::fault::Fault;
 use crate::flow::{Flows, Site, STREAK};
 use crate::pe::event::Turn;
 use crate::pe::plan::PePlan;
 use crate::pe::{Env, Next, Pe};
-use crate::probe::{Probe, RampPassage};
+use crate::probe::Probe;
 
 /// What is the same for all zones in a cycle.
 #[derive(Clone, Copy, Debug)]
@@ -35,8 +34,8 @@ pub struct Cycle<'a> {
     pub runs_ahead: bool,
 }
 
-/// From so many tiles on, those of a cycle do not fit a processor's own cache: what a visit needs is no longer there
-/// when its turn comes again.
+/// From so many tiles of a machine on, those of a cycle do not fit a processor's own cache: what a visit needs is no
+/// longer there when its turn comes again.
 const TILES_BEYOND_CACHE: usize = 1024;
 
 /// The state of one thread beyond the PEs and routers of its zone.
@@ -96,7 +95,7 @@ impl Worker {
         let visits = self.list(looking);
         self.tile_cycles += (visits.len() + self.flows.count()) as u64;
         let first = looking.first();
-        let beyond_cache = pes.len() >= TILES_BEYOND_CACHE;
+        let beyond_cache = looking.view.grid.len() >= TILES_BEYOND_CACHE;
         for (n, &pe) in visits.iter().enumerate() {
             if beyond_cache {
                 prefetch_visits(&visits[n + 1..], pes, looking);
@@ -323,32 +322,13 @@ impl Worker {
         moving: &mut Moving,
         probe: &mut P,
     ) {
-        let first = moving.first();
-        let alarm = &mut self.alarm;
-        let mut deliver = |Delivery { pe, color, wavelet }, probe: &mut P| {
-            let state = &mut pes[pe.index() - first.index()];
-            let plan = &cycle.plans[state.plan as usize];
-            let Some(queue) = state.core.input_of_color(plan, color) else {
-                return;
-            };
-            let ready = cycle.now + plan.timing.offramp_cycles;
-            let queue = &mut state.core.inputs[usize::from(queue)];
-            let entry = Entry {
-                payload: wavelet.payload,
-                tag: Tag::new(color, wavelet.control, false),
-            };
-            queue.ring.push(entry, ready);
-            probe.came_down(RampPassage {
-                cycle: cycle.now,
-                pe,
-                color,
-                wavelet,
-                queue: queue.id,
-                level: queue.ring.len(),
-            });
-            alarm.set(cycle.now, ready, pe);
+        let mut below = Ramps {
+            cycle,
+            first: moving.first(),
+            pes,
+            alarm: &mut self.alarm,
         };
-        moving.commit(&mut deliver, probe);
+        moving.commit(&mut below, probe);
     }
 }
 
@@ -359,10 +339,10 @@ fn prefetch_visits(next: &[PeIndex], pes: &[Pe], looking: &Looking) {
         let pe = next.get(n)?;
         pes.get(pe.index() - looking.first().index())
     };
-    state(5).into_iter().for_each(Pe::prefetch);
-    state(3).into_iter().for_each(Pe::prefetch_threads);
-    state(1).into_iter().for_each(Pe::prefetch_operands);
-    if let Some(&pe) = next.get(3) {
+    state(9).into_iter().for_each(Pe::prefetch);
+    state(6).into_iter().for_each(Pe::prefetch_threads);
+    state(3).into_iter().for_each(Pe::prefetch_operands);
+    if let Some(&pe) = next.get(6) {
         looking.prefetch_channels(pe);
     }
 }

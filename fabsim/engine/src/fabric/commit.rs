@@ -12,8 +12,19 @@ use super::{
 use crate::prefetch::prefetch;
 use fabsim_program::program::{Direction, Directions};
 
-/// Channels are prefetched so many moves ahead.
-const LATER: usize = 6;
+/// Channels and compute elements are prefetched so many moves ahead, queues of compute elements so many.
+const LATER: usize = 12;
+const SOON: usize = 6;
+
+/// What is below the ramps.
+pub trait Below<P> {
+    /// A wavelet comes down a ramp.
+    fn deliver(&mut self, delivery: Delivery, probe: &mut P);
+    /// Prefetches the compute element of `pe`.
+    fn prefetch(&self, pe: PeIndex);
+    /// Prefetches the queue that a wavelet will come down to, once the compute element itself is there.
+    fn prefetch_queue(&self, pe: PeIndex, color: u8);
+}
 
 /// The routers of a zone in the second half of a cycle.
 pub struct Moving<'a> {
@@ -43,12 +54,8 @@ impl Moving<'_> {
         self.routers.len()
     }
 
-    /// Carries out all moves of the zone; what comes down a ramp goes to `deliver`.
-    pub fn commit<P: Observer>(
-        &mut self,
-        deliver: &mut impl FnMut(Delivery, &mut P),
-        probe: &mut P,
-    ) {
+    /// Carries out all moves of the zone; what comes down a ramp goes `below`.
+    pub fn commit<P: Observer>(&mut self, below: &mut impl Below<P>, probe: &mut P) {
         let moves = std::mem::take(&mut self.zone.moves);
         let injections = std::mem::take(&mut self.zone.injections);
         self.zone.departures += moves.len() as u64;
@@ -56,20 +63,18 @@ impl Moving<'_> {
             // No queue overflows before what leaves has left: it would have to take in more than
             // all sides can send at once.
             for (n, decided) in moves.iter().enumerate() {
-                if let Some(later) = moves.get(n + LATER) {
-                    self.prefetch_channels(later);
-                }
+                self.prefetch_moves(&moves[n + 1..], below);
                 if decided.plain {
-                    self.pass(decided, deliver, probe);
+                    self.pass(decided, below, probe);
                 } else {
                     self.leave(decided, probe);
-                    self.arrive(decided, deliver, probe);
+                    self.arrive(decided, below, probe);
                 }
             }
         } else {
             moves.iter().for_each(|decided| self.leave(decided, probe));
             for decided in &moves {
-                self.arrive(decided, deliver, probe);
+                self.arrive(decided, below, probe);
             }
         }
         for injection in &injections {
@@ -79,6 +84,23 @@ impl Moving<'_> {
         self.zone.injections = injections;
         self.zone.moves.clear();
         self.zone.injections.clear();
+    }
+
+    /// What other zones have handed over takes effect.
+    pub fn receive<P: Observer>(&mut self, probe: &mut P) {
+        let mut arrivals = std::mem::take(&mut self.zone.arrivals);
+        for arrival in arrivals.drain(..) {
+            match arrival {
+                Crossing::Wake(pe) => self.wake(pe),
+                Crossing::Landing {
+                    pe,
+                    color,
+                    side,
+                    wavelet,
+                } => self.land_at(pe, color, side, wavelet, probe),
+            }
+        }
+        self.zone.arrivals = arrivals;
     }
 
     #[inline]
@@ -91,12 +113,21 @@ impl Moving<'_> {
         own(self.channels, self.first_channel, index)
     }
 
-    /// Prefetches the channels of a move that is to come.
+    /// Prefetches what the next moves need.
     #[inline]
-    fn prefetch_channels(&self, later: &Move) {
-        for index in [later.channel, later.next] {
-            let place = index.index().wrapping_sub(self.first_channel);
-            self.channels.get(place).into_iter().for_each(prefetch);
+    fn prefetch_moves<P>(&self, next: &[Move], below: &impl Below<P>) {
+        let goes_down = |decided: &&Move| decided.outputs & Direction::Ramp.bit() != 0;
+        if let Some(later) = next.get(LATER - 1) {
+            for index in [later.channel, later.next] {
+                let place = index.index().wrapping_sub(self.first_channel);
+                self.channels.get(place).into_iter().for_each(prefetch);
+            }
+            if goes_down(&later) {
+                below.prefetch(later.pe);
+            }
+        }
+        if let Some(soon) = next.get(SOON - 1).filter(goes_down) {
+            below.prefetch_queue(soon.pe, soon.color);
         }
     }
 
@@ -120,12 +151,7 @@ impl Moving<'_> {
 
     /// `leave` and `arrive` of a plain move.
     #[inline]
-    fn pass<P: Observer>(
-        &mut self,
-        decided: &Move,
-        deliver: &mut impl FnMut(Delivery, &mut P),
-        probe: &mut P,
-    ) {
+    fn pass<P: Observer>(&mut self, decided: &Move, below: &mut impl Below<P>, probe: &mut P) {
         let channel = self.channel(decided.channel);
         channel.drop_data();
         if channel.is_empty() {
@@ -138,7 +164,7 @@ impl Moving<'_> {
         }
         let (pe, color, wavelet) = (decided.pe, decided.color, decided.wavelet());
         if decided.next == NOWHERE {
-            deliver(Delivery { pe, color, wavelet }, probe);
+            below.deliver(Delivery { pe, color, wavelet }, probe);
             return;
         }
         let side = Direction::from_code(decided.outputs.trailing_zeros() as u8);
@@ -211,12 +237,7 @@ impl Moving<'_> {
 
     /// Puts the copies of a wavelet where they go.
     #[inline]
-    fn arrive<P: Observer>(
-        &mut self,
-        decided: &Move,
-        deliver: &mut impl FnMut(Delivery, &mut P),
-        probe: &mut P,
-    ) {
+    fn arrive<P: Observer>(&mut self, decided: &Move, below: &mut impl Below<P>, probe: &mut P) {
         let (color, wavelet) = (decided.color, decided.wavelet());
         let mut links = decided.outputs & ALL_LINKS;
         let beyond = links & !self.router(decided.pe).sides.0;
@@ -243,7 +264,7 @@ impl Moving<'_> {
         }
         if decided.outputs & Direction::Ramp.bit() != 0 {
             let pe = decided.pe;
-            deliver(Delivery { pe, color, wavelet }, probe);
+            below.deliver(Delivery { pe, color, wavelet }, probe);
         }
     }
 

@@ -28,7 +28,7 @@ mod view;
 pub mod wavelet;
 mod zone;
 
-pub use self::commit::Moving;
+pub use self::commit::{Below, Moving};
 pub use self::flow::{Caught, Current};
 pub use self::look::{Looked, Looking};
 pub use self::view::View;

@@ -36,6 +36,8 @@ pub(super) struct Zone {
     pub departures: u64,
     pub injections: Vec<Injection>,
     pub crossings: Vec<Crossing>,
+    /// What has come from other zones and has yet to take effect.
+    pub arrivals: Vec<Crossing>,
     /// Landings at tiles that are part of a flow.
     pub caught: Vec<Caught>,
     /// Wavelets that filters have yet to count.
@@ -60,6 +62,7 @@ impl Zone {
             departures: 0,
             injections: Vec::new(),
             crossings: Vec::new(),
+            arrivals: Vec::new(),
             caught: Vec::new(),
             counted: Vec::new(),
             torn_down: Vec::new(),
@@ -94,8 +97,7 @@ impl Fabric {
 
     /// Which zone a PE belongs to.
     pub fn zone_number(&self, pe: PeIndex) -> usize {
-        let found = self.zones.iter().position(|zone| zone.holds(pe));
-        found.unwrap_or(0)
+        self.zones.partition_point(|zone| zone.end <= pe)
     }
 
     pub(super) fn zone_of(&mut self, pe: PeIndex) -> &mut Zone {
@@ -157,12 +159,30 @@ impl Fabric {
     /// After the second half of all zones: what goes from one to another arrives, and what they
     /// noted comes together.
     pub fn exchange<P: Observer>(&mut self, next: u64, probe: &mut P) {
+        if self.hand_over() > 0 {
+            self.moving(next).for_each(|mut zone| zone.receive(probe));
+        }
+        self.settle();
+    }
+
+    /// Hands over what goes from one zone to another, for `Moving::receive`; how much that is.
+    pub fn hand_over(&mut self) -> usize {
+        let mut all = 0;
         for n in 0..self.zones.len() {
             let mut crossings = std::mem::take(&mut self.zones[n].crossings);
+            all += crossings.len();
             for crossing in crossings.drain(..) {
-                self.cross(crossing, next, probe);
+                let (Crossing::Wake(pe) | Crossing::Landing { pe, .. }) = crossing;
+                self.zone_of(pe).arrivals.push(crossing);
             }
             self.zones[n].crossings = crossings;
+        }
+        all
+    }
+
+    /// What zones have noted comes together, once all have received what was handed over.
+    pub fn settle(&mut self) {
+        for n in 0..self.zones.len() {
             self.count(n);
         }
         if let Some(trace) = &mut self.trace {
@@ -170,23 +190,6 @@ impl Fabric {
             let landings = self.zones.iter_mut().flat_map(|zone| &mut zone.landings);
             landings.for_each(|landings| trace.append(landings));
             trace[before..].sort_unstable();
-        }
-    }
-
-    fn cross<P: Observer>(&mut self, crossing: Crossing, next: u64, probe: &mut P) {
-        match crossing {
-            Crossing::Wake(pe) => self.wake(pe),
-            Crossing::Landing {
-                pe,
-                color,
-                side,
-                wavelet,
-            } => {
-                let mut zones = self.moving(next);
-                if let Some(mut zone) = zones.find(|moving| moving.zone.holds(pe)) {
-                    zone.land_at(pe, color, side, wavelet, probe);
-                }
-            }
         }
     }
 

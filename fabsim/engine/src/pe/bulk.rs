@@ -225,7 +225,11 @@ fn read_floats<const N: usize>(port: &Port, memory: &Memory, into: &mut [f32; N]
     };
     if bytes == 2 {
         let mut bits = [0; N];
-        memory.read_words(word as usize, step, &mut bits[..count]);
+        match memory.row(word as usize).filter(|_| step == 1) {
+            // Of a known length: no call copies it.
+            Some(row) => bits = *row,
+            None => memory.read_words(word as usize, step, &mut bits[..count]),
+        }
         bits.reinterpret_cast::<f16>().convert_to_f32_slice(into);
         return;
     }
@@ -243,7 +247,11 @@ fn write_floats<const N: usize>(
     if bytes == 2 {
         let mut halves = [f16::ZERO; N];
         halves.convert_from_f32_slice(made);
-        memory.write_words(word as usize, step, &halves.reinterpret_cast()[..count]);
+        let row = memory.row_mut::<N>(word as usize);
+        match row.filter(|_| step == 1 && count == N) {
+            Some(row) => row.copy_from_slice(halves.reinterpret_cast()),
+            None => memory.write_words(word as usize, step, &halves.reinterpret_cast()[..count]),
+        }
         return;
     }
     let bits = made.map(f32::to_bits);

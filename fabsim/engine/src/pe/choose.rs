@@ -93,13 +93,22 @@ impl Pe {
         }
     }
 
-    /// The microthread whose turn it is among those of a priority that can go on.
-    pub(super) fn ready_thread(&self, env: &Env, priority: Priority) -> Option<usize> {
+    /// The microthread that goes first among equals; 0 if there is none.
+    #[inline]
+    pub(super) fn first_thread(&self) -> usize {
         let turn = usize::from(self.turn);
-        let first = match turn < self.threads.len() {
+        match turn < self.threads.len() {
             true => turn,
             false => turn % self.threads.len().max(1),
-        };
+        }
+    }
+
+    /// The microthread whose turn it is among those of a priority that can go on.
+    pub(super) fn ready_thread(&self, env: &Env, priority: Priority) -> Option<usize> {
+        if !self.core.may_have(priority) {
+            return None;
+        }
+        let first = self.first_thread();
         let can_go = |running: &Running| {
             running.priority == priority
                 && self.core.blocked_threads >> (running.thread & 7) & 1 == 0

@@ -97,6 +97,18 @@ impl Memory {
         }
     }
 
+    /// `N` words from one on, if there are so many.
+    #[inline]
+    pub fn row<const N: usize>(&self, word: usize) -> Option<&[u16; N]> {
+        self.words.get(word..)?.first_chunk()
+    }
+
+    /// The same, to be written.
+    #[inline]
+    pub fn row_mut<const N: usize>(&mut self, word: usize) -> Option<&mut [u16; N]> {
+        self.words.get_mut(word..)?.first_chunk_mut()
+    }
+
     /// Words of a line of words that `holds_line`.
     pub fn read_words(&self, word: usize, step: i32, into: &mut [u16]) {
         if step == 1 {

@@ -354,6 +354,9 @@ impl Pe {
             self.main.stop_waiting();
             self.threads.remove(n);
             self.turn = n as u8;
+            self.core.priorities = 0;
+            let left = self.threads.iter().map(|running| running.priority);
+            left.for_each(|priority| self.core.note_priority(priority));
         }
         Ok(())
     }

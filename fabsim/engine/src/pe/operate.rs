@@ -107,6 +107,7 @@ impl Main {
             return Ok(Flow::Leave);
         }
         issued.running.note_waiting(core);
+        core.note_priority(issued.running.priority);
         threads.push(issued.running);
         Ok(Flow::Next(env.plan.timing.async_issue_cycles))
     }

@@ -121,11 +121,13 @@ impl Running {
     /// Whether an instruction can be issued now.
     #[inline]
     pub fn can_step(&self, core: &Core, now: u64) -> bool {
-        if self.uses_fifo() && self.fifo_elements(core) == 0 {
-            return self.stops_at_fifo;
-        }
-        if let (Kernel::Special, Some(lanes)) = (self.kernel, self.lanes) {
-            return self.can_step_lanes(lanes, core, now);
+        match (self.kernel, self.lanes) {
+            // SIMD modes take no FIFO: nothing but the first cache line is looked at.
+            (Kernel::Special, Some(lanes)) => return self.can_step_lanes(lanes, core, now),
+            (Kernel::Special, None) if self.uses_fifo() && self.fifo_elements(core) == 0 => {
+                return self.stops_at_fifo;
+            }
+            _ => {}
         }
         let room = match self.output() {
             Some(queue) => core.outputs[usize::from(queue)].ring.has_room(),

@@ -2,6 +2,7 @@
 
 use super::Pe;
 use crate::prefetch::prefetch;
+use fabsim_program::program::Priority;
 
 impl Pe {
     /// Prefetches its own cache lines that a turn needs.
@@ -12,26 +13,41 @@ impl Pe {
         prefetch(&self.core.blocked_channels);
     }
 
-    /// Prefetches its microthreads, once the compute element itself is there.
+    /// Prefetches the microthread that goes first, once the compute element itself is there: the others are
+    /// not looked at if it can go on.
     #[inline]
     pub fn prefetch_threads(&self) {
-        self.threads.iter().for_each(prefetch);
+        let first = self.threads.get(self.first_thread());
+        first
+            .filter(|_| self.goes_on())
+            .into_iter()
+            .for_each(prefetch);
     }
 
-    /// Prefetches the queues and the memory that its microthreads are at, once they are there.
+    /// Prefetches the queues and the memory that this microthread is at, once it is there.
     #[inline]
     pub fn prefetch_operands(&self) {
-        for running in &self.threads {
-            let inputs = running.inputs.iter().flatten();
-            inputs.for_each(|&n| prefetch(&self.core.inputs[usize::from(n)]));
-            if let Some(n) = running.output() {
-                prefetch(&self.core.outputs[usize::from(n)]);
-            }
-            for port in [&running.dest, &running.sources[0]] {
-                if let Some(word) = port.next_word() {
-                    self.core.memory.prefetch(word);
-                }
+        let first = self.threads.get(self.first_thread());
+        let Some(running) = first.filter(|_| self.goes_on()) else {
+            return;
+        };
+        let inputs = running.inputs.iter().flatten();
+        inputs.for_each(|&n| prefetch(&self.core.inputs[usize::from(n)]));
+        if let Some(n) = running.output() {
+            prefetch(&self.core.outputs[usize::from(n)]);
+        }
+        for port in [&running.dest, &running.sources[0]] {
+            if let Some(word) = port.next_word() {
+                self.core.memory.prefetch(word);
             }
         }
+    }
+
+    /// Whether a microthread may have the next turn: those that come after a main thread that has run ahead
+    /// mostly wait for it.
+    #[inline]
+    fn goes_on(&self) -> bool {
+        let before = [Priority::High, Priority::Medium];
+        !self.main.is_ahead() || before.iter().any(|priority| self.core.may_have(*priority))
     }
 }

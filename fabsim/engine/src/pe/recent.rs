@@ -48,9 +48,17 @@ impl Written {
         } = self.dest
         {
             let (way, step) = (word - i64::from(from), i64::from(step));
-            let before = if step == 0 { 0 } else { way / step };
-            let is_there = before * step == way && (0..i64::from(self.elements)).contains(&before);
-            return is_there.then_some(before as u32);
+            let last = step * (i64::from(self.elements) - 1);
+            // Most are somewhere else, and a division takes long.
+            if way < last.min(0) || way > last.max(0) {
+                return None;
+            }
+            let before = if step.abs() > 1 {
+                way / step
+            } else {
+                way.abs()
+            };
+            return (before * step == way).then_some(before as u32);
         }
         let mut walk = self.dest.clone();
         (0..self.elements).find(|_| {

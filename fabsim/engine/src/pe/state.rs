@@ -7,7 +7,9 @@ use super::prepared::Prepared;
 use super::queues::{InputQueue, OutputQueue, Outputs, Ring};
 use super::recent::Recent;
 use super::settings::{MainPriority, Settings};
-use fabsim_program::program::{Arch, BlockTarget, ControlValue, Dsd, Dsr, DsrLoadValue, Span};
+use fabsim_program::program::{
+    Arch, BlockTarget, ControlValue, Dsd, Dsr, DsrLoadValue, Priority, Span,
+};
 
 /// What happens when an operation ends, ids resolved.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -72,6 +74,8 @@ pub struct Core {
     pub main_priority: MainPriority,
     /// A microthread went last.
     pub main_turn: bool,
+    /// Bit per priority that a running microthread may have: those of others need not be looked for.
+    pub priorities: u8,
     // Used now and then.
     /// FIFOs, by number.
     pub fifos: Box<[Fifo]>,
@@ -104,6 +108,7 @@ impl Core {
             rebound: false,
             main_priority: MainPriority::of(u64::from(program.main_priority)),
             main_turn: false,
+            priorities: 0,
             settings: Settings::at_start(program.high_tasks),
             recent: Recent::default(),
             prepared: None,
@@ -149,6 +154,17 @@ impl Core {
             Arch::Wse2 => self.inputs[input].color,
             Arch::Wse3 => self.inputs[input].id,
         }
+    }
+
+    /// A microthread of this priority runs.
+    pub fn note_priority(&mut self, priority: Priority) {
+        self.priorities |= 1 << priority as u8;
+    }
+
+    /// Whether a microthread of this priority may be running.
+    #[inline]
+    pub fn may_have(&self, priority: Priority) -> bool {
+        self.priorities >> priority as u8 & 1 == 1
     }
 
     /// Activates a local task.

@@ -53,6 +53,7 @@ pub fn write(
         _ => Priority::High,
     };
     core.settings.thread_priority[usize::from(thread & 7)] = Some(priority);
+    core.note_priority(priority);
     for running in threads
         .iter_mut()
         .filter(|running| running.thread == thread)

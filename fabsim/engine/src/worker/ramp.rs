@@ -1,9 +1,12 @@
 //! The ramp of a tile, and the look of its router.
 
 use super::Cycle;
+use crate::alarm::Alarm;
 use crate::fabric::grid::PeIndex;
-use crate::fabric::{Looked, Looking};
+use crate::fabric::ramp::{Entry, Tag};
+use crate::fabric::{Below, Delivery, Looked, Looking};
 use crate::pe::{takes_pairs, Pe};
+use crate::prefetch::prefetch;
 use crate::probe::{Probe, RampPassage};
 
 /// What came of a look at the output queues.
@@ -72,4 +75,62 @@ pub(super) fn look(cycle: Cycle, pe: PeIndex, state: &Pe, looking: &mut Looking)
         let queue = state.core.input_of_color(plan, color);
         queue.is_some_and(|n| state.core.inputs[usize::from(n)].ring.has_room())
     })
+}
+
+/// The compute elements of a zone, to which wavelets come down the ramps.
+pub(super) struct Ramps<'a> {
+    pub cycle: Cycle<'a>,
+    /// The first PE of the zone.
+    pub first: PeIndex,
+    pub pes: &'a mut [Pe],
+    pub alarm: &'a mut Alarm,
+}
+
+impl Ramps<'_> {
+    fn place(&self, pe: PeIndex) -> usize {
+        pe.index() - self.first.index()
+    }
+}
+
+impl<P: Probe> Below<P> for Ramps<'_> {
+    #[inline]
+    fn deliver(&mut self, Delivery { pe, color, wavelet }: Delivery, probe: &mut P) {
+        let place = self.place(pe);
+        let state = &mut self.pes[place];
+        let plan = &self.cycle.plans[state.plan as usize];
+        let Some(queue) = state.core.input_of_color(plan, color) else {
+            return;
+        };
+        let now = self.cycle.now;
+        let ready = now + plan.timing.offramp_cycles;
+        let queue = &mut state.core.inputs[usize::from(queue)];
+        let entry = Entry {
+            payload: wavelet.payload,
+            tag: Tag::new(color, wavelet.control, false),
+        };
+        queue.ring.push(entry, ready);
+        probe.came_down(RampPassage {
+            cycle: now,
+            pe,
+            color,
+            wavelet,
+            queue: queue.id,
+            level: queue.ring.len(),
+        });
+        self.alarm.set(now, ready, pe);
+    }
+
+    #[inline]
+    fn prefetch(&self, pe: PeIndex) {
+        self.pes[self.place(pe)].prefetch();
+    }
+
+    #[inline]
+    fn prefetch_queue(&self, pe: PeIndex, color: u8) {
+        let state = &self.pes[self.place(pe)];
+        let plan = &self.cycle.plans[state.plan as usize];
+        if let Some(queue) = state.core.input_of_color(plan, color) {
+            prefetch(&state.core.inputs[usize::from(queue)]);
+        }
+    }
 }
