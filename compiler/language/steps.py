@@ -172,8 +172,8 @@ def _share(clause: RunClause, axis: str, around: StepContext) -> Share:
     line has the slice that the lines across have left it."""
     contract, lines = around.contract, around.lines
     if clause.on_slices is not None:
-        _check_on_slices(clause.on_slices, around)
-        return Share.OWN_BLOCK
+        _check_on_slices(clause, clause.on_slices, around)
+        return Share.OWN_BLOCK if lines.single is None else Share.VECTOR  # one rank has all
     if contract is None or not contract.kind.by_slices or lines.single is not None:
         return Share.VECTOR
     if axis != lines.counts_along:
@@ -181,10 +181,10 @@ def _share(clause: RunClause, axis: str, around: StepContext) -> Share:
     return Share.EVERY_BLOCK if contract.kind is ContractKind.ALL_TO_ALL else Share.OWN_BLOCK
 
 
-def _check_on_slices(said: Word, around: StepContext) -> None:
+def _check_on_slices(clause: RunClause, said: Word, around: StepContext) -> None:
     """Only in an allreduce on a grid are there slices that lines across leave and fetch again."""
-    contract, lines = around.contract, around.lines
-    if lines.single is not None:
+    contract = around.contract
+    if clause.lines is None:
         message = "there are no lines across, which would have left slices to this one"
         raise problem("C177", message, said.span, help="leave `on slices` out")
     if contract is not None and contract.kind is not ContractKind.ALLREDUCE:
