@@ -24,6 +24,7 @@ from collc.spec import Collective, ContractKind
 from collc.target import TARGETS, Target
 from collc.tuning import decided
 from collc.tuning.candidates import ALGORITHMS
+from collc.tuning.candidates import trees as all_trees
 from collc.tuning.decide import candidate_of, predicted
 
 PARTS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)  # chunks and groups that are tried
@@ -69,9 +70,10 @@ def point(case: int, most: int) -> Point:
 
 def texts(it: Point) -> Iterator[str]:
     """Everything there is to choose from, as steps."""
-    trees = ["optimal", "chain", "star", "binomial"]
+    numbers = range(2, it.ranks)
+    trees = [tree for tree in all_trees() if "auto" not in tree]
     trees += [
-        f"{name}(S = {s})" for name in ("two_phase", "chain_star") for s in range(2, it.ranks)
+        tree.replace("auto", f"{n}") for tree in all_trees() if "auto" in tree for n in numbers
     ]
     trees += [f"root_bypass({tree})" for tree in trees]
     halfway = {0, it.ranks // 4, it.ranks // 3, it.ranks // 2}

@@ -21,6 +21,7 @@ from collc.checks.memory import memory
 from collc.checks.microthreads import microthreads
 from collc.checks.multicast import multicast
 from collc.checks.one_role import one_role
+from collc.checks.output_words import output_words
 from collc.checks.paths import paths
 from collc.checks.position_sides import position_sides
 from collc.checks.positions import positions
@@ -48,6 +49,7 @@ CHECKS: dict[str, Check] = {
     "switch_colors": switch_colors,
     "queues": queues,
     "microthreads": microthreads,
+    "output_words": output_words,
     "task_ids": task_ids,
     "dsr_ids": dsr_ids,
     "filters": filters,

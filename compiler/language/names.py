@@ -47,6 +47,11 @@ def prelude() -> Mapping[str, OrderDecl | TreeDecl | AlgorithmDecl]:
     return {d.name.text: d for d in declared if isinstance(d, OrderDecl | TreeDecl | AlgorithmDecl)}
 
 
+def prelude_trees() -> Mapping[str, TreeDecl]:
+    """The trees that every program knows, in the order of the prelude."""
+    return {name: d for name, d in prelude().items() if isinstance(d, TreeDecl)}
+
+
 @dataclass(frozen=True)
 class Names:
     """What a file declares, each name once; of two declarations the first stays."""
@@ -72,7 +77,7 @@ def collect(declarations: tuple[syntax.Declaration, ...], problems: Problems) ->
     params: dict[str, syntax.ParamDecl] = {}
     grids: dict[str, syntax.GridDecl | syntax.PartDecl] = {}
     orders = {name: d for name, d in prelude().items() if isinstance(d, OrderDecl)}
-    trees = {name: d for name, d in prelude().items() if isinstance(d, TreeDecl)}
+    trees = dict(prelude_trees())
     algorithms = {name: d for name, d in prelude().items() if isinstance(d, AlgorithmDecl)}
     operations: dict[str, OperationDecl] = {}
     contracts: dict[str, syntax.OwnContractDecl] = {}

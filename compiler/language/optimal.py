@@ -1,8 +1,9 @@
 """The tree `optimal`: the compiler's choice for so many ranks and so long a vector.
 
 It is the only tree that no program can write, since it depends on the machine. The candidates are
-the optimum of the cost model, the same with what it costs a rank to begin sending, and the
-prelude's trees; which of them is predicted to be the fastest, a later stage finds out.
+the optimum of the cost model, the same with what it costs a rank to begin sending, the prelude's
+trees that take no number, and two_phase; which of them is predicted to be the fastest, a later
+stage finds out.
 Also called: Auto-Gen.
 """
 
@@ -17,11 +18,11 @@ from collc.base.diagnostics import Span
 from collc.language.declared_names import OPTIMAL
 from collc.language.expressions import Scope
 from collc.language.forest import Forest
-from collc.language.names import prelude
+from collc.language.names import prelude_trees
 from collc.language.optimal_tree import Optimum, optimum
 from collc.language.problems import problem
 from collc.language.shapes import children_of
-from collc.language.syntax import Argument, Number, TreeDecl, TreeUse, Word
+from collc.language.syntax import Argument, Number, TreeUse, Word
 from collc.spec import Tree
 from collc.target import Target
 
@@ -49,16 +50,11 @@ def best_tree(ranks: int, length: int, target: Target, span: Span) -> Tree:
 @lru_cache(maxsize=64)
 def _prelude_trees(ranks: int, span: Span) -> tuple[Tree, ...]:
     """The same for all lengths."""
-    forest = Forest(
-        {name: tree for name, tree in prelude().items() if isinstance(tree, TreeDecl)},
-        {},
-        frozenset(),
-    )
-    named = (_prelude_tree(name, ranks, forest, span) for name in _NAMES)
+    trees = prelude_trees()
+    forest = Forest(trees, {}, frozenset())
+    taking_no_number = (name for name, tree in trees.items() if len(tree.parameters) == 1)
+    named = (_prelude_tree(name, ranks, forest, span) for name in taking_no_number)
     return (*named, *(_two_phase(size, ranks, forest, span) for size in _group_sizes(ranks)))
-
-
-_NAMES = ("chain", "star", "binomial")
 
 
 def _model_tree(ranks: int, length: int, target: Target, turn: int, span: Span) -> Tree:

@@ -9,8 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from math import prod
 
+from collc.language.declared_names import OPTIMAL
+from collc.language.names import prelude_trees
+from collc.language.syntax import TreeDecl
 from collc.spec import Collective, Contract, ContractKind, Gap, Undecided
 from collc.spec.simd import WIDE, elements_of_wavelet, takes_several, wavelets
 from collc.target import Target
@@ -129,14 +133,28 @@ def plans(collective: Collective, target: Target) -> Iterator[Written]:
         yield from _on_grid(collective, undecided, target)
 
 
-# The best of all trees, and those of the prelude, their groups of a size that is looked for.
-_TREES = ("optimal", "chain", "star", "binomial", "two_phase(S = auto)", "chain_star(S = auto)")
 _BACK = " then broadcast from auto"
-_BYPASSING = tuple(f"root_bypass({tree})" for tree in _TREES)
-
-# Sizes of both axes are a product, so on grids they are looked for in one kind of tree.
-_ON_BOTH = tuple(tree for tree in _TREES if not tree.startswith("chain_star"))
 _BYPASSING_BOTH = ("root_bypass(optimal)", "root_bypass(chain)")
+
+
+@cache
+def trees() -> tuple[str, ...]:
+    """The best of all trees, and those of the prelude, with numbers that are looked for."""
+    return (OPTIMAL, *(_searched(tree) for tree in prelude_trees().values()))
+
+
+def _searched(tree: TreeDecl) -> str:
+    """A tree of the prelude with whatever number is the best for each of its parameters."""
+    given = ", ".join(f"{word.text} = auto" for word in tree.parameters[1:])
+    return f"{tree.name.text}({given})" if given else tree.name.text
+
+
+@cache
+def _on_both() -> tuple[str, ...]:
+    """The same for grids, where the numbers of both axes are a product: so they are looked for in
+    the first tree that has any."""
+    searched = [tree for tree in trees() if "auto" in tree]
+    return tuple(tree for tree in trees() if tree not in searched[1:])
 
 
 def _on_line(collective: Collective, undecided: Undecided, target: Target) -> Iterator[Written]:
@@ -192,14 +210,15 @@ def _to_root(collective: Collective, text: str, root: str) -> Iterator[Written]:
     of the place that is passed by, so it bounds none of the others there."""
     yield from _with_trees(text)
     if root != "0" and commutes(collective):
-        yield from (Written(text.format(tree=tree)) for tree in _BYPASSING)
+        yield from (Written(text.format(tree=f"root_bypass({tree})")) for tree in trees())
 
 
-def _with_trees(text: str, trees: Sequence[str] = _TREES) -> Iterator[Written]:
-    """The same plan with each of these trees, of which the first is the best one."""
-    best = text.format(tree=trees[0])
+def _with_trees(text: str, among: Sequence[str] = ()) -> Iterator[Written]:
+    """The same plan with each of these trees, or of all, of which the first is the best one."""
+    first, *others = among or trees()
+    best = text.format(tree=first)
     yield Written(best)
-    yield from (Written(text.format(tree=tree), as_many_as=best) for tree in trees[1:])
+    yield from (Written(text.format(tree=tree), as_many_as=best) for tree in others)
 
 
 def _place(undecided: Undecided) -> str:
@@ -331,9 +350,9 @@ def _along_both(
     rows_first = "reduce rows by {{across}} to {x} then reduce column by {{down}} to {y}"
     text, mirrored = (order.format(x=x, y=y) + back for order in (columns_first, rows_first))
     inside = (x, y) != ("0", "0") and commutes(collective)
-    for trees in (_ON_BOTH, _BYPASSING_BOTH) if inside else (_ON_BOTH,):
-        best = text.format(across=trees[0], down=trees[0])
-        for tree in trees:
+    for kinds in (_on_both(), _BYPASSING_BOTH) if inside else (_on_both(),):
+        best = text.format(across=kinds[0], down=kinds[0])
+        for tree in kinds:
             plan = text.format(across=tree, down=tree)
             yield Written(plan, as_many_as="" if plan == best else best)
             if commutes(collective):
