@@ -5,7 +5,8 @@ an operand of one of its operations. A queue is bound to its color, and a DSR lo
 program begins, and each PE does so for its own slots only. So two slots can have one number if no
 PE has both, whatever the phases do and in whatever order. The two sides of a reduction to a root
 inside a line meet only at the root, where neither sends. Registers of exchanges are loaded when a
-phase or a step of it begins, so those of two exchanges can have one number on any PE.
+phase or a step of it begins, so those of two exchanges can have one number on any PE; so can the
+output queues of two exchanges where the machine binds them to no color.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
-from itertools import count
+from itertools import count, islice
 
 from collc.lowering.registers import (
     PAIRS,
@@ -34,7 +35,7 @@ from collc.spec.arithmetic import arithmetic_of
 class Slot:
     """What needs a number: its phase, and the rectangles of the PEs that have it, each as the
     coordinates along both axes, as bits. `on_path` says that they are places of a path, `in_phase`
-    that a register is loaded in its phase, which other phases may do, too."""
+    that it is nobody's beyond its phase, so that other phases may have it, too."""
 
     phase: int
     areas: tuple[tuple[int, int], ...]
@@ -65,9 +66,17 @@ class Slots:
 def slots_of(plan: Plan) -> Slots:
     """All slots of the phases of a plan."""
     by_call_back = arithmetic_of(plan.element, plan.operation).kind == "map"
-    each = [_slots_of_phase(i, phase, by_call_back) for i, phase in enumerate(plan.phases)]
+    bound = plan.target.binds_output_queues
+    each = [_slots_of_phase(i, phase, by_call_back, bound) for i, phase in enumerate(plan.phases)]
     kinds = (field.name for field in fields(Slots))
     return Slots(**{kind: tuple(s for one in each for s in getattr(one, kind)) for kind in kinds})
+
+
+def shares_outputs_over_time(plan: Plan) -> bool:
+    """Whether phases of one PE have an output queue in common, each in its time."""
+    bound = replace(plan, target=replace(plan.target, binds_output_queues=True))
+    slots = slots_of(bound).outputs
+    return any(clashes(slots, plan.output_queues[: len(slots)]))
 
 
 def clashes(slots: Sequence[Slot], numbers: Sequence[int]) -> Iterator[tuple[int, Slot, Slot]]:
@@ -99,21 +108,50 @@ def with_shared_numbers(plan: Plan) -> Plan:
 
 def _shared_queues(plan: Plan, slots: Slots) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Input and output queues; within an exchange, whose operations run beside each other, none
-    that it receives from has the number of one that it sends to."""
+    that it receives from has the number of one that it sends to. The first output queues that leave
+    input queues to all slots; where none do, the first."""
     target = plan.target
-    outputs = _dealt(slots.outputs, target.output_queues, lambda _: frozenset())
     exchanges = {i for i, phase in enumerate(plan.phases) if phase.exchange is not None}
-
-    def beside(slot: Slot) -> frozenset[int]:
-        dealt = zip(slots.outputs, outputs, strict=True)
-        return frozenset(n for o, n in dealt if o.phase == slot.phase and slot.phase in exchanges)
-
+    ways = islice(_deals(slots.outputs, target.output_queues, lambda _: frozenset()), _WAYS)
+    for outputs in ways:
+        beside = _beside(slots.outputs, outputs, exchanges)
+        inputs = next(_deals(slots.inputs, target.input_queues, beside), None)
+        if inputs is not None:
+            return inputs, outputs
+    outputs = _dealt(slots.outputs, target.output_queues, lambda _: frozenset())
+    beside = _beside(slots.outputs, outputs, exchanges)
     return _dealt(slots.inputs, target.input_queues, beside), outputs
 
 
-def _dealt(
-    slots: Sequence[Slot], available: Iterable[int], kept: Callable[[Slot], frozenset[int]]
-) -> tuple[int, ...]:
+Kept = Callable[[Slot], frozenset[int]]
+
+_WAYS = 256  # of dealing output queues: those of three exchanges with two lanes each
+
+
+def _beside(outputs: Sequence[Slot], numbers: Sequence[int], exchanges: set[int]) -> Kept:
+    """The numbers of output queues that operations run on beside those of an input queue."""
+    of_phase: dict[int, set[int]] = {}
+    for slot, number in zip(outputs, numbers, strict=True):
+        of_phase.setdefault(slot.phase, set()).add(number)
+    return lambda slot: frozenset(of_phase.get(slot.phase, ()) if slot.phase in exchanges else ())
+
+
+def _deals(
+    slots: Sequence[Slot], available: Sequence[int], kept: Kept
+) -> Iterator[tuple[int, ...]]:
+    """The ways of giving each slot a number that is not `kept` from it and that no slot of its PEs
+    has, those with low numbers for the first slots first."""
+    if not slots:
+        yield ()
+        return
+    *before, last = slots
+    for numbers in _deals(before, available, kept):
+        met = (n for slot, n in zip(before, numbers, strict=True) if last.meets(slot))
+        taken = kept(last) | set(met)
+        yield from ((*numbers, number) for number in available if number not in taken)
+
+
+def _dealt(slots: Sequence[Slot], available: Iterable[int], kept: Kept) -> tuple[int, ...]:
     """For each slot the first number that is not `kept` from it and that no slot of its PEs has
     yet; past the last one they are made up."""
     numbers = tuple(available)
@@ -126,9 +164,9 @@ def _dealt(
     return tuple(dealt)
 
 
-def _slots_of_phase(at: int, phase: Phase, by_call_back: bool) -> Slots:
+def _slots_of_phase(at: int, phase: Phase, by_call_back: bool, bound: bool) -> Slots:
     if phase.exchange is not None:
-        return _slots_of_exchange(at, phase, phase.exchange)
+        return _slots_of_exchange(at, phase, phase.exchange, bound)
 
     def slots(*having: Having) -> tuple[Slot, ...]:
         """A slot for each condition that some role meets."""
@@ -144,31 +182,32 @@ def _slots_of_phase(at: int, phase: Phase, by_call_back: bool) -> Slots:
     )
 
 
-def _slots_of_exchange(at: int, phase: Phase, exchange: Exchange) -> Slots:
-    """A lane's queues and registers are of the PEs that have rows for it."""
-    lanes = [_slot_of_lane(at, phase, number) for number in range(len(exchange.lanes))]
-
-    sided = list(zip(lanes, sides_of(phase), strict=True))
-    registers = tuple(
-        replace(slot, in_phase=True) for slot, side in sided for _ in range(side.count)
-    )
-    return Slots(
-        inputs=tuple(slot for slot, side in sided if side.receives),
-        outputs=tuple(slot for slot, side in sided if side.sends),
-        pairs=registers,
-        sources=registers,
-    )
-
-
-def _slot_of_lane(at: int, phase: Phase, number: int) -> Slot:
-    def has_rows(role: Role) -> bool:
-        return any(map(_is_used, role.lanes[number : number + 1]))
-
-    return _slot(at, phase, has_rows)
+def _slots_of_exchange(at: int, phase: Phase, exchange: Exchange, bound: bool) -> Slots:
+    """A lane's registers are of the PEs that have rows for it, its queues of those that receive, or
+    send; output queues are `bound` to its colors, or its own in its phase only."""
+    by_table = not phase.streams  # whose rows may do anything
+    kinds: dict[str, list[Slot]] = {"inputs": [], "outputs": [], "pairs": []}
+    for number, side in enumerate(sides_of(phase)):
+        slot = _slot_of_lane(at, phase, number, lambda lane: bool(lane.loops))
+        kinds["pairs"] += [replace(slot, in_phase=True)] * side.count
+        if side.receives:
+            receives = _slot_of_lane(
+                at, phase, number, lambda lane: by_table or bool(lane.receives)
+            )
+            kinds["inputs"].append(receives)
+        if side.sends:
+            sends = _slot_of_lane(at, phase, number, lambda lane: by_table or bool(lane.sends))
+            kinds["outputs"].append(replace(sends, in_phase=not bound))
+    return Slots(sources=tuple(kinds["pairs"]), **{k: tuple(of) for k, of in kinds.items()})
 
 
-def _is_used(lane: Lane) -> bool:
-    return bool(lane.loops)
+def _slot_of_lane(at: int, phase: Phase, number: int, does: Callable[[Lane], bool]) -> Slot:
+    """The PEs on which a lane has entries and does something."""
+
+    def has(role: Role) -> bool:
+        return any(lane.loops and does(lane) for lane in role.lanes[number : number + 1])
+
+    return _slot(at, phase, has)
 
 
 def _slot(at: int, phase: Phase, has: Callable[[Role], bool]) -> Slot:

@@ -2,7 +2,8 @@
 
 Each keeps its contract for any operation that commutes. What there is no multicast or tree for goes
 by way of rank 0: slices are gathered there and multicast, or combined there and dealt out. Slices
-that have been combined where they belong go to everybody, or to the root.
+that have been combined where they belong go to everybody, or to the root. On a grid, long vectors
+are summed along the lines of one axis so that each rank has a slice, and those slices across.
 """
 
 from __future__ import annotations
@@ -27,7 +28,10 @@ def compositions(kind: ContractKind, place: str) -> tuple[str, ...]:
 
 
 def on_grid(collective: Collective) -> tuple[str, ...]:
-    """Those on a grid, by way of its corner."""
+    """Those on a grid: on slices of its lines, or by way of its corner."""
+    if collective.contract.kind is ContractKind.ALLREDUCE:
+        width, height = collective.grid.width, collective.grid.height
+        return (_on_slices("rows", "columns", height), _on_slices("columns", "rows", width))
     kind, along = collective.contract.kind, collective.counts_along
     within, among = ("rows", "column") if along == "x" else ("columns", "row")
     if kind is ContractKind.ALLGATHER:
@@ -38,6 +42,17 @@ def on_grid(collective: Collective) -> tuple[str, ...]:
         dealt = f"run {among} by linear_scatter then run {within} by linear_scatter"
         return (f"{summed} then {dealt}",)
     return ()
+
+
+def _on_slices(lines: str, across: str, ranks: int) -> str:
+    """Lines of one axis sum slices, those across the same slices of all of them."""
+    root = (ranks - 1) // 2
+    summed = f"run {across} by chain_reduce(root = {root}) on slices"
+    spread = f"run {across} by direct_broadcast(root = {root}) on slices"
+    return (
+        f"run {lines} by chain_reduce_scatter then {summed} then {spread} "
+        f"then run {lines} by direct_allgather"
+    )
 
 
 def lines_of_steps(collective: Collective) -> tuple[str, str]:
