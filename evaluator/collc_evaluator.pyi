@@ -14,8 +14,8 @@ _Ints = npt.NDArray[np.int64]
 _Flags = npt.NDArray[np.bool_]
 _Words = npt.NDArray[np.uint64]
 
-# What the code that starts an entry does: "code" and its cycles; "wait", an instruction with the
-# cycles that it takes; "receive", "send" and "pass", operations that begin; "apply" what is staged,
+# What the code that starts an entry does: "code" and its cycles; "wait", and the cycles in which it
+# waits for what an instruction before finds out, so that operations may have them; "receive", "send" and "pass", operations that begin; "apply" what is staged,
 # for as long as the entry says.
 _Action = tuple[str, int]
 
@@ -64,10 +64,11 @@ class _Machine(Protocol):
     def code(self) -> _Code: ...
 
 class _Kind(Protocol):
-    """Entries that are started by the same code; `prepared` cycles prepare one."""
+    """Entries that are started by the same code; what prepares one is `prepared`, code and
+    waits."""
 
     @property
-    def prepared(self) -> int: ...
+    def prepared(self) -> Sequence[_Action]: ...
     @property
     def actions(self) -> Sequence[_Action]: ...
     @property

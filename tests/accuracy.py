@@ -2,10 +2,12 @@
 
 Every point is a program chosen by its number alone. One in three is a collective of trees: a
 contract, random trees, orders, an element type, an operation, a length, a limit of colors, a
-target. The others are the patterns of `collc list`, on up to 256 PEs with up to 2048 elements. A
-point is compiled, run on fabsim, checked against NumPy, and its cycles are compared with the
-prediction. Exits with 1 if a point is off by more than 2 % and `START_UP` cycles, is below a bound,
-or gives a wrong result.
+target. The others are the patterns of `collc list`, on up to 256 PEs with up to 2048 elements. For
+four such points there is one more, a text: a program of several calls, calls that are joined, a
+length that the call gives, an operation of one's own (`tests/accuracy_programs.py`). A point is
+compiled, run on fabsim, checked against NumPy, and its cycles are compared with the prediction.
+Exits with 1 if a point is off by more than 2 % and `START_UP` cycles, is below a bound, or gives a
+wrong result.
 
     python tests/accuracy.py [points] [first] [--seconds S] [--jobs N]
 
@@ -30,19 +32,22 @@ from pathlib import Path
 from time import perf_counter
 
 import fingerprint
+from accuracy_programs import KINDS as TEXT_KINDS
+from accuracy_programs import TextPoint, text_point
 
 import building as b
 from collc.base.diagnostics import CollcError
 from collc.checks import check_plan
 from collc.cost import Prediction, predict
 from collc.cost.choice import build_plan
+from collc.driver.pipeline import compile_text
 from collc.emit.render import render
 from collc.patterns import Kind, Pattern, all_patterns, instance
 from collc.patterns.facts import contracts_of
 from collc.plan import Plan
 from collc.plan.program import of_one_call
 from collc.run import RunError, RunReport
-from collc.run.program import run_program
+from collc.run.program import NOTHING_KNOWN, run_program
 from collc.schedule import Schedule, build_schedule
 from collc.schedule.barrier_tokens import with_tokens
 from collc.spec import (
@@ -65,7 +70,10 @@ ROW_ORDERS = (Order.WEST_TO_EAST, Order.EAST_TO_WEST)
 COLUMN_ORDERS = (Order.NORTH_TO_SOUTH, Order.SOUTH_TO_NORTH)
 MOST_PES, MOST_LENGTH = 256, 2048  # of a pattern
 MOST_SECONDS = 180  # for a point; one that takes longer is left out
+KINDS = ("trees", "exchanges", *TEXT_KINDS)
 WORST = 10  # points that are printed with what may explain them
+TEXTS = 1_000_000  # from this number on points are texts; for so many others there is one:
+OTHERS = 4
 
 
 @dataclass(frozen=True)
@@ -87,6 +95,9 @@ class PatternPoint:
     pes: int
     length: int
     order: str
+
+
+AnyPoint = Point | PatternPoint | TextPoint
 
 
 @dataclass(frozen=True)
@@ -136,8 +147,10 @@ def point(number: int) -> Point:
     return Point(f"{number} {target} {about} {words}", target, made)
 
 
-def any_point(number: int) -> Point | PatternPoint:
-    """One of three collectives of trees, two of three patterns."""
+def any_point(number: int) -> AnyPoint:
+    """One of three collectives of trees, two of three patterns; texts from `TEXTS` on."""
+    if number >= TEXTS:
+        return text_point(number - TEXTS)
     return pattern_point(number) if number % 3 else point(number)
 
 
@@ -238,9 +251,11 @@ def simulate(schedule: Schedule, plan: Plan, prediction: Prediction) -> RunRepor
     return run_program(files, of_one_call(schedule, plan), plan.target.name, seed=1)
 
 
-def measure(chosen: Point | PatternPoint) -> Outcome | None:
+def measure(chosen: AnyPoint) -> Outcome | None:
     """Compile and run a point; None if the machine has too little of something for it, or it is
     not made for so many PEs."""
+    if isinstance(chosen, TextPoint):
+        return _measured_text(chosen)
     try:
         schedule = _schedule(chosen)
     except CollcError:
@@ -260,6 +275,26 @@ def measure(chosen: Point | PatternPoint) -> Outcome | None:
         if report.cycles < bound:
             fault = f"bound {bound} is above"
     return Outcome(chosen.about, report.cycles, prediction.cycles, fault, kind, why)
+
+
+def _measured_text(chosen: TextPoint) -> Outcome | None:
+    """The same of a text; a program that compares nothing is as good as one that is refused."""
+    try:
+        bundle = compile_text(chosen.text, "point.coll", {}, None)
+    except CollcError:
+        return None
+    predicted = bundle.predicted(chosen.lengths).cycles
+    try:
+        report = bundle.run(lengths=chosen.lengths or None)
+    except RunError as error:
+        fault = f"the run failed: {str(error).splitlines()[0]}"
+        return Outcome(chosen.about, predicted, predicted, fault, chosen.kind)
+    if report.problem == NOTHING_KNOWN:
+        return None
+    calls = len(bundle.program.program.turns)
+    return Outcome(
+        chosen.about, report.cycles, predicted, report.problem, chosen.kind, f"{calls} calls"
+    )
 
 
 def _schedule(chosen: Point | PatternPoint) -> Schedule:
@@ -389,7 +424,7 @@ def report(found: Sequence[Measured]) -> bool:
         if not outcome.is_good:
             told = outcome.fault or "prediction is off"
             print(f"{outcome.about}: {outcome.cycles}, predicted {outcome.predicted}  {told}")
-    for kind in ("trees", "exchanges"):
+    for kind in KINDS:
         held = [outcome for outcome in outcomes if outcome.kind == kind]
         print(f"{kind}: {statistics(held)}" if held else f"{kind}: none")
     print(f"all: {statistics(outcomes)}")
@@ -408,7 +443,9 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=float("inf"), help="end after these")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes")
     options = parser.parse_args()
-    numbers = range(options.first, options.first + options.count)
+    end = options.first + options.count
+    texts = range(TEXTS + options.first, TEXTS + options.first + options.count // OTHERS)
+    numbers = [*range(options.first, end), *texts]
     good = report(list(measured(numbers, options.seconds, options.jobs)))
     return 0 if good else 1
 

@@ -263,7 +263,7 @@ class CallStream:
             on = ends.due[number] >= 0
             if not on.any():
                 continue
-            length = part.dispatch[number] + BETWEEN + ends.long * number
+            length = part.dispatch[number] + BETWEEN + ends.long * (1 - number)
             for _ in range(MOST_FOLLOWED):
                 due = ends.due[number]
                 begin = self._begins_between(position, ends, Piece(due, length, on))

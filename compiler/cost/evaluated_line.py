@@ -14,7 +14,7 @@ from collc_evaluator import Line
 
 from collc.cost.operations import Costs
 from collc.cost.row_code import (
-    Action,
+    Actions,
     Features,
     Here,
     beginning,
@@ -84,11 +84,11 @@ def machine_of(costs: Costs, text: Features) -> Machine:
 
 @dataclass(frozen=True)
 class Kind:
-    """Entries that are started by the same code: the cycles that prepare one, what that code does,
-    and whether one ends its lane's part in a step."""
+    """Entries that are started by the same code: what prepares one, what that code does, and
+    whether one ends its lane's part in a step."""
 
-    prepared: int
-    actions: tuple[Action, ...]
+    prepared: Actions
+    actions: Actions
     ends: bool
 
 

@@ -35,7 +35,7 @@ from collc.spec.exchange import StepsPhase
 class Ends:
     """By PE: when its part is over, and whether a task is told of it; by symbolic color, from when
     on its router is torn down. `due` are two tasks between operations, behind storing and behind
-    sending: when they are, -1 if there are none; the second is `long` by so many cycles. `comes`
+    sending: when they are, -1 if there are none; the first is `long` by so many cycles. `comes`
     are stretches in which elements come (`collc.cost.arrivals`)."""
 
     over: Times
@@ -164,15 +164,16 @@ def _idle(part: Part) -> Ends:
 
 
 def _negate_back(part: Part, pattern: ReducePhase | StepsPhase, ends: Ends) -> None:
-    """PEs with the result pass over it once more; behind a reduction that takes a task more."""
+    """PEs with the result pass over it once more; behind a reduction, whose root stores, that takes
+    a task more."""
     costs, over = part.costs, lines_of(ends.over, pattern)
     if isinstance(pattern, StepsPhase):
         over += costs.negated_cycles
         return
-    sent, long, late = (
-        lines_of(of, pattern)[:, pattern.bypass] for of in (ends.due[1], ends.long, part.late[1])
+    stored, long, late = (
+        lines_of(of, pattern)[:, pattern.bypass] for of in (ends.due[0], ends.long, part.late[0])
     )
-    sent[:] = over[:, pattern.bypass] - (costs.task - costs.dispatch)
+    stored[:] = over[:, pattern.bypass] - (costs.task - costs.dispatch)
     long[:] = costs.negated_cycles
     ended = costs.code.ends + costs.code.frame + costs.between
     over[:, pattern.bypass] += costs.task + costs.negated_cycles + ended + late

@@ -6,7 +6,7 @@ row, not on its numbers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from collc.cost.operations import Costs
@@ -26,6 +26,18 @@ CUTS_UNROLLED = 16  # slices: the loop that finds where they begin has 9 instruc
 DISPATCH = 1  # an asynchronous operation, on top of its issue (docs/machine.md, section 4)
 
 Action = tuple[str, int]  # what the code does, and a number (`collc_evaluator`)
+Actions = tuple[Action, ...]
+
+
+def jumped(cycles: int) -> Actions:
+    """A jump of so many cycles, if there is one: an instruction, and the wait for where it leads
+    to, in which elements may move."""
+    return (("code", 1), ("wait", cycles - 1)) if cycles else ()
+
+
+def cycles_of(actions: Iterable[Action]) -> int:
+    """What they take where no elements come between."""
+    return sum(number for what, number in actions if what in ("code", "wait"))
 
 
 @dataclass(frozen=True)
@@ -68,9 +80,14 @@ class Features:
         both = here.receives and here.sends and self.lanes > 1
         return both and self.areas > 0 and (self.mixed or not self.alike)
 
-    def bit(self, holds: object) -> int:
+    def bit(self, holds: object) -> Actions:
         """A bit of a row's kind is tested."""
-        return 2 + (self.no_jump if holds else self.jump)
+        return ("code", 2), *jumped(self.no_jump if holds else self.jump)
+
+    @property
+    def issued(self) -> Actions:
+        """An asynchronous operation is issued, its operands loaded."""
+        return ("code", 1), ("wait", self.issue - 1), ("code", DISPATCH)
 
 
 def features_of(costs: Costs, rows: Unrolled, phase: Phase) -> Features:
@@ -118,116 +135,122 @@ def lane_begun(text: Features, here: Here, kind: int) -> int:
     code, into, staged = text.code, kind & INTO, kind & (STAGES | APPLIES)
     cycles = text.load * (here.receives + here.sends) * text.alike
     if text.calls_prepare(here):
-        return cycles + prepared(text, here, kind)
-    cycles += code.lane_begun + code.first_send * here.sends + text.bit(into)
+        return cycles + cycles_of(prepared(text, here, kind))
+    cycles += code.lane_begun + code.first_send * here.sends + cycles_of(text.bit(into))
     if into:
-        cycles += code.first_receive + text.bit(staged) * (text.areas > 0)
+        cycles += code.first_receive + cycles_of(text.bit(staged)) * (text.areas > 0)
     if text.cuts:
         cycles += code.bounds_into * (into > 0)
     return cycles + code.first_stage * (staged > 0)
 
 
-def start(text: Features, here: Here, kind: int) -> tuple[Action, ...]:
+def start(text: Features, here: Here, kind: int) -> Actions:
     """The row is started, from the call to the return."""
-    call = text.jump * text.calls_start(here)
-    actions: list[Action] = [("code", call + text.code.row_begun)]
+    call = jumped(text.jump * text.calls_start(here))
+    actions: list[Action] = [*call, ("code", text.code.row_begun)]
     if here.receives:
         actions += _receive(text, here, kind)
     if here.sends:
         actions += _send(text, here, kind)
     if text.areas:
         applies = kind & APPLIES
-        actions += [("code", text.bit(applies)), *(_apply(text, kind) if applies else ())]
-    actions.append(("code", call))
-    return _joined(actions)
+        actions += [*text.bit(applies), *(_apply(text, kind) if applies else ())]
+    return _joined([*actions, *call])
 
 
-def _joined(actions: list[Action]) -> tuple[Action, ...]:
+def _joined(actions: Iterable[Action]) -> Actions:
     """Instructions that follow each other counted together."""
     found: list[Action] = []
     for what, number in actions:
         if found and what == "code" and found[-1][0] == "code":
             found[-1] = ("code", found[-1][1] + number)
-        elif number or what != "code":
+        elif number or what not in ("code", "wait"):
             found.append((what, number))
     return tuple(found)
 
 
 def _receive(text: Features, here: Here, kind: int) -> Iterator[Action]:
     if not here.always_receives:
-        yield "code", text.bit(kind & RECEIVES)
+        yield from text.bit(kind & RECEIVES)
     if not kind & RECEIVES:
         return
     if not text.alike:
         yield "code", text.code.operand_length
     if text.areas:
-        yield "code", text.bit(kind & STAGES)
+        yield from text.bit(kind & STAGES)
     yield "code", text.code.operand
     if text.mixed and not kind & STAGES:
-        yield "code", text.bit(kind & COMBINES)
+        yield from text.bit(kind & COMBINES)
     if kind & COMBINES:
         yield "code", text.code.operand
-    yield from (("code", text.issue + DISPATCH), ("receive", 0))
+    yield from (*text.issued, ("receive", 0))
     if kind & STAGES or (text.mixed and kind & COMBINES):
-        yield "code", text.jump
+        yield from jumped(text.jump)
 
 
 def _send(text: Features, here: Here, kind: int) -> Iterator[Action]:
     if not here.always_sends:
-        yield "code", text.bit(kind & OUT)
+        yield from text.bit(kind & OUT)
     if not kind & OUT:
         return
-    yield "code", text.code.block + (0 if here.always_receives else _activated(text, kind))
+    yield "code", text.code.block
+    if not here.always_receives:
+        yield from _activated(text, kind)
     if not text.alike:
         yield "code", text.code.operand_length
     if text.passes and here.receives:
-        yield "code", text.bit(kind & SENDS)
+        yield from text.bit(kind & SENDS)
     if kind & RELAYS:
-        yield from (("code", text.code.operand_length + text.issue + DISPATCH), ("pass", 0))
+        yield from (("code", text.code.operand_length), *text.issued, ("pass", 0))
         return
-    yield from (("code", text.code.operand + text.issue + DISPATCH), ("send", 0))
+    yield from (("code", text.code.operand), *text.issued, ("send", 0))
     if text.passes and here.receives:
-        yield "code", text.jump
+        yield from jumped(text.jump)
 
 
-def _activated(text: Features, kind: int) -> int:
+def _activated(text: Features, kind: int) -> Iterator[Action]:
     """The task is activated if nothing is received that would do it."""
-    return text.bit(not kind & RECEIVES) + text.code.activate * (not kind & RECEIVES)
+    yield from text.bit(not kind & RECEIVES)
+    if not kind & RECEIVES:
+        yield "code", text.code.activate
 
 
 def _apply(text: Features, kind: int) -> Iterator[Action]:
     """Operands: where it goes to, which is what it is combined with, and what is staged."""
     if text.mixed_applying:
-        yield "code", text.bit(kind & COMBINES)
+        yield from text.bit(kind & COMBINES)
     yield "code", 2 * text.load + text.issue
     yield "apply", kind & COMBINES
     if text.mixed_applying and kind & COMBINES:
-        yield "code", text.jump
+        yield from jumped(text.jump)
 
 
-def prepared(text: Features, here: Here, kind: int) -> int:
+def prepared(text: Features, here: Here, kind: int) -> Actions:
     """What it takes to prepare a row, with call and return."""
-    code = text.code
-    cycles = code.prepare + 2 * text.jump * text.calls_prepare(here)
+    call = jumped(text.jump * text.calls_prepare(here))
+    actions: list[Action] = [*call, ("code", text.code.prepare)]
     if here.sends:
-        cycles += _prepared_to_send(text, kind)
-    cycles += text.bit(kind & INTO)
+        actions += _prepared_to_send(text, kind)
+    actions += text.bit(kind & INTO)
     if kind & INTO:
-        cycles += _prepared_to_receive(text, kind)
-    return cycles
+        actions += _prepared_to_receive(text, kind)
+    return _joined([*actions, *call])
 
 
-def _prepared_to_send(text: Features, kind: int) -> int:
+def _prepared_to_send(text: Features, kind: int) -> Iterator[Action]:
     code = text.code
     if text.cuts:
-        return text.bit(kind & OUT) + code.bounds_out * (kind & OUT > 0)
-    return code.prepare_send + code.prepare_out_size * (not text.alike)
+        yield from text.bit(kind & OUT)
+        yield "code", code.bounds_out * (kind & OUT > 0)
+    else:
+        yield "code", code.prepare_send + code.prepare_out_size * (not text.alike)
 
 
-def _prepared_to_receive(text: Features, kind: int) -> int:
+def _prepared_to_receive(text: Features, kind: int) -> Iterator[Action]:
     code, staged = text.code, kind & (STAGES | APPLIES)
-    cycles = code.prepare_receive + code.prepare_in_size * (not text.alike)
-    if text.cuts:
-        cycles = code.bounds_into
-    cycles += text.bit(staged) * (text.areas > 0)
-    return cycles + (code.prepare_stage + code.stage_area * (text.areas > 1) if staged else 0)
+    size = code.prepare_in_size * (not text.alike)
+    yield "code", code.bounds_into if text.cuts else code.prepare_receive + size
+    if text.areas:
+        yield from text.bit(staged)
+    if staged:
+        yield "code", code.prepare_stage + code.stage_area * (text.areas > 1)

@@ -167,16 +167,18 @@ class Work:
 
 def work_of(formula: Formula) -> Work:
     """One instruction for each node that computes, two for a choice between two values, of which a
-    minimum or maximum has to compare them first. A choice takes no jump."""
+    minimum or maximum has to compare them first. A choice takes no jump. The instruction behind
+    one that computes a float waits for it if it needs it."""
     scalars = waits = wide = 0
-    for node, used in zip(formula, uses(formula), strict=True):
-        if node.kind in LEAVES:
-            continue
+    computed = [at for at, node in enumerate(formula) if node.kind not in LEAVES]
+    for at, behind in zip(computed, [*computed[1:], None], strict=True):
+        node = formula[at]
         if node.kind == "mul" and node.type in {"i32", "u32"}:
             wide += 1
             continue
         scalars += 2 if node.kind in {"min", "max"} else 1
-        waits += node.type in FLOATS and used > 0
+        needed = behind is not None and at in formula[behind].of
+        waits += needed and node.type in FLOATS and node.kind not in CHOICES
     return Work(scalars, waits, wide)
 
 

@@ -31,8 +31,14 @@ impl Evaluation<'_> {
             let own = &mut self.pes[pe];
             own.next += 1;
             match next {
-                Move::Code(cycles) => {
-                    own.slots = cycles;
+                Move::Code(_) | Move::Wait(_) => {
+                    own.at = own.next - 1;
+                    let code = own.moves[own.at..].iter().map(|one| one.cycles());
+                    let code = code.take_while(|&cycles| cycles > 0);
+                    (own.slots, own.next) = code.fold((0, own.at), |(slots, next), cycles| {
+                        (slots + cycles, next + 1)
+                    });
+                    own.behind = own.slots - next.cycles();
                     return;
                 }
                 Move::Leave => (own.free, own.ended) = (self.now, own.ended.max(self.now - 1)),
@@ -125,7 +131,7 @@ impl Evaluation<'_> {
             }
             if line.lanes_each == 1 {
                 if self.entries(pe, lanes[0]) {
-                    self.pes[pe].code(code.jump);
+                    self.pes[pe].jump(code.jump);
                 }
             } else {
                 self.test(pe, 1, false);
@@ -140,7 +146,7 @@ impl Evaluation<'_> {
         let code = &self.line.machine.code;
         if self.line.lanes_each == 1 {
             if self.entries(pe, lane) {
-                self.pes[pe].code(code.meet);
+                self.pes[pe].jump(code.meet);
             }
         } else {
             if !self.ends_step(pe, lane) {
@@ -150,7 +156,7 @@ impl Evaluation<'_> {
             let goes_on = self.pes[pe].running > 0;
             self.test(pe, 1, goes_on);
             if !goes_on {
-                self.pes[pe].code(code.no_jump);
+                self.pes[pe].jump(code.no_jump);
                 self.steps(pe);
             }
         }
@@ -162,7 +168,8 @@ impl Evaluation<'_> {
     fn test(&mut self, pe: usize, loads: i64, jumps: bool) {
         let code = &self.line.machine.code;
         let jump = if jumps { code.jump } else { code.no_jump };
-        self.pes[pe].code(2 * loads + jump);
+        self.pes[pe].code(2 * loads);
+        self.pes[pe].jump(jump);
     }
 
     /// A bit of what is in memory is compared, which takes an instruction more.
@@ -178,7 +185,8 @@ impl Evaluation<'_> {
         self.test_bit(pe, !ends);
         if ends {
             let code = &self.line.machine.code;
-            self.pes[pe].code(code.counter + code.jump);
+            self.pes[pe].code(code.counter);
+            self.pes[pe].jump(code.jump);
             self.pes[pe].running -= 1;
         }
         ends
@@ -227,7 +235,7 @@ impl Evaluation<'_> {
             self.test(pe, line.lanes_each as i64, !over);
             if over {
                 self.leave(pe);
-                self.pes[pe].code(code.jump);
+                self.pes[pe].jump(code.jump);
                 break;
             }
             self.pes[pe].code(code.step_begun);
@@ -265,6 +273,7 @@ impl Evaluation<'_> {
             };
             match *action {
                 Action::Code(cycles) => own.code(cycles),
+                Action::Wait(cycles) => own.wait(cycles),
                 Action::Apply => own.code(entry.applying),
                 Action::Receive => own.moves.push(into(entry.into, false)),
                 Action::Pass => own.moves.push(into(entry.passed, true)),
@@ -279,7 +288,13 @@ impl Evaluation<'_> {
     /// Behind a start: the next entry is prepared.
     fn prepare_next(&mut self, pe: usize, lane: usize) {
         let begun = self.lanes[lane].progress.begun;
-        self.pes[pe].code(self.line.kind(lane, begun).prepared);
+        for action in &self.line.kind(lane, begun).prepared {
+            match *action {
+                Action::Code(cycles) => self.pes[pe].code(cycles),
+                Action::Wait(cycles) => self.pes[pe].wait(cycles),
+                _ => {}
+            }
+        }
     }
 
     /// Entries of a step begin until one is under way.
@@ -306,6 +321,23 @@ impl PeState {
             *before += cycles;
         } else if cycles > 0 {
             self.moves.push(Move::Code(cycles));
+        }
+    }
+
+    /// Cycles in which the code waits, counted together with those before them.
+    fn wait(&mut self, cycles: i64) {
+        if let Some(Move::Wait(before)) = self.moves.last_mut() {
+            *before += cycles;
+        } else if cycles > 0 {
+            self.moves.push(Move::Wait(cycles));
+        }
+    }
+
+    /// A jump is an instruction, and the wait for where it leads to.
+    fn jump(&mut self, cycles: i64) {
+        if cycles > 0 {
+            self.code(1);
+            self.wait(cycles - 1);
         }
     }
 }

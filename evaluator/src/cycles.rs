@@ -11,6 +11,7 @@
 //! code comes to the end of an instruction, or something has happened in the cycle before. What
 //! happens in a cycle depends on no other PE, and is for others in a later one.
 
+use crate::network::Moved;
 use crate::state::{Due, Evaluation, Operation, Stock, Way, DUES};
 use crate::steady::Repetition;
 use crate::wakes::NEVER;
@@ -52,7 +53,7 @@ impl Evaluation<'_> {
                 }
             }
             let changed = self.cycle();
-            self.now = self.wakes.first();
+            self.now = self.wakes.first().min(self.network.next(self.now));
             repetition.look(self, changed);
         }
     }
@@ -73,7 +74,7 @@ impl Evaluation<'_> {
     fn cycle(&mut self) -> bool {
         let mut changed = false;
         self.wakes.go_to(self.now);
-        self.budget -= 1;
+        self.budget -= 1 + self.network.decide(self.now);
         for word in 0..self.wakes.words() {
             let mut due = self.wakes.take(word);
             while due > 0 {
@@ -85,12 +86,31 @@ impl Evaluation<'_> {
                 }
             }
         }
+        self.hand_on();
         changed
+    }
+
+    /// Routers hand on what they can.
+    fn hand_on(&mut self) {
+        let (now, each, hop) = (self.now, self.line.lanes_each, self.line.machine.hop);
+        let (lanes, wakes, wiring) = (&mut self.lanes, &mut self.wakes, &self.line.wiring);
+        self.network.commit(now, |moved| match moved {
+            Moved::Left(lane) => {
+                lanes[lane].stock.room += 1;
+                wakes.hurry(lane / each, now + 1);
+            }
+            Moved::Landed(lane) => {
+                if let Some(target) = wiring[lane].target {
+                    lanes[target].dues[Due::Lands as usize].push_back(now + hop);
+                    wakes.hurry(target / each, now + hop);
+                }
+            }
+        });
     }
 
     /// The cycle of a PE, and when the next one is; whether code has gone on, or an operation ended.
     fn look(&mut self, pe: usize) -> bool {
-        let alone = self.line.machine.group == 1;
+        let alone = !self.line.counts_held();
         let own = &mut self.pes[pe];
         if own.active {
             own.slots -= (self.now - own.ready.max(self.seen[pe] + 1)).max(0);
@@ -99,10 +119,12 @@ impl Evaluation<'_> {
         self.arrive(pe);
         let mut moved = alone && self.land(pe);
         moved |= self.go_up(pe);
+        let waits = self.waits(pe);
         let slot = self.slot(pe);
         let mut ended = None;
         if let Slot::Operation(operation) = slot {
             moved = true;
+            self.pes[pe].slots -= i64::from(waits);
             ended = self.step(operation).then_some(operation);
         }
         if !alone {
@@ -112,13 +134,20 @@ impl Evaluation<'_> {
             self.leave_list(pe, operation);
             self.operation_ended(pe, operation.lane);
         }
-        let went_on = matches!(slot, Slot::Code) && self.pes[pe].slots <= 0;
+        let goes_on = waits || matches!(slot, Slot::Code);
+        let went_on = goes_on && self.pes[pe].slots <= 0;
         if went_on {
             self.go_on(pe);
         }
         let wakes = self.next(pe, moved || went_on);
         self.wakes.set(pe, wakes);
         ended.is_some() || went_on
+    }
+
+    /// Whether the code of a PE waits in this cycle, whoever has the slot.
+    fn waits(&mut self, pe: usize) -> bool {
+        let own = &mut self.pes[pe];
+        own.active && own.ready <= self.now && own.slots > 0 && own.waits()
     }
 
     /// The next cycle in which something may happen at a PE. Where nothing has `moved` in this one,
@@ -164,11 +193,8 @@ impl Evaluation<'_> {
     }
 
     /// An element goes down the ramp, if there is room in the queue of its lane; whether one does.
-    ///
-    /// Where an instruction takes two elements it waits for the second, so that a queue counts what
-    /// it holds before it can be used.
     fn land(&mut self, pe: usize) -> bool {
-        let alone = self.line.machine.group == 1;
+        let alone = !self.line.counts_held();
         let input_queue = self.line.machine.input_queue;
         let able = self.able(pe, |stock| {
             let waiting = if alone { stock.arrived } else { stock.held };
@@ -182,11 +208,21 @@ impl Evaluation<'_> {
         stock.landed -= 1;
         if alone {
             stock.arrived += 1;
-        } else {
-            stock.held += 1;
-            self.enter(Due::Usable, self.line.machine.ramp_down, lane);
+            return true;
+        }
+        stock.held += 1;
+        self.enter(Due::Usable, self.line.machine.ramp_down, lane);
+        if let Some(source) = self.source_in_network(lane) {
+            self.network.leave(source);
         }
         true
+    }
+
+    /// The lane that a lane receives from, where routers are followed.
+    fn source_in_network(&self, lane: usize) -> Option<usize> {
+        self.line.wiring[lane]
+            .source
+            .filter(|_| self.line.shares_links)
     }
 
     /// An element of an output queue goes up the ramp, if there is room ahead; whether one does.
@@ -200,10 +236,10 @@ impl Evaluation<'_> {
         stock.leaving -= 1;
         stock.queued -= 1;
         stock.room -= 1;
-        let wire = &self.line.wiring[lane];
-        if let Some(target) = wire.target {
-            let waits = self.links.delay(&wire.shared, self.now);
-            self.enter(Due::Lands, self.line.wiring[target].delay + waits, target);
+        if self.line.shares_links {
+            self.network.enter(lane, self.now);
+        } else if let Some(target) = self.line.wiring[lane].target {
+            self.enter(Due::Lands, self.line.wiring[target].delay, target);
         }
         true
     }
@@ -221,12 +257,7 @@ impl Evaluation<'_> {
         let (mut takes, mut sends) = (0, 0);
         for (index, lane) in lanes.iter().enumerate() {
             let stock = &lane.stock;
-            let room = if self.line.shares_links {
-                stock.room
-            } else {
-                machine.output_queue
-            };
-            let free = stock.queued + machine.group <= room;
+            let free = stock.queued + machine.group <= machine.output_queue;
             let there = lane.to_take > 0 && stock.arrived >= machine.group;
             takes |= usize::from(there && (free || !lane.progress.passing)) << index;
             sends |= usize::from(free && lane.to_send > 0) << index;
@@ -276,8 +307,9 @@ impl Evaluation<'_> {
         }
         if takes {
             own.stock.arrived -= group;
-            own.stock.held -= if group > 1 { group } else { 0 };
-            if let Some(source) = self.line.wiring[lane].source {
+            own.stock.held -= if self.line.counts_held() { group } else { 0 };
+            let source = self.line.wiring[lane].source;
+            if let Some(source) = source.filter(|_| !self.line.shares_links) {
                 self.enter(Due::Freed, 1 + self.line.wiring[source].hops, source);
             }
         }

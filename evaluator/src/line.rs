@@ -46,6 +46,9 @@ pub struct Code {
 pub enum Action {
     /// Cycles of code, in which no operation has a slot.
     Code(i64),
+    /// Cycles in which the code waits for what an instruction before finds out, such as where it
+    /// jumps to; operations may have them.
+    Wait(i64),
     Receive,
     Send,
     /// Let pass what others send.
@@ -57,8 +60,8 @@ pub enum Action {
 /// Entries of a kind are started by the same code.
 #[derive(Clone, Debug)]
 pub struct Kind {
-    /// Instructions that prepare an entry.
-    pub prepared: i64,
+    /// What prepares an entry: code and waits.
+    pub prepared: Vec<Action>,
     pub actions: Vec<Action>,
     /// Whether an entry ends its lane's part in a step.
     pub ends: bool,
@@ -106,10 +109,9 @@ pub struct Wiring {
     pub hops: i64,
     /// Cycles from the sender's way up the ramp until an element has arrived here.
     pub delay: i64,
-    /// Wavelets that there is room for on the way to the target.
+    /// Wavelets that there is room for on the way to the target; where links are shared, in the
+    /// sender's own router.
     pub room: i64,
-    /// Links that other PEs use, too, each with its cycles behind the sender.
-    pub shared: Vec<(usize, i64)>,
 }
 
 /// A line of PEs; lanes are numbered PE * `lanes_each` + lane.
@@ -148,8 +150,8 @@ impl Line {
             shares_links: false,
         };
         line.check()?;
-        line.wiring = wiring(&line.machine, lanes_each, &line.lanes);
-        line.shares_links = line.wiring.iter().any(|wire| !wire.shared.is_empty());
+        line.shares_links = shares_links(lanes_each, &line.lanes);
+        line.wiring = line.wired();
         Ok(line)
     }
 
@@ -205,38 +207,35 @@ impl Line {
         last || self.kind(lane, number).ends
     }
 
+    fn wired(&self) -> Vec<Wiring> {
+        let machine = &self.machine;
+        let mut found = vec![Wiring::default(); self.lanes.len()];
+        for (number, lane) in self.lanes.iter().enumerate() {
+            let hops = lane.links.len() as i64;
+            found[number].hops = hops;
+            found[number].target = lane.target;
+            found[number].room = match self.shares_links {
+                true => machine.router_queue,
+                false => machine.router_queue * (hops + 1) + machine.input_queue,
+            };
+            if let Some(target) = lane.target {
+                found[target].source = Some(number);
+                found[target].delay = latency(machine) + machine.hop * hops;
+            }
+        }
+        found
+    }
+
+    /// Whether it is counted what a PE's input queue holds, usable or not. Where an instruction takes
+    /// two elements it waits for the second, and in a router others wait for one that cannot leave.
+    pub fn counts_held(&self) -> bool {
+        self.machine.group > 1 || self.shares_links
+    }
+
     /// Cycles from the instruction that writes an element to its way up the ramp.
     pub fn rise(&self) -> i64 {
         self.machine.ramp_up - 1
     }
-}
-
-fn wiring(machine: &Machine, lanes_each: usize, lanes: &[Lane]) -> Vec<Wiring> {
-    let users = users_of_links(lanes_each, lanes);
-    let is_shared = |link: &usize| users[link] == User::Several;
-    let shares = lanes.iter().any(|lane| lane.links.iter().any(is_shared));
-    // what waits at a link and what waits for the ramp are not told apart
-    let waiting = machine.input_queue + if shares { machine.output_queue } else { 0 };
-    let mut found = vec![Wiring::default(); lanes.len()];
-    for (number, lane) in lanes.iter().enumerate() {
-        let hops = lane.links.len() as i64;
-        let behind = lane
-            .links
-            .iter()
-            .enumerate()
-            .filter(|(_, link)| is_shared(link));
-        found[number].shared = behind
-            .map(|(at, link)| (*link, at as i64 * machine.hop))
-            .collect();
-        found[number].hops = hops;
-        found[number].room = machine.router_queue * (hops + 1) + waiting;
-        found[number].target = lane.target;
-        if let Some(target) = lane.target {
-            found[target].source = Some(number);
-            found[target].delay = latency(machine) + machine.hop * hops;
-        }
-    }
-    found
 }
 
 /// Cycles from the way up one ramp to the way down another, without hops.
@@ -249,23 +248,13 @@ fn latency(machine: &Machine) -> i64 {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum User {
-    One(usize),
-    Several,
-}
-
-/// Which PE's lanes use each link.
-fn users_of_links(lanes_each: usize, lanes: &[Lane]) -> HashMap<usize, User> {
+/// Whether lanes of several PEs use one link.
+fn shares_links(lanes_each: usize, lanes: &[Lane]) -> bool {
     let mut users = HashMap::new();
-    for (number, lane) in lanes.iter().enumerate() {
-        let own = User::One(number / lanes_each);
-        for link in &lane.links {
-            let user = users.entry(*link).or_insert(own);
-            if *user != own {
-                *user = User::Several;
-            }
-        }
-    }
-    users
+    let both = lanes.iter().enumerate();
+    let mut used = both.flat_map(|(lane, given)| given.links.iter().map(move |link| (lane, link)));
+    used.any(|(lane, link)| {
+        let own = lane / lanes_each;
+        *users.entry(*link).or_insert(own) != own
+    })
 }

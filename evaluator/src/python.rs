@@ -35,7 +35,7 @@ type Words<'py> = PyReadonlyArray2<'py, u64>;
 /// The kinds of entries.
 #[derive(FromPyObject)]
 struct KindGiven {
-    prepared: i64,
+    prepared: Vec<Action>,
     actions: Vec<Action>,
     ends: bool,
 }
@@ -66,6 +66,7 @@ impl FromPyObject<'_> for Action {
         let (name, number): (String, i64) = given.extract()?;
         match name.as_str() {
             "code" => Ok(Action::Code(number)),
+            "wait" => Ok(Action::Wait(number)),
             "receive" => Ok(Action::Receive),
             "send" => Ok(Action::Send),
             "pass" => Ok(Action::Pass),
@@ -148,6 +149,7 @@ type TaskTold = (usize, isize, Vec<(&'static str, i64)>);
 fn told(task: &Task) -> TaskTold {
     let told = |next: &Move| match *next {
         Move::Code(cycles) => ("code", cycles),
+        Move::Wait(cycles) => ("wait", cycles),
         Move::Take {
             elements,
             passing: true,

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::line::Line;
-use crate::links::Links;
+use crate::network::Network;
 use crate::wakes::{Wakes, NEVER};
 
 /// What is due at a lane in a later cycle: an element reaches its router, there is room for one
@@ -73,6 +73,7 @@ pub struct Operation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Move {
     Code(i64),
+    Wait(i64),
     Take {
         lane: usize,
         elements: i64,
@@ -89,9 +90,11 @@ pub enum Move {
 /// A PE's code, and whose turn it is where two lanes could go on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PeState {
-    /// Slots that the code has left up to its next move; when it begins, and when the PE may have
-    /// another task.
+    /// Cycles that the code has left up to its next operation, those of them behind its present
+    /// move, and which move that is; when it begins, and when the PE may have another task.
     pub slots: i64,
+    pub behind: i64,
+    pub at: usize,
     pub ready: i64,
     pub idle: i64,
     pub active: bool,
@@ -108,6 +111,16 @@ pub struct PeState {
     /// When what follows was called, and the last busy cycle.
     pub free: i64,
     pub ended: i64,
+}
+
+impl Move {
+    /// How long it takes, if nothing comes between.
+    pub fn cycles(self) -> i64 {
+        match self {
+            Move::Code(cycles) | Move::Wait(cycles) => cycles,
+            _ => 0,
+        }
+    }
 }
 
 /// A task as it was when it started: its PE, its lane within the PE (none for the code that begins
@@ -135,7 +148,7 @@ pub struct Evaluation<'line> {
     /// has had the slots between.
     pub wakes: Wakes,
     pub seen: Vec<i64>,
-    pub links: Links,
+    pub network: Network,
     /// The tasks that have started, if somebody wants to know.
     pub tasks: Option<Vec<Task>>,
 }
@@ -165,7 +178,7 @@ impl<'line> Evaluation<'line> {
                 .collect(),
             wakes: Wakes::new(wakes.collect(), now),
             seen: called.iter().map(|cycle| cycle - 1).collect(),
-            links: Links::default(),
+            network: Network::new(line),
             tasks: None,
         };
         made.begin(deep);
@@ -220,6 +233,15 @@ impl LaneState {
 }
 
 impl PeState {
+    /// Whether the code only waits in its next cycle.
+    pub fn waits(&mut self) -> bool {
+        while self.slots <= self.behind && self.behind > 0 {
+            self.at += 1;
+            self.behind -= self.moves[self.at].cycles();
+        }
+        self.slots > self.behind && matches!(self.moves.get(self.at), Some(Move::Wait(_)))
+    }
+
     fn called(cycle: i64, lanes: usize) -> Self {
         PeState {
             last: lanes - 1,

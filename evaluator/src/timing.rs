@@ -2,7 +2,7 @@
 
 use crate::cycles::End;
 use crate::line::{Entry, Line};
-use crate::state::{Evaluation, Move, Task};
+use crate::state::{Evaluation, Task};
 
 /// About what an entry costs besides its elements, in cycles.
 const ENTRY_COST: i64 = 70;
@@ -82,13 +82,9 @@ fn timed(evaluation: &mut Evaluation, mut budget: Budget) -> Result<Timing, Fail
 /// By PE: cycles of the code that begins the phase, from its call to its return.
 pub fn code_of_beginning(line: &Line) -> Vec<i64> {
     let none = vec![0; line.pes()];
-    let cycles = |next: &Move| match next {
-        Move::Code(cycles) => *cycles,
-        _ => 0,
-    };
     let pes = Evaluation::new(line, &none, &none).pes;
     pes.iter()
-        .map(|pe| pe.moves.iter().map(cycles).sum())
+        .map(|pe| pe.moves.iter().map(|next| next.cycles()).sum())
         .collect()
 }
 

@@ -32,12 +32,12 @@ fn machine() -> Machine {
 
 fn kinds() -> Vec<Kind> {
     let kind = |action| Kind {
-        prepared: 0,
+        prepared: Vec::new(),
         actions: vec![Action::Code(1), action],
         ends: true,
     };
     let beyond = Kind {
-        prepared: 0,
+        prepared: Vec::new(),
         actions: vec![],
         ends: true,
     };
@@ -134,6 +134,17 @@ fn a_queue_of_one_element_holds_the_stream_up() {
     };
     assert_eq!(end(1) - end(2), 99);
     assert_eq!(end(2), end(8));
+}
+
+#[test]
+fn elements_that_come_hold_up_code_but_not_what_it_waits_for() {
+    let free = |action| {
+        let mut line = pair(machine(), 20, 1);
+        line.kinds[RECEIVE].actions.push(action);
+        timing(&line).free[1]
+    };
+    // the elements come in its cycles, and code would have to make up for them
+    assert!(free(Action::Wait(20)) + 5 < free(Action::Code(20)));
 }
 
 #[test]

@@ -19,6 +19,7 @@ from collc.cost.calls import Calls
 from collc.cost.evaluated_line import line_of
 from collc.cost.exchange import ENOUGH, MOST
 from collc.cost.operations import costs_of, costs_of_phase
+from collc.cost.row_code import cycles_of
 from collc.driver.bundle import Bundle
 from collc.driver.pipeline import compile_text
 from collc.spec import ContractKind
@@ -61,7 +62,7 @@ def written(bundle: Bundle, constants: Constants) -> Written:
         tells = constants.code.ends
     found: Written = {}
     for pe, lane, actions in line_of(costs, phase, pattern).tasks(called, deep, MOST, ENOUGH):
-        cycles = sum(number for what, number in actions if what == "code")
+        cycles = cycles_of(actions)
         leaves = any(what == "leave" for what, _ in actions)
         found.setdefault(pe, []).append((lane, cycles + tells * leaves))
     return found

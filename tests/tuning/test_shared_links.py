@@ -43,22 +43,8 @@ def the_link(bundle: Bundle) -> CrowdedLink:
     return link
 
 
-RING = "order ring run recursive_doubling"  # its gain is said to be 879 and 922 cycles
-
-
 @pytest.mark.parametrize("target", ["wse2", "wse3"])
-@pytest.mark.parametrize(
-    ("contract", "steps"),
-    [
-        pytest.param(
-            *one,
-            marks=pytest.mark.xfail(strict=True, reason="it is 769 and 749, of 4,150 cycles")
-            if one[1] == RING
-            else (),
-        )
-        for one in SHARING
-    ],
-)
+@pytest.mark.parametrize(("contract", "steps"), SHARING)
 def test_what_is_said_is_what_the_simulator_sees(
     contract: str, steps: str, target: str, tmp_path: Path
 ) -> None:
