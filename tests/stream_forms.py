@@ -48,10 +48,10 @@ def forms(text: str, parameters: Mapping[str, int], target: str = "wse2") -> Ite
     """A bundle for each of them that keeps all limits."""
     spec, schedule = prove_text(text, "forms.coll", parameters, target)
     for plan in plans(schedule, target):
-        problems = check_plan(schedule, plan)
+        problems = check_plan(plan)
         assert all(one.code in {"C304", "C305", "C306", "C307"} for one in problems), problems
         if not problems:
-            prediction = predict(schedule, plan)
-            program = of_one_call(schedule, plan)
+            prediction = predict(plan)
+            program = of_one_call(plan)
             files = render(spec, program, prediction, (target,))
             yield Bundle(spec, program, prediction, files)

@@ -1,4 +1,4 @@
-"""Checks of a plan against the machine: each takes schedule and plan and yields diagnostics.
+"""Checks of a plan against the machine: each takes a plan and yields diagnostics.
 
 One check a file, named after it. Budgets first, then how the routers are set, then whether every
 vector arrives. All work on roles, regions and one line of each phase, so their cost follows the
@@ -37,9 +37,8 @@ from collc.checks.switches_return import switches_return
 from collc.checks.task_ids import task_ids
 from collc.checks.teardown import nothing_torn_down
 from collc.plan import Plan
-from collc.schedule import Schedule
 
-Check = Callable[[Schedule, Plan], Iterator[Diagnostic]]
+Check = Callable[[Plan], Iterator[Diagnostic]]
 
 CHECKS: dict[str, Check] = {
     "grid_size": grid_size,
@@ -77,10 +76,8 @@ BUDGETS = tuple(CHECKS)[: tuple(CHECKS).index("steps")]  # what is counted, not 
 __all__ = ["BUDGETS", "CHECKS", "Check", "check_plan"]
 
 
-def check_plan(
-    schedule: Schedule, plan: Plan, names: Iterable[str] = tuple(CHECKS)
-) -> tuple[Diagnostic, ...]:
+def check_plan(plan: Plan, names: Iterable[str] = tuple(CHECKS)) -> tuple[Diagnostic, ...]:
     """Everything that is wrong with a plan, or that these checks find wrong; a plan that passes all
     can be emitted."""
     checks = (CHECKS[name] for name in names)
-    return tuple(problem for check in checks for problem in check(schedule, plan))
+    return tuple(problem for check in checks for problem in check(plan))

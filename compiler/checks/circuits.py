@@ -14,14 +14,13 @@ from collc.checks.by_phase import problems
 from collc.checks.step_table_entries import step_tables_of
 from collc.plan import Phase, Plan
 from collc.plan.unrolled import connections
-from collc.schedule import Schedule
 from collc.spec.exchange import StepsPhase
 
 
-def circuits(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
+def circuits(plan: Plan) -> Iterator[Diagnostic]:
     """C320: routes of an exchange that lead nowhere, meet, or are left over."""
     help = "each color has to lead from one sender to one receiver"
-    return problems("C320", help, step_tables_of(schedule, plan), _problem)
+    return problems("C320", help, step_tables_of(plan), _problem)
 
 
 def _problem(phase: Phase, pattern: StepsPhase) -> str:

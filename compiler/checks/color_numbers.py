@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from collc.base.diagnostics import Diagnostic
 from collc.checks.counted import colors_of
 from collc.plan import Plan
-from collc.schedule import Schedule
 
 
-def color_numbers(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
+def color_numbers(plan: Plan) -> Iterator[Diagnostic]:
     """C303: a color without number, with a number the target lacks, or with another's number."""
     numbers = dict(plan.colors)
     holder: dict[int, str] = {}
@@ -18,19 +17,19 @@ def color_numbers(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
     for name in colors_of(plan.phases):
         number = numbers.get(name)
         if number is None:
-            yield _diagnostic(schedule, f"color `{name}` has no number")
+            yield _diagnostic(plan, f"color `{name}` has no number")
             continue
         if number not in plan.target.colors and enough:
             available = plan.target.colors
             has = f"{len(available)} from {available[0]} to {available[-1]}"
             message = f"color `{name}` has number {number}, {plan.target.name} has {has}"
-            yield _diagnostic(schedule, message)
+            yield _diagnostic(plan, message)
         if number in holder:
             both = f"colors `{holder[number]}` and `{name}` both have number {number}"
-            yield _diagnostic(schedule, f"{both}, so their vectors would mix")
+            yield _diagnostic(plan, f"{both}, so their vectors would mix")
         holder.setdefault(number, name)
 
 
-def _diagnostic(schedule: Schedule, message: str) -> Diagnostic:
+def _diagnostic(plan: Plan, message: str) -> Diagnostic:
     remedy = "give each color a number of its own; fewer colors or steps leave more numbers free"
-    return Diagnostic("C303", message, schedule.collective.span, help=remedy)
+    return Diagnostic("C303", message, plan.collective.span, help=remedy)

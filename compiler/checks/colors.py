@@ -9,15 +9,14 @@ from collc.checks.counted import colors_of
 from collc.checks.resource_report import left_beside, limit_clause, reservations
 from collc.lowering.resources import color_limit
 from collc.plan import Plan
-from collc.schedule import Schedule
 
 
-def colors(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
+def colors(plan: Plan) -> Iterator[Diagnostic]:
     """C302: more colors than allowed."""
     needed, available = len(plan.colors), color_limit(plan)
     if needed <= available:
         return
-    limits = schedule.collective.limits
+    limits = plan.collective.limits
     per_phase = ", ".join(f"`{phase.name}` {len(colors_of([phase]))}" for phase in plan.phases)
     limited = limits.colors == available
     kept = reservations(plan, "colors")
@@ -26,9 +25,9 @@ def colors(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
     remedy = f"allow {needed} colors" if limited else "use a tree that needs fewer colors"
     yield Diagnostic(
         "C302",
-        f"`{schedule.collective.name}` needs {needed} colors ({per_phase}), {there}",
-        limits.colors_span or schedule.collective.span,
-        ((schedule.collective.span, "needed by this collective"), *kept),
+        f"`{plan.collective.name}` needs {needed} colors ({per_phase}), {there}",
+        limits.colors_span or plan.collective.span,
+        ((plan.collective.span, "needed by this collective"), *kept),
         f"{remedy}, or drop a step; a star needs one color a line, any other tree two"
         + limit_clause(plan, "colors"),
     )

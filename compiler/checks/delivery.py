@@ -17,14 +17,14 @@ from collc.base.diagnostics import Diagnostic
 from collc.checks.by_phase import phases_of
 from collc.checks.line_tokens import LineTokens, run_tokens
 from collc.plan import Phase, Plan
-from collc.schedule import ReducePhase, Schedule
+from collc.schedule import ReducePhase
 
 SHOWN_VECTORS = 6
 
 
-def delivery(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
+def delivery(plan: Plan) -> Iterator[Diagnostic]:
     """C314 vectors get stuck, C315 a wrong vector arrives, C316 a stray control wavelet."""
-    for phase, pattern in phases_of(ReducePhase, schedule, plan):
+    for phase, pattern in phases_of(ReducePhase, plan):
         run = run_tokens(phase, pattern)
         yield from _stuck(phase, pattern, run)
         yield from _wrong_vectors(phase, pattern, run)

@@ -18,12 +18,11 @@ from collc.checks.resource_report import by_phase, shortage
 from collc.lowering.sharing import shared_dsrs
 from collc.lowering.slots import clashes, slots_of
 from collc.plan import BY_WAVELET, Phase, Plan, Role
-from collc.schedule import Schedule
 
 MEMCPY = 0  # the number that memcpy's code takes of each file [study]
 
 
-def dsr_ids(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
+def dsr_ids(plan: Plan) -> Iterator[Diagnostic]:
     """C307: too few DSR ids, one used twice by a PE, or memcpy's."""
     used, available = plan.dsr_ids, plan.target.dsr_ids
     counts = max((by_phase(plan, pairs), by_phase(plan, sources)), key=lambda by: sum(by.values()))
@@ -49,9 +48,9 @@ def dsr_ids(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
     ):
         yield Diagnostic(
             "C307",
-            f"`{schedule.collective.name}` has the DSRs {', '.join(map(str, used))}, which are no "
+            f"`{plan.collective.name}` has the DSRs {', '.join(map(str, used))}, which are no "
             f"{needed} of those of {plan.target.name} beside memcpy",
-            schedule.collective.span,
+            plan.collective.span,
             help="give each operand a DSR of its own",
         )
 

@@ -8,16 +8,16 @@ from collc.base.diagnostics import Diagnostic
 from collc.checks.step_table_entries import shape_problem
 from collc.plan import Phase, Plan, Role
 from collc.plan.unrolled import unrolled
-from collc.schedule import Schedule
 from collc.spec.exchange import StepsPhase
 
 
-def extents(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
+def extents(plan: Plan) -> Iterator[Diagnostic]:
     """C309: an operation with more elements than the target's largest extent."""
-    contract, available = schedule.collective.contract, plan.target.max_extent
+    contract, available = plan.collective.contract, plan.target.max_extent
     words = contract.element.words
     what = "elements" if words == 1 else "words"
-    for phase, pattern in zip(plan.phases, schedule.phases, strict=True):
+    for phase in plan.phases:
+        pattern = phase.pattern
         if isinstance(pattern, StepsPhase):
             longest = _longest_row(plan, phase, pattern)
         else:

@@ -10,13 +10,12 @@ from collc.base.diagnostics import Diagnostic
 from collc.lowering.pe_masks import filtering
 from collc.plan import Phase, Plan, filters_of
 from collc.plan.program import ProgramPlan
-from collc.schedule import Schedule
 from collc.spec import Collective
 
 Setting = tuple[Collective, Phase, dict[str, int]]  # with the numbers of the phase's colors
 
 
-def filters(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
+def filters(plan: Plan) -> Iterator[Diagnostic]:
     """C340: more filters at one PE than there are."""
     own = plan.collective
     most = _most((own, phase, dict(plan.colors)) for phase in plan.phases)

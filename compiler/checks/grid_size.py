@@ -6,12 +6,11 @@ from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic
 from collc.plan import Plan
-from collc.schedule import Schedule
 
 
-def grid_size(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
+def grid_size(plan: Plan) -> Iterator[Diagnostic]:
     """C301: more columns or rows than the target has."""
-    grid, target = schedule.collective.grid, plan.target
+    grid, target = plan.collective.grid, plan.target
     if grid.width > target.max_width or grid.height > target.max_height:
         yield Diagnostic(
             "C301",

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic
 from collc.plan import Plan
-from collc.schedule import Schedule
 from collc.spec import Collective, Contract
 from collc.target import Target
 
@@ -39,9 +38,9 @@ def _named(contract: Contract) -> str:
     return " and ".join(f"`{one.buffer}`" for one in contract.in_memory)
 
 
-def memory(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
+def memory(plan: Plan) -> Iterator[Diagnostic]:
     """C308: code and data, in bytes, exceed a PE's memory."""
-    contract = schedule.collective.contract
+    contract = plan.collective.contract
     needed, available = plan.code_bytes + plan.data_bytes, plan.target.free_bytes
     if needed > available:
         areas = sum(phase.exchange.areas for phase in plan.phases if phase.exchange)

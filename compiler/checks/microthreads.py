@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from collc.base.diagnostics import Diagnostic
 from collc.checks.counted import input_queues_of, output_queues_of
 from collc.plan import Plan
-from collc.schedule import Schedule
 
 
-def microthreads(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
+def microthreads(plan: Plan) -> Iterator[Diagnostic]:
     """C324: an input queue and an output queue of an exchange with one number."""
     into = out = 0
-    for phase, pattern in zip(plan.phases, schedule.phases, strict=True):
+    for phase in plan.phases:
+        pattern = phase.pattern
         begin = into, out
         into, out = into + input_queues_of(phase), out + output_queues_of(phase)
         inputs, outputs = plan.input_queues[begin[0] : into], plan.output_queues[begin[1] : out]

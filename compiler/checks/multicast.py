@@ -20,7 +20,7 @@ from collc.plan import (
     Role,
     Strided,
 )
-from collc.schedule import BroadcastPhase, Schedule
+from collc.schedule import BroadcastPhase
 
 STEPS = {
     Direction.NORTH: (0, -1),
@@ -31,10 +31,10 @@ STEPS = {
 Cell = tuple[int, int]
 
 
-def multicast(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
+def multicast(plan: Plan) -> Iterator[Diagnostic]:
     """C317: a PE that a broadcast does not reach, or reaches twice."""
     help = "the routes do not cover the grid"
-    return problems("C317", help, phases_of(BroadcastPhase, schedule, plan), _problem)
+    return problems("C317", help, phases_of(BroadcastPhase, plan), _problem)
 
 
 def _problem(phase: Phase, pattern: BroadcastPhase) -> str:

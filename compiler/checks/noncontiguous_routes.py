@@ -23,7 +23,7 @@ def gaps(plan: ProgramPlan) -> Iterator[Diagnostic]:
                 "C338",
                 f"`{plan.label(use)}` leads to PEs that are no neighbours on colors that are torn "
                 "down behind it",
-                plan.pattern(use).span,
+                plan.phase(use).pattern.span,
                 (_why(plan),),
                 f"{_remedy(plan)}, or use a contiguous order, such as snake or hilbert",
             )
@@ -42,9 +42,7 @@ def _why(plan: ProgramPlan) -> tuple[Span, str]:
 def _remedy(plan: ProgramPlan) -> str:
     """What gives each phase colors that need not be torn down."""
     program = plan.program
-    ways = (
-        apart(plan.schedules, plan.plans, program, plan.target, alike) for alike in (False, True)
-    )
+    ways = (apart(plan.plans, program, plan.target, alike) for alike in (False, True))
     enough = min((len(way.colors) for way in ways if fits(way, len(way.colors))), default=None)
     words = []
     if program.reconfigure is Reconfigure.TEARDOWN:

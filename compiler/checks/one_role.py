@@ -8,13 +8,14 @@ from itertools import combinations
 
 from collc.base.diagnostics import Diagnostic
 from collc.plan import Phase, Plan, Region, Strided
-from collc.schedule import BroadcastPhase, ReducePhase, Schedule
+from collc.schedule import BroadcastPhase, ReducePhase
 from collc.spec.exchange import StepsPhase
 
 
-def one_role(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
+def one_role(plan: Plan) -> Iterator[Diagnostic]:
     """C312: a PE with no role, with two, or one outside the pattern."""
-    for phase, pattern in zip(plan.phases, schedule.phases, strict=True):
+    for phase in plan.phases:
+        pattern = phase.pattern
         if isinstance(pattern, ReducePhase | StepsPhase):
             problem = _line_problem(phase, pattern)
         else:

@@ -17,18 +17,19 @@ from collc.plan import Direction, Phase, Plan, Role
 from collc.plan.placement import roles_of_ranks, sent_colors
 from collc.plan.unrolled import NOWHERE, connections, roles_of_places
 from collc.schedule import Phase as Pattern
-from collc.schedule import ReducePhase, Schedule
+from collc.schedule import ReducePhase
 from collc.spec.exchange import StepsPhase
 
 _ALONG = frozenset((Direction.RAMP, Direction.WEST, Direction.EAST))
 
 
-def paths(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
+def paths(plan: Plan) -> Iterator[Diagnostic]:
     """C330: a path that is none, or a phase that leaves it, or detours that lead elsewhere."""
-    for phase, pattern in zip(plan.phases, schedule.phases, strict=True):
+    for phase in plan.phases:
+        pattern = phase.pattern
         if phase.path is None:
             continue
-        grid = schedule.collective.grid
+        grid = plan.collective.grid
         problem = (
             _path_problem(phase.path, grid)
             or _leaves(phase)

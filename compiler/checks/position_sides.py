@@ -12,15 +12,15 @@ from itertools import pairwise
 from collc.base.diagnostics import Diagnostic
 from collc.plan import Advance, ColorUse, Phase, Plan, Role, Route
 from collc.schedule import Phase as SchedulePhase
-from collc.schedule import Schedule
 
 REMEDY = "let one side change at a time, with a position between"
 
 
-def position_sides(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
+def position_sides(plan: Plan) -> Iterator[Diagnostic]:
     """C311: a change of both sides, of none, to several directions, or one that its sender cannot
     make."""
-    for phase, pattern in zip(plan.phases, schedule.phases, strict=True):
+    for phase in plan.phases:
+        pattern = phase.pattern
         for role in phase.roles:
             for use in role.colors:
                 for before, after in pairwise(use.positions):

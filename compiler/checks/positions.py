@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic
 from collc.plan import Plan
-from collc.schedule import Schedule
 
 
-def positions(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
+def positions(plan: Plan) -> Iterator[Diagnostic]:
     """C310: too many positions, or none."""
     available = plan.target.switch_positions
-    for phase, pattern in zip(plan.phases, schedule.phases, strict=True):
+    for phase in plan.phases:
+        pattern = phase.pattern
         for role in phase.roles:
             for use in role.colors:
                 if not 1 <= len(use.positions) <= available:

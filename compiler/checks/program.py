@@ -48,13 +48,13 @@ SHORTAGES = frozenset(("C303", "C304", "C305", "C306", "C307", "C324"))  # of nu
 def check_program(plan: ProgramPlan) -> tuple[Diagnostic, ...]:
     """Everything that is wrong with the plan of a program; one that passes can be emitted."""
     if plan.alone:
-        return check_plan(plan.schedules[0], plan.plans[0])
+        return check_plan(plan.plans[0])
     alone = (
         problem
-        for schedule, one in zip(plan.schedules, plan.plans, strict=True)
+        for one in plan.plans
         for name, check in CHECKS.items()
         if name not in SHARED
-        for problem in check(schedule, _by_itself(one))
+        for problem in check(_by_itself(one))
     )
     noncontiguous = tuple(gaps(plan))
     if noncontiguous:

@@ -10,12 +10,11 @@ from collc.checks.counted import input_queues_of, output_queues_of
 from collc.checks.resource_report import by_phase, shortage
 from collc.lowering.slots import clashes, slots_of
 from collc.plan import Plan
-from collc.schedule import Schedule
 
 _BOTH = ("input_queues", "output_queues")  # a number that is reserved is kept from both kinds
 
 
-def queues(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
+def queues(plan: Plan) -> Iterator[Diagnostic]:
     """C305: too few queues, or one queue of a PE for two phases."""
     slots = slots_of(plan)
     both = (
@@ -42,9 +41,9 @@ def queues(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
         ):
             yield Diagnostic(
                 "C305",
-                f"`{schedule.collective.name}` has the {kind} queues {', '.join(map(str, used))}, "
+                f"`{plan.collective.name}` has the {kind} queues {', '.join(map(str, used))}, "
                 f"which {plan.target.name} does not have, or a PE has one of them for two phases",
-                schedule.collective.span,
+                plan.collective.span,
                 help="give each phase queues of its own",
             )
 

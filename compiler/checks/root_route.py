@@ -13,13 +13,13 @@ from collc.checks.by_phase import phases_of, problems
 from collc.plan import Phase, Plan, Role, Route
 from collc.plan.placement import SIDES, roles_of_places
 from collc.plan.root_bypass import bypass_color
-from collc.schedule import ReducePhase, Schedule
+from collc.schedule import ReducePhase
 
 
-def root_route(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
+def root_route(plan: Plan) -> Iterator[Diagnostic]:
     """C325: a router on the way of the sum that does not let it pass, or one beside it that is
     set for its color."""
-    found = (one for one in phases_of(ReducePhase, schedule, plan) if one[1].bypass)
+    found = (one for one in phases_of(ReducePhase, plan) if one[1].bypass)
     return problems("C325", "the sum has a color of its own", found, _problem)
 
 

@@ -29,7 +29,7 @@ def roots_of_call(plan: ProgramPlan) -> Iterator[Diagnostic]:
     phases = {one.collective.name: one.phases for one in emitted.plans}
     for choice in plan.program.rooted:
         for root in range(choice.ranks):
-            wrong = list(prove(build_schedule(choice.fill(root))))
+            wrong = list(prove(build_schedule(choice.at(root))))
             yield from wrong[:1]
             found = None if wrong else _other_part(plan, choice, phases, root)
             if found is not None:
@@ -55,7 +55,7 @@ def _other_part(
 
 def _planned(plan: ProgramPlan, choice: RootChoice, root: int) -> tuple[Phase, ...]:
     """The phases of the collective with a root, torn down as those of the program are."""
-    schedule = build_schedule(choice.fill(root))
+    schedule = build_schedule(choice.at(root))
     own = next(candidate_plans(schedule, plan.target))
     index = plan.index_of(choice.names[0], 0)
     uses = [use for _, use in plan.uses_of(index)]

@@ -6,15 +6,16 @@ from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic
 from collc.plan import Plan
-from collc.schedule import BroadcastPhase, Schedule
+from collc.schedule import BroadcastPhase
 from collc.spec.exchange import StepsPhase
 from collc.spec.simd import can_be_wide, goes_in_pairs, may_go_backward, slices_go_in_pairs
 
 
-def paired(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
+def paired(plan: Plan) -> Iterator[Diagnostic]:
     """C337: a phase in pairs, or a wide one, that cannot be."""
-    contract = schedule.collective.contract
-    for phase, pattern in zip(plan.phases, schedule.phases, strict=True):
+    contract = plan.collective.contract
+    for phase in plan.phases:
+        pattern = phase.pattern
         if isinstance(pattern, StepsPhase):
             able = slices_go_in_pairs(pattern, contract, plan.target)
             assert phase.exchange is not None

@@ -18,15 +18,14 @@ from collc.checks.step_table_run import Run, due, run_rows
 from collc.plan import Phase, Plan
 from collc.plan.dynamic_lengths import exchange_of_length
 from collc.plan.unrolled import connections, unrolled
-from collc.schedule import Schedule
 from collc.spec.exchange import StepsPhase
 
 SHOWN = 3
 
 
-def rows_delivery(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
+def rows_delivery(plan: Plan) -> Iterator[Diagnostic]:
     """C321: rows that wait for ever. C322: other slices arrive than the schedule says."""
-    for phase, pattern in step_tables_of(schedule, plan):
+    for phase, pattern in step_tables_of(plan):
         yield from _problems(*exchange_of_length(phase, pattern, pattern.slicing.count))
 
 

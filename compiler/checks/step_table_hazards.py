@@ -18,7 +18,6 @@ from collc.checks.step_table_entries import step_tables_of
 from collc.plan import Phase, Plan, RowKind
 from collc.plan.dynamic_lengths import exchange_of_length
 from collc.plan.unrolled import Ints, Unrolled, unrolled
-from collc.schedule import Schedule
 from collc.spec.exchange import StepsPhase
 
 SENDS, STAGES = int(RowKind.SENDS), int(RowKind.STAGES)
@@ -26,9 +25,9 @@ WRITES = int(RowKind.RECEIVES | RowKind.APPLIES)
 ENDS = int(RowKind.ENDS)
 
 
-def rows_hazards(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
+def rows_hazards(plan: Plan) -> Iterator[Diagnostic]:
     """C323: elements that are changed while they are sent or received."""
-    for phase, pattern in step_tables_of(schedule, plan):
+    for phase, pattern in step_tables_of(plan):
         yield from _problems(*exchange_of_length(phase, pattern, pattern.slicing.count))
 
 

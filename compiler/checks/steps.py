@@ -11,14 +11,15 @@ from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic, Span
 from collc.plan import VECTOR, WHOLE, Action, Advance, Op, Phase, Plan, Role
-from collc.schedule import ReducePhase, Schedule
+from collc.schedule import ReducePhase
 from collc.spec.exchange import StepsPhase
 
 
-def steps(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
+def steps(plan: Plan) -> Iterator[Diagnostic]:
     """C318: operations that no text of a phase does one after the other, or vectors that some PEs
     of a phase store by one operation and others by several."""
-    for phase, pattern in zip(plan.phases, schedule.phases, strict=True):
+    for phase in plan.phases:
+        pattern = phase.pattern
         if isinstance(pattern, StepsPhase):
             continue  # `row_shapes` looks at these
         reduces = isinstance(pattern, ReducePhase)

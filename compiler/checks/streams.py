@@ -7,6 +7,7 @@ is what it had at first, provided that nothing else is received over it.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -34,7 +35,6 @@ from collc.plan import (
     stream_of,
 )
 from collc.plan.unrolled import roles_of_places
-from collc.schedule import Schedule
 from collc.schedule.own_slices import asks_own_slices
 from collc.spec.exchange import StepsPhase
 from collc.spec.simd import PAIR
@@ -43,16 +43,17 @@ Roles = tuple[Role | None, ...]
 REPORT = "the stream does not follow the schedule; please report this"
 
 
-def streams(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
+def streams(plan: Plan) -> Iterator[Diagnostic]:
     """C319: a lane that no text runs. C321: words that wait for ever, or that a PE gets without
     receiving them. C322: other slices than the schedule says. C323: slices that are received over
     what is sent."""
-    for phase, pattern in zip(plan.phases, schedule.phases, strict=True):
+    for phase in plan.phases:
+        pattern = phase.pattern
         if not isinstance(pattern, StepsPhase) or phase.exchange is None:
             continue
         if not phase.streams or shape_problem(plan, phase, pattern):
             continue
-        own_only = asks_own_slices(schedule, pattern)
+        own_only = asks_own_slices(plan.schedule, pattern)
         for code, problem in _problems(phase, pattern, own_only):
             yield Diagnostic(code, f"in `{phase.name}` {problem}", pattern.span, help=REPORT)
 
@@ -151,15 +152,15 @@ def _work(name: str, stream: Stream, place: int, sizes: list[int]) -> Work:
     """What a lane does at a place, slices without elements left out."""
     order = -1 if stream.backward else 1
     sends, receives = (
-        [slice_ for slice_ in list(part.at(place))[::order] if sizes[slice_]] if part else []
+        deque(s for s in list(part.at(place))[::order] if sizes[s]) if part else deque()
         for part in (stream.sends, stream.receives)
     )
     return Work(
         name,
         stream.receives_on,
         stream.sends_on,
-        [] if stream.through else sends,
-        sends if stream.through else [],
+        deque() if stream.through else sends,
+        sends if stream.through else deque(),
         receives,
         stream.advance,
         stream.combines,

@@ -8,10 +8,9 @@ from collc.base.diagnostics import Diagnostic
 from collc.checks.counted import switched_colors
 from collc.checks.resource_report import limit_clause, reservations
 from collc.plan import Plan
-from collc.schedule import Schedule
 
 
-def switch_colors(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
+def switch_colors(plan: Plan) -> Iterator[Diagnostic]:
     """C304: more than one position on a color that has no switches."""
     switched = switched_colors(plan.phases)
     able = plan.target.switch_colors
@@ -22,7 +21,7 @@ def switch_colors(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
                 f"color `{name}` changes position at some router but has number {number}, which "
                 f"has no switches; {len(switched)} such colors are needed, {plan.target.name} has "
                 f"{len(able)}: {', '.join(map(str, sorted(able)))}",
-                schedule.collective.span,
+                plan.collective.span,
                 reservations(plan, "colors"),
                 "use a tree without relays, such as a chain, or fewer colors"
                 + limit_clause(plan, "colors"),

@@ -14,15 +14,15 @@ from collc.checks.by_phase import phases_of, problems
 from collc.checks.vector_order import Passage, passages
 from collc.plan import Advance, Phase, Plan, Role
 from collc.plan.placement import roles_of_ranks
-from collc.schedule import ReducePhase, Schedule
+from collc.schedule import ReducePhase
 
 SETS_BACK = frozenset((Advance.RESET, Advance.TEARDOWN))
 
 
-def switches_return(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
+def switches_return(plan: Plan) -> Iterator[Diagnostic]:
     """C329: a router that is left in a later position, or set back before its last vector."""
     help = "the last vector on a color brings its routers back"
-    return problems("C329", help, phases_of(ReducePhase, schedule, plan), _problem)
+    return problems("C329", help, phases_of(ReducePhase, plan), _problem)
 
 
 def _problem(phase: Phase, pattern: ReducePhase) -> str:

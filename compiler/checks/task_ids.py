@@ -9,12 +9,11 @@ from collc.checks.counted import tasks_of_phase
 from collc.checks.resource_report import by_phase, shortage
 from collc.lowering.sharing import shared_tasks
 from collc.plan import Plan
-from collc.schedule import Schedule
 
 OWN = 2  # of phases that share colors over time: one is complete, colors are torn down
 
 
-def task_ids(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
+def task_ids(plan: Plan) -> Iterator[Diagnostic]:
     """C306: too few task ids, one used twice, or one that is a color in use."""
     needed = sum(tasks_of_phase(phase) for phase in plan.phases) + 1
     colors = {number for _, number in plan.colors}
@@ -39,8 +38,8 @@ def task_ids(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
     elif len(used) < needed or len(set(used)) < len(used) or not set(used) <= set(available):
         yield Diagnostic(
             "C306",
-            f"`{schedule.collective.name}` has the local task ids {', '.join(map(str, used))}, "
+            f"`{plan.collective.name}` has the local task ids {', '.join(map(str, used))}, "
             f"which are no {needed} of those that {plan.target.name} has beside the colors in use",
-            schedule.collective.span,
+            plan.collective.span,
             help="give each task an id of its own",
         )

@@ -24,13 +24,14 @@ from collc.checks.vector_order import Passage, passages
 from collc.plan import Advance, Direction, Plan, Role
 from collc.plan.placement import roles_of_ranks, sent_colors
 from collc.plan.program import ProgramPlan
-from collc.schedule import ReducePhase, Schedule
+from collc.schedule import ReducePhase
 
 
-def nothing_torn_down(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
+def nothing_torn_down(plan: Plan) -> Iterator[Diagnostic]:
     """C331: a teardown in a collective by itself, which would never set the color again."""
     numbers = dict(plan.colors)
-    for phase, pattern in zip(plan.phases, schedule.phases, strict=True):
+    for phase in plan.phases:
+        pattern = phase.pattern
         for role, x, y in played(phase):
             for color in dict.fromkeys(_torn_down_by(role)):
                 message = f"in `{phase.name}` {pe_of(plan.collective, phase, x, y)} tears down "

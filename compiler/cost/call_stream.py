@@ -77,8 +77,8 @@ class CallStream:
 
     def turns_to(self, other: CallStream) -> None:
         """Calls are those of another plan from now on, as for another root."""
-        for name in ("plan", "loads", "switched", "dispatches", "asked"):
-            setattr(self, name, getattr(other, name))
+        self.plan, self.asked, self.loads = other.plan, other.asked, other.loads
+        self.switched, self.dispatches = other.switched, other.dispatches
 
     def beside(self, others: list[Stretch], work: list[Work]) -> CallStream:
         """The call stream as it is, to try what it does beside code and work of others."""

@@ -58,21 +58,24 @@ def planned_spec(spec: Spec, skew: int = 0) -> Planned:
 
 def _unmet(plan: ProgramPlan) -> Iterator[Diagnostic]:
     """Expectations of single collectives of a program."""
-    for schedule, one in zip(plan.schedules, plan.plans, strict=True):
+    for one in plan.plans:
         expected = one.collective.expectations
         if expected:
-            yield from unmet_expectations(expected, one, predict(schedule, one))
+            yield from unmet_expectations(expected, one, predict(one))
 
 
 def _alone_or_time_multiplexed(spec: Spec, machine: Target) -> Planned:
     """One collective: with colors of its own for each phase if that keeps its limit."""
     given = spec.collectives[0]
+    one, plan = given, None
     try:
-        one, schedule, plan = chosen(given, machine)
+        if given.undecided is None:
+            schedule = proved(given, machine)
+        else:
+            one, schedule, plan = chosen(given, machine)
     except TooWideError as refused:
         one = decided_time_multiplexed(given, machine, refused)
         return _time_multiplexed(spec, proved(one, machine), refused)
-    schedule = schedule or proved(one, machine)
     refuse_if_any(unusable_names(one))
     try:
         return planned_alone(replace(spec, collectives=(one,)), schedule, plan)
@@ -97,7 +100,7 @@ def planned(
     schedule = with_tokens(schedule)
     left = left_by(schedule.collective.limits.reserved, target)
     plan = plan or build_plan(schedule, left)
-    whole = of_one_call(schedule, plan)
+    whole = of_one_call(plan)
     refuse_if_any(check_program(whole))
     return whole, predict_program(whole)
 

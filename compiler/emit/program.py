@@ -237,7 +237,7 @@ def _turns(plan: ProgramPlan) -> tuple[tuple[tuple[int, int], ...], ...]:
 def _module(plan: ProgramPlan, index: int, source: str, shared: list[SharedPhase]) -> BundleModel:
     """The model of one collective; its lists of ids are those of the whole program."""
     given = tuple(shared[i] for i, _ in plan.uses_of(index))
-    model = model_of(plan.schedules[index], plan.plans[index], source, given)
+    model = model_of(plan.plans[index], source, given)
     if any(model.name in one.names for one in plan.program.rooted):
         model = replace(model, site=replace(model.site, root="the root of the call"))
     return replace(

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from collc.plan import Phase, Plan
-from collc.schedule import Phase as Pattern
 from collc.schedule import Schedule
 from collc.spec import Program
 from collc.spec.program import program_of_one
@@ -68,7 +67,6 @@ class ProgramPlan:
 
     target: Target
     program: Program
-    schedules: tuple[Schedule, ...]
     plans: tuple[Plan, ...]
     uses: tuple[Use, ...]
     colors: tuple[SharedColor, ...]
@@ -79,6 +77,11 @@ class ProgramPlan:
     skewed: bool = False
     call_streams: tuple[ProgramPlan, ...] = ()
     alone: bool = False
+
+    @property
+    def schedules(self) -> tuple[Schedule, ...]:
+        """What each collective does."""
+        return tuple(plan.schedule for plan in self.plans)
 
     @property
     def color_numbers(self) -> tuple[int, ...]:
@@ -110,10 +113,6 @@ class ProgramPlan:
         """The phase of a use."""
         return self.plans[use.collective].phases[use.phase]
 
-    def pattern(self, use: Use) -> Pattern:
-        """What the phase of a use is to do."""
-        return self.schedules[use.collective].phases[use.phase]
-
     def uses_of(self, collective: int) -> Iterator[tuple[int, Use]]:
         """The uses of one collective, in order, each with its index."""
         return ((i, use) for i, use in enumerate(self.uses) if use.collective == collective)
@@ -123,9 +122,7 @@ class ProgramPlan:
         return f"{self.plans[use.collective].collective.name}.{self.phase(use).name}"
 
 
-def of_one_call(schedule: Schedule, plan: Plan) -> ProgramPlan:
+def of_one_call(plan: Plan) -> ProgramPlan:
     """The plan of the program that calls one collective once, and is `alone`."""
     program, size = program_of_one(plan.collective), (plan.code_bytes, plan.data_bytes)
-    return ProgramPlan(
-        plan.target, program, (schedule,), (plan,), (), (), (), (), *size, alone=True
-    )
+    return ProgramPlan(plan.target, program, (plan,), (), (), (), (), *size, alone=True)

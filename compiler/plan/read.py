@@ -1,4 +1,4 @@
-"""A plan's text read back: `read_plan(show_plan(plan), plan.collective, plan.target) == plan`.
+"""A plan's text read back: `read_plan(show_plan(plan), plan.schedule, plan.target) == plan`.
 
 The text has one thing a line, deeper lines belong to the one above. What is not understood is a
 ValueError that names the line.
@@ -30,7 +30,9 @@ from collc.plan.ops import (
 from collc.plan.regions import Region, Strided
 from collc.plan.routers import Advance, ColorUse, Direction, Route
 from collc.plan.show import NONE
-from collc.spec import Collective, ContractKind, Order
+from collc.schedule import Phase as Pattern
+from collc.schedule import Schedule
+from collc.spec import ContractKind, Order
 from collc.spec.exchange import Blocks, Slicing
 from collc.target import Target
 
@@ -57,8 +59,8 @@ class Line:
         return self.text[len(word) :]
 
 
-def read_plan(text: str, collective: Collective, target: Target) -> Plan:
-    """The plan of a collective on a target."""
+def read_plan(text: str, schedule: Schedule, target: Target) -> Plan:
+    """The plan that carries a schedule out on a target."""
     (top,) = _lines(text.splitlines())
     fields = {line.text.partition(":")[0]: line for line in top.below}
     tasks, dsrs = fields["task ids"].after("task ids: ").split("; DSR ids: ")
@@ -67,8 +69,11 @@ def read_plan(text: str, collective: Collective, target: Target) -> Plan:
     phases = [line for line in top.below if line.text.startswith("phase ")]
     return Plan(
         target=target,
-        collective=collective,
-        phases=tuple(_phase(line, collective.path) for line in phases),
+        collective=schedule.collective,
+        phases=tuple(
+            _phase(line, pattern, schedule.collective.path)
+            for line, pattern in zip(phases, schedule.phases, strict=True)
+        ),
         colors=tuple(_colors(colors)),
         input_queues=_integers(fields["input queues"].after("input queues: ")),
         output_queues=_integers(fields["output queues"].after("output queues: ")),
@@ -106,7 +111,7 @@ def _registers(line: Line) -> Registers:
     return Registers(_integers(pairs), _integers(sources))
 
 
-def _phase(line: Line, path: Path | None) -> Phase:
+def _phase(line: Line, pattern: Pattern, path: Path | None) -> Phase:
     name, about = line.after("phase ").split(": ", 1)
     first, *others = line.below
     kind, axis, *words = first.text.split(", ")
@@ -123,6 +128,7 @@ def _phase(line: Line, path: Path | None) -> Phase:
         about=about,
         roles=tuple(role for role, _ in played),
         regions=tuple(sorted(regions)),
+        pattern=pattern,
         exchange=_exchange(exchanges[0].text) if exchanges else None,
         path=path if "along the path" in words else None,
         detours=tuple(map(_detour, detours)),

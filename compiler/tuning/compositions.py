@@ -7,36 +7,43 @@ that have been combined where they belong go to everybody, or to the root.
 
 from __future__ import annotations
 
+from collc.language.declared_names import OPTIMAL
 from collc.spec import Collective, ContractKind
+from collc.tuning.written import Piece, Pieces, Place, Use, broadcast, reduce, run
 
-COMPOSITIONS: dict[ContractKind, tuple[str, ...]] = {
-    ContractKind.ALLGATHER: ("run linear_gather then broadcast from 0",),
-    ContractKind.ALLREDUCE: ("run chain_reduce_scatter then run direct_allgather",),
-    ContractKind.REDUCE: ("run chain_reduce_scatter then run linear_gather",),
+
+def _run(name: str, along: str = "") -> Piece:
+    return run(Use(name), along=along)
+
+
+COMPOSITIONS: dict[ContractKind, tuple[Pieces, ...]] = {
+    ContractKind.ALLGATHER: ((_run("linear_gather"), broadcast(0)),),
+    ContractKind.ALLREDUCE: ((_run("chain_reduce_scatter"), _run("direct_allgather")),),
+    ContractKind.REDUCE: ((_run("chain_reduce_scatter"), _run("linear_gather")),),
     ContractKind.REDUCE_SCATTER: (
-        "reduce optimal to 0 then run linear_scatter",
-        "reduce optimal to 0 then run binomial_scatter",
+        (reduce(Use(OPTIMAL), 0), _run("linear_scatter")),
+        (reduce(Use(OPTIMAL), 0), _run("binomial_scatter")),
     ),
 }
 
 
-def compositions(kind: ContractKind, place: str) -> tuple[str, ...]:
+def compositions(kind: ContractKind, place: Place) -> tuple[Pieces, ...]:
     """Those of a contract along a line; `place` is where it ends, which is rank 0 or there are
     none."""
-    return COMPOSITIONS.get(kind, ()) if place == "0" else ()
+    return COMPOSITIONS.get(kind, ()) if place == 0 else ()
 
 
-def on_grid(collective: Collective) -> tuple[str, ...]:
+def on_grid(collective: Collective) -> tuple[Pieces, ...]:
     """Those on a grid, by way of its corner."""
     kind, along = collective.contract.kind, collective.counts_along
     within, among = ("rows", "column") if along == "x" else ("columns", "row")
     if kind is ContractKind.ALLGATHER:
-        gathered = f"run {within} by linear_gather then run {among} by linear_gather"
-        return (f"{gathered} then broadcast from 0",)
+        gathered = (_run("linear_gather", along) for along in (within, among))
+        return ((*gathered, broadcast(0)),)
     if kind is ContractKind.REDUCE_SCATTER:
-        summed = "reduce columns by optimal to 0 then reduce row by optimal to 0"
-        dealt = f"run {among} by linear_scatter then run {within} by linear_scatter"
-        return (f"{summed} then {dealt}",)
+        summed = (reduce(Use(OPTIMAL), 0, along) for along in ("columns", "row"))
+        dealt = (_run("linear_scatter", along) for along in (among, within))
+        return ((*summed, *dealt),)
     return ()
 
 

@@ -232,7 +232,7 @@ def _of_few(element: ElementType, operation: Operation | OwnOperation, target: T
         row = Grid("few", len(children), 1, nowhere)
         few = Collective("few", contract, row, (step,), Limits(None, None), (), nowhere)
         schedule = build_schedule(few)
-        predicted = predict(schedule, build_plan(schedule, target)).cycles
+        predicted = predict(build_plan(schedule, target)).cycles
         model = _critical(children, range(len(children)), 1, target).cycles
         found.append(predicted - model)
     return min(found)

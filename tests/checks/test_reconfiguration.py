@@ -260,7 +260,7 @@ def test_pes_of_a_path_are_those_of_the_grid() -> None:
 )
 def test_a_collective_by_itself_tears_nothing_down(advance: Advance, codes: list[str]) -> None:
     plan = with_role(plan_of(*CHAIN, limits=""), 1, "root", sending(advance))
-    found = list(nothing_torn_down(plan.schedules[1], plan.plans[1]))
+    found = list(nothing_torn_down(plan.plans[1]))
     assert [problem.code for problem in found] == codes
     for problem in found:
         assert "in `broadcast` PE (3, 0) tears down color" in problem.message

@@ -58,10 +58,10 @@ def subject_of(
         f"{tree} {target}",
         plan,
         mutants,
-        lambda changed: check_plan(schedule, changed),
+        check_plan,
         lambda changed: judging.texts_of(schedule, changed),
         lambda changed, texts: (
-            run_program(texts, of_one_call(schedule, changed), target, seed=1, repeats=2).problem
+            run_program(texts, of_one_call(changed), target, seed=1, repeats=2).problem
         ),
     )
 
@@ -137,5 +137,5 @@ def test_numbers_are_shared_only_where_they_are_short() -> None:
 def test_what_cannot_be_shared_is_still_refused(fields: dict[str, tuple[int, ...]], code: str):
     schedule, plan = planned("chain", "wse2")
     smaller = replace(plan.target, **fields)
-    found = check_plan(schedule, build_plan(schedule, smaller))
+    found = check_plan(build_plan(schedule, smaller))
     assert code in {problem.code for problem in found}

@@ -79,7 +79,7 @@ def test_an_entry_is_read_back(entry: Entry) -> None:
 
 
 def same(plan: Plan) -> bool:
-    return read_plan(show_plan(plan), plan.collective, plan.target) == plan
+    return read_plan(show_plan(plan), plan.schedule, plan.target) == plan
 
 
 @pytest.mark.parametrize("name", sorted(every_kind_of_collective()))
@@ -99,7 +99,7 @@ def test_a_text_that_says_something_else_is_another_plan() -> None:
     text = show_plan(plan)
     changed = text.replace("advance control", "advance reset", 1)
     assert changed != text
-    assert read_plan(changed, plan.collective, plan.target) != plan
+    assert read_plan(changed, plan.schedule, plan.target) != plan
 
 
 @pytest.mark.parametrize(

@@ -95,6 +95,7 @@ def steps_phase(  # noqa: PLR0913 - what, how it is wired, then how it is carrie
         about=f"{pattern.algorithm} along {where(pattern.axis, path)}",
         roles=roles,
         regions=_regions(pattern, [places for places, _ in groups]),
+        pattern=pattern,
         exchange=Exchange(
             slicing,
             int(areas[stages].max()) + 1 if stages.any() else 0,

@@ -75,6 +75,7 @@ def stream_phases(
                 for index, places in enumerate(groups)
             ),
             regions=_regions(pattern, groups),
+            pattern=pattern,
             exchange=Exchange(pattern.slicing, 0, names, blocks=pattern.blocks, streams=True),
             path=path,
             paired=paired,
