@@ -24,6 +24,7 @@ from typing import Any
 
 from measuring.engine import measured_engine
 from measuring.fitting import Fit, trimmed
+from measuring.pairs import measured_pairs
 from measuring.probes import Probe, probes
 from measuring.programs import measured_programs
 from measuring.rows import measured_cuts, tasks_of
@@ -42,7 +43,7 @@ def measured(target: str, timing: str, parts: Iterable[str], jobs: int) -> Value
     known, values = before(target, timing), Values()
     if "trees" in parts:
         engine = measured_engine(target, timing)
-        values |= engine | measured_trees(target, timing, engine)
+        values |= engine | measured_trees(target, timing, engine) | measured_pairs(target, timing)
         known = with_values(known, values)
     if "rows" in parts:
         known = replace(known, rows=replace(known.rows, **measured_cuts(target, timing)))

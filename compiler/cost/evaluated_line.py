@@ -202,7 +202,8 @@ def _entries(costs: Costs, rows: Unrolled, kept: Ints, kind: Ints) -> Entries:
     combines = (rows.kind[kept] & COMBINES) > 0
     applying = np.where(combines, -(-into // costs.apply_rate), -(-into // costs.move_rate))
     if costs.maps:
-        applying = np.where(combines, costs.combining(into), applying)
+        received = into // costs.words // 2  # of two pairs, each is the result as often
+        applying = np.where(combines, costs.combining(into) + received * costs.taken, applying)
     return Entries(
         kind=kind,
         into=into // costs.per_wavelet,

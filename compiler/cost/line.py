@@ -61,7 +61,8 @@ class LineRun:
     sending: `late[r]` are the cycles by which they begin late, `due[r]` when they are due, -1 if
     there are none. `far` is how far ranks are apart. `passing` is what an operation that stores
     several vectors takes more. `comes[r]` are stretches in which elements that come go before code,
-    from when to when.
+    from when to when. `held[r]` is of how many vectors that is made which r has, and `wins[r]` how
+    often a pair of r is the result where it is combined: as often as one of so many equals.
     """
 
     costs: Costs
@@ -85,6 +86,8 @@ class LineRun:
     far: Distances
     passing: int
     comes: list[list[tuple[int, int]]]
+    held: list[int]
+    wins: list[float]
 
     def sent(self, rank: int) -> int:
         """When a rank's first element leaves its pipeline, which takes longer to fill where nothing
@@ -95,6 +98,12 @@ class LineRun:
         """By how much longer that takes."""
         receives = _sending(self, rank).combines_from is not None
         return 0 if receives else self.costs.send_start
+
+    def combining(self, source: int, words: int) -> int:
+        """Cycles in which so many words of a rank are combined with the receiver's."""
+        costs = self.costs
+        more = int(words * costs.taken * self.wins[source] / costs.words) if costs.taken else 0
+        return costs.combining(words) + more
 
     def hops(self, source: int, rank: int) -> int:
         """How far a rank is from the one that receives its vector."""
@@ -146,6 +155,8 @@ def run_line(  # noqa: PLR0913, PLR0917 - what runs, and what holds it up
         far=distances(phase, pattern, costs.length // costs.latency(1)),
         passing=costs.code.store_passes * phase.passes,
         comes=[[] for _ in roles],
+        held=[1] * pattern.ranks,
+        wins=[0.0] * pattern.ranks,
     )
     for rank in reversed(range(pattern.ranks)):
         _run_rank(run, rank)
@@ -182,14 +193,10 @@ def _end_at_root(run: LineRun, rank: int, place: Place) -> None:
     task behind it counts rounds."""
     costs = run.costs
     run.after[rank] = place
-    told_by_code = costs.maps or _has_rounds(run.roles[rank])
+    counts = any(op.stores and turns > 1 for op, turns in run.roles[rank].repeated)
+    told_by_code = costs.maps or counts
     free = run.free[rank]
     run.done[rank] = costs.done_by_code(place) if told_by_code else costs.done(run.end[rank], free)
-
-
-def _has_rounds(role: Role) -> bool:
-    """Whether a rank stores by several operations."""
-    return any(op.stores and turns > 1 for op, turns in role.repeated)
 
 
 def _store(
@@ -209,21 +216,16 @@ def _store(
         for index, source in enumerate(sources[number * per_round : (number + 1) * per_round]):
             start, last = _take(run, rank, source, end, "previous" if index else "start")
             _settle(run, source, rank, start, last)
-            end = last + costs.answer
+            end = last + costs.last_answer
             if not index and not costs.maps:
                 free = costs.held(issued, free, start, last)
         run.end[rank], run.free[rank] = end, free
-        behind = _behind_storing(costs, place, run.free[rank], end)
+        behind = Place(end, place.depth) if costs.maps else costs.after(end, free)
         if turns > 1:
             behind = replace(behind, time=behind.time + run.late[rank][0] * (not costs.maps))
             behind = _next_round(costs, behind, number, turns)
         place = behind
     return place
-
-
-def _behind_storing(costs: Costs, place: Place, free: int, end: int) -> Place:
-    """Where the code goes on when storing has ended in cycle `end`."""
-    return Place(end, place.depth) if costs.maps else costs.after(end, free)
 
 
 def _next_round(costs: Costs, place: Place, number: int, rounds: int) -> Place:
@@ -250,7 +252,7 @@ def _send(run: LineRun, rank: int, op: Op, source: int | None, place: Place) -> 
         issued = costs.issued(place, "add_after_store" if stored else "add")
         before = issued + (0 if costs.maps else costs.receives) - 1
         start, last = _take(run, rank, source, before, "start")
-        run.first[rank], run.last[rank] = start + costs.answer, last + costs.answer
+        run.first[rank], run.last[rank] = start + costs.answer, last + costs.last_answer
     run.free[rank] = costs.returned(place, issued)
     if source is not None and not costs.maps:
         run.free[rank] = costs.held(issued, run.free[rank], start, last)
@@ -277,8 +279,11 @@ def _take(run: LineRun, rank: int, source: int, before: int, reason: str) -> tup
         wait = Wait(rank, reason, start - arrival, source)
     run.waits[rank].append(wait)
     run.gate[source] = router if opened > arrival else 0
+    both = run.held[rank] + run.held[source]
+    run.held[rank], run.wins[source] = both, run.held[source] / both
     end = max(
-        start + costs.combining(costs.length - 1), run.last[source] + run.start(source) + latency
+        start + run.combining(source, costs.length - 1),
+        run.last[source] + run.start(source) + latency,
     )
     if not costs.maps:
         _comes(run.comes[rank], max(start, end + 1 - costs.length), end + 1)
@@ -324,17 +329,19 @@ def _settle(run: LineRun, source: int, rank: int, start: int, end: int) -> None:
     """Know when `source` has sent all, now that `rank` takes its vector from cycle `start` to
     `end`, and with it when those end that it passes on while they arrive, and so on outwards."""
     costs = run.costs
-    at: int | None = source
-    while at is not None:
+    at = source
+    while True:
         op = _sending(run, at)
         held = max(_held_by_receiver(run, at, rank, start, end), _held_at_gate(run, at))
         run.taken[at] = end
         sent = max(run.last[at], held)
         _finish(run, at, rank, sent, op)
-        rank, at = at, run.pattern.children[at][-1] if op.combines_from else None
+        if not op.combines_from:
+            return
+        rank, at = at, run.pattern.children[at][-1]
         # the rank takes its last child's elements as it sends its own: late if it is held up
-        end = sent - costs.answer
-        start = max(run.first[rank] - costs.answer, end - costs.combining(costs.length - 1))
+        end = sent - costs.last_answer
+        start = max(run.first[rank] - costs.answer, end - run.combining(at, costs.length - 1))
 
 
 def _held_by_receiver(run: LineRun, source: int, rank: int, start: int, end: int) -> int:
@@ -344,7 +351,10 @@ def _held_by_receiver(run: LineRun, source: int, rank: int, start: int, end: int
     queued = costs.buffered(hops)
     if queued >= costs.length:
         return 0
-    taken = max(start + costs.combining(costs.length - 1 - queued), end - costs.combining(queued))
+    taken = max(
+        start + run.combining(source, costs.length - 1 - queued),
+        end - run.combining(source, queued),
+    )
     return taken + costs.hop * hops + 1
 
 

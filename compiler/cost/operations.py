@@ -64,16 +64,17 @@ class Costs:
     rates. `length` is that of a vector in the phase under evaluation, `operands` are what
     instructions take of it: elements, or of pairs the `words` of each.
 
-    `combine` is the time of an element where two are combined, `answer` that from taking a word
-    to sending the result on. `task` is the time from an activation to the task's first
-    instruction, `between` that from the end of one task to the next, at least; `frames` is the
-    `depth` of a task's code, `dispatch` the part of it in which a
-    task that several phases have finds out whose it is. `group` wavelets are taken by an
+    `combine` is the time of an element where two are combined, and `taken` what it takes more where
+    that is a pair and the received one is the result; `answer` is the time from taking the first
+    word of an element to sending its result on, `last_answer` that of the last word. `task` is the
+    time from an activation to the task's first instruction, `between` that from the end of one task
+    to the next, at least; `frames` is the `depth` of a task's code, `dispatch` the part of it in
+    which a task that several phases have finds out whose it is. `group` wavelets are taken by an
     instruction. `control_load` is what it takes to load the registers of a control wavelet behind
     the vector, `map_length` to set the length of what a round of call-backs takes. `shared` says
-    that a task is a function that the program's tasks call. `code` is what pieces of the text
-    take; `prepared` says by operation which of them issues it. With `copies` the vectors are those
-    of another buffer at first.
+    that a task is a function that the program's tasks call. `code` is what pieces of the text take;
+    `prepared` says by operation which of them issues it. With `copies` the vectors are those of
+    another buffer at first.
     """
 
     length: int
@@ -81,7 +82,9 @@ class Costs:
     words: int
     arithmetic: Arithmetic
     combine: int
+    taken: int
     answer: int
+    last_answer: int
     negate_rate: int
     apply_rate: int
     move_rate: int
@@ -201,7 +204,7 @@ class Costs:
 
     def combining(self, words: _Words) -> _Words:
         """Cycles from the first of so many words to the end of the last, where two are combined."""
-        return words * self.combine // self.words
+        return words // self.words * self.combine + words % self.words * (self.answer + 1)
 
     def first_call(self, plan: Plan) -> Place:
         """Where the first phase is called; the launch is in cycle 0."""
@@ -216,21 +219,25 @@ class Costs:
 def costs_of(plan: Plan) -> Costs:
     """The costs of a plan's operations on its target, with the queues of its first phase."""
     target, contract = plan.target, plan.collective.contract
-    engine = target.cycles.engine
+    engine, code = target.cycles.engine, target.code
     arithmetic = arithmetic_of(contract.element, contract.operation)
     combine = arithmetic.cycles_per_element(target)
+    pairs = arithmetic.kind == "map" and contract.element.words > 1
+    value, index = (code.pair_value, code.pair_kept) if pairs else (combine, combine)
     return Costs(
         length=contract.words,
         operands=contract.words,
         words=contract.element.words,
         arithmetic=arithmetic,
         combine=combine,
-        answer=ceil(combine / contract.element.words) - 1,  # the value takes the longer half
+        taken=code.pair_taken - code.pair_kept if pairs else 0,
+        answer=value - 1,
+        last_answer=index - 1,
         negate_rate=_rate(engine.negate_words, contract),
         apply_rate=_combining_rate(contract, target),
         move_rate=_rate(engine.negate_words, contract),
         copy_rate=_rate(engine.negate_words, contract, max(contract.apart, contract.stride)),
-        code=target.code,
+        code=code,
         rows=target.cycles.rows,
         streams=target.cycles.streams,
         prepared=_prepared(contract, arithmetic),
@@ -241,7 +248,7 @@ def costs_of(plan: Plan) -> Costs:
         no_jump=engine.no_jump,
         task=engine.task_start,
         between=engine.between_tasks,
-        frames=target.code.returns,
+        frames=code.returns,
         ramp_up=engine.ramp_up,
         send_start=engine.send_start,
         ramp_down=engine.ramp_down,
@@ -249,7 +256,7 @@ def costs_of(plan: Plan) -> Costs:
         router_queue=target.router_queue,
         output_queue=0,
         input_queue=0,
-        map_length=target.code.map_length * (contract.run_length is not None),
+        map_length=code.map_length * (contract.run_length is not None),
     )
 
 

@@ -31,16 +31,18 @@ class Arithmetic:
 
     def cycles_per_element(self, target: Target) -> int:
         """Cycles to combine one element with one that arrives; the next call of a call-back begins
-        when the one before has returned."""
+        when the one before has returned. Of pairs, those of one whose received pair is not taken,
+        which may take more."""
         if self.kind != "map":
             return self.words
+        if self.words > 1:
+            return target.code.pair_value + target.code.pair_kept
         engine, work = target.cycles.engine, self.work
         return (
-            engine.map_element * self.words
+            engine.map_element
             + engine.scalar * work.scalars
             + engine.float_wait * work.float_waits
             + engine.wide_product * work.wide_products
-            + engine.no_jump * work.no_jumps
         )
 
 

@@ -158,13 +158,11 @@ CHOICES = ("min", "max", "choose")
 @dataclass(frozen=True)
 class Work:
     """Instructions of the call-backs of an element: those of a cycle, how many of them another one
-    waits for, as their result is a float, products of whole numbers of 32 bits, and jumps that are
-    not taken."""
+    waits for, as their result is a float, and products of whole numbers of 32 bits."""
 
     scalars: int = 0
     float_waits: int = 0
     wide_products: int = 0
-    no_jumps: int = 0
 
 
 def work_of(formula: Formula) -> Work:

@@ -54,10 +54,6 @@ _VALUE_OF_PAIR = {
 FLOATS = (ElementType.F32, ElementType.F16)
 _SIXTEEN_BIT = (ElementType.I16, ElementType.U16)
 
-# Of value and index: not measured by `make constants`, but fitted to runs of stars and chains,
-# which take 29.0 to 29.7 cycles a pair on WSE-2 and 31 on WSE-3. That it is two jumps is a guess;
-# long chains of other values take up to 3 % more on WSE-2 (docs/accuracy.md).
-_OF_PAIRS = Work(scalars=23, no_jumps=2)
 _AT_ONCE = Work(scalars=1)
 _CHOSEN = Work(scalars=2)  # compared, then chosen
 
@@ -68,8 +64,9 @@ class OperationFacts:
 
     `ufunc` combines two numbers; of pairs it compares the received value with the own one, and the
     received pair is chosen where that holds. The vector unit combines the types in `vector`, floats
-    only once they are negated if `negated`. For all others a call-back does `work`, or `wide` on
-    numbers of 32 bits if there is one. `rounds`: a result in floats depends on the order.
+    only once they are negated if `negated`. For all other numbers a call-back does `work`, or
+    `wide` on those of 32 bits if there is one; what one takes of pairs is measured as a whole.
+    `rounds`: a result in floats depends on the order.
     """
 
     ufunc: np.ufunc
@@ -92,8 +89,8 @@ class Operation(Enum):
     AND = "and", OperationFacts(np.bitwise_and, _SIXTEEN_BIT, bitwise=True)
     OR = "or", OperationFacts(np.bitwise_or, _SIXTEEN_BIT, bitwise=True)
     XOR = "xor", OperationFacts(np.bitwise_xor, _SIXTEEN_BIT, bitwise=True)
-    ARGMAX = "argmax", OperationFacts(np.greater, work=_OF_PAIRS, of_pairs=True)
-    ARGMIN = "argmin", OperationFacts(np.less, work=_OF_PAIRS, of_pairs=True)
+    ARGMAX = "argmax", OperationFacts(np.greater, of_pairs=True)
+    ARGMIN = "argmin", OperationFacts(np.less, of_pairs=True)
 
     facts: OperationFacts
 

@@ -7,6 +7,7 @@ from dataclasses import asdict, fields
 import pytest
 from measuring.engine import measured_engine
 from measuring.fitting import fitted, trimmed
+from measuring.pairs import measured_pairs
 from measuring.probes import probe_of
 from measuring.programs import measured_programs
 from measuring.rows import measured_cuts, tasks_of
@@ -42,7 +43,9 @@ def test_the_code_between_collectives_is_as_measured(target: str) -> None:
     programs = measured_programs(target, TIMING, known)
     assert programs == {name: getattr(constants.code, name) for name in programs}
     trees = measured_trees(target, TIMING, asdict(constants.engine))
-    assert set(programs) | set(trees) == {field.name for field in fields(Code)}
+    pairs = measured_pairs(target, TIMING)
+    assert pairs == {name: getattr(constants.code, name) for name in pairs}
+    assert set(programs) | set(trees) | set(pairs) == {field.name for field in fields(Code)}
 
 
 @pytest.mark.parametrize("target", TARGETS)

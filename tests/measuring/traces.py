@@ -19,7 +19,9 @@ import fabsim
 from collc.base.files import write_files
 from collc.driver.bundle import Bundle
 from collc.driver.pipeline import compile_text
+from collc.run.buffers import write_vectors
 from collc.run.program import copy_lengths
+from collc.spec.arrays import Array
 
 _CODE = re.compile(r"@(\d+) P(\d+)\.0: \[EX OP\] (?:\^ (\S+): T\d+(\.ut)? (\S+)|(IDLE))")
 _ISSUE = re.compile(r"@(\d+) P(\d+)\.0: \[IS OP\] \^ \S+ T\d+(\.ut)? (\S+)")
@@ -75,8 +77,9 @@ def trace_of(text: str, target: str, timing: str) -> Trace:
     return traced(compile_text(text, "probe.coll", {}, target), timing)
 
 
-def traced(bundle: Bundle, timing: str) -> Trace:
-    """Run what was compiled; dynamic lengths are the most that they may be."""
+def traced(bundle: Bundle, timing: str, given: Array | None = None) -> Trace:
+    """Run what was compiled, a collective by itself on vectors `given` as `write_vectors` takes
+    them, or on zeros; dynamic lengths are the most that they may be."""
     target = bundle.program.target.name
     with tempfile.TemporaryDirectory() as folder:
         write_files(Path(folder), bundle.files)
@@ -86,6 +89,8 @@ def traced(bundle: Bundle, timing: str) -> Trace:
         if not bundle.program.alone:
             lengths = bundle.program.program.lengths
             copy_lengths(simulator, bundle.program, {name: (most,) for name, most in lengths})
+        if given is not None:
+            write_vectors(simulator, bundle.plan.collective.contract, given)
         simulator.launch("run")
         simulator.stop()
         lines = log.read_text(encoding="utf-8").splitlines()

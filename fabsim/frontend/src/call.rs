@@ -3,8 +3,9 @@
 
 use super::ast::{Expr, ExprId, FnDecl};
 use super::compiler::{Compiler, Ev, Frame, InlineReturn, Local, Storage};
-use super::emit::Builder;
-use super::memo::Recall;
+use super::state::builder::Builder;
+use super::state::memo::Recall;
+use super::state::tile::{Argument, Pending};
 use super::stmt::Flow;
 use super::types::{Ty, TypeKind};
 use super::value::{FnRef, Value};
@@ -16,23 +17,6 @@ use std::sync::Arc;
 
 /// More function instances in one program are refused.
 const MAX_INSTANCES: usize = 4000;
-
-/// One parameter of an instance.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub enum Argument {
-    Known(Value),
-    Run(Ty),
-}
-
-/// A function that must be lowered.
-#[derive(Clone, Debug)]
-pub struct Pending {
-    pub function: FnRef,
-    pub arguments: Vec<Argument>,
-    pub id: FunctionId,
-    /// Where users' text led to it, if it is a standard module's.
-    pub caller: Option<Span>,
-}
 
 impl Compiler {
     /// The declaration of a function, which lives as long as the returned tree.

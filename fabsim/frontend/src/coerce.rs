@@ -34,8 +34,8 @@ impl Compiler {
             Value::Pointer(pointer) => pointer.ty,
             Value::Range(_) => Ty::RANGE,
             Value::Dsd(dsd) => dsd.ty,
-            Value::Dsr(dsr) => super::dsr::dsr_type(*dsr),
-            Value::FifoDsr(dsr) => super::dsr::fifo_dsr_type(*dsr),
+            Value::Dsr(dsr) => super::types::dsr_type(*dsr),
+            Value::FifoDsr(dsr) => super::types::fifo_dsr_type(*dsr),
         }
     }
 

@@ -1,16 +1,16 @@
 //! The state of one compilation, and the frame of a function that is being evaluated or lowered.
 
 use super::ast::{Ast, ExprId, FnId};
-use super::census::Census;
-use super::emit::Builder;
 use super::intern::{Interner, Sym};
-use super::layout::LayoutState;
-use super::memo::Memo;
-use super::messages::{silent, Messages};
-use super::module::Module;
 use super::signature::Wanted;
 use super::source::{Provider, SourceMap};
-use super::tile::TileState;
+use super::state::builder::Builder;
+use super::state::census::Census;
+use super::state::layout::LayoutState;
+use super::state::memo::Memo;
+use super::state::messages::{silent, Messages};
+use super::state::module::Module;
+use super::state::tile::TileState;
 use super::types::{Ty, Types};
 use super::value::{ModuleId, Value};
 use super::{err, CompileOptions, Res};

@@ -5,6 +5,7 @@ use super::builtin_run::block_target;
 use super::compiler::{Compiler, Ev, Frame};
 use super::dialect::Form;
 use super::dsd_op::{Controlled, Options};
+use super::types::dsr_type;
 use super::types::Ty;
 use super::value::{DsdValue, Value};
 use super::{err, Res};
@@ -267,20 +268,4 @@ fn stride_registers(shape: &DsdShape) -> usize {
     };
     let dense = usize::from(strides.len() > 1 && strides.last() == Some(&1));
     strides.len().saturating_sub(1 + dense)
-}
-
-/// The type of a register that is known to hold a FIFO.
-pub fn fifo_dsr_type(dsr: Dsr) -> Ty {
-    match dsr.file {
-        DsrFile::Dest => Ty::DSR_FIFO_DEST,
-        DsrFile::Src0 | DsrFile::Src1 => Ty::DSR_FIFO_SRC1,
-    }
-}
-
-pub fn dsr_type(dsr: Dsr) -> Ty {
-    match dsr.file {
-        DsrFile::Dest => Ty::DSR_DEST,
-        DsrFile::Src0 => Ty::DSR_SRC0,
-        DsrFile::Src1 => Ty::DSR_SRC1,
-    }
 }

@@ -4,10 +4,10 @@
 use super::ast::{Ast, Expr, ExprId};
 use super::compiler::{Compiler, Ev, Frame, Stage, MAX_DEPTH};
 use super::intern::Sym;
-use super::place::Order;
 use super::source::{normal, Provider};
+use super::state::layout::{Declared, LiteralSetup};
+use super::state::tile::{OwnColors, TileRequest};
 use super::strict::gathered;
-use super::tile::{OwnColors, TileRequest};
 use super::types::{Ty, TypeKind};
 use super::value::{AnonymousValue, ModuleId, Value};
 use super::{err, Compilation, CompileOptions, Res};
@@ -27,42 +27,6 @@ const MAX_HEIGHT: i128 = 1172;
 
 /// Configurations nested deeper are evaluated for each PE.
 const LITERAL_DEPTH: u32 = 16;
-
-#[derive(Clone, Debug)]
-pub struct Declared {
-    pub export: Export,
-    pub ty: Ty,
-    pub span: Span,
-}
-
-/// A set-up that is the same for all PEs, and the steps of evaluating it.
-#[derive(Clone, Copy)]
-struct LiteralSetup {
-    index: u32,
-    steps: u64,
-}
-
-/// Key of a tile program: the file and the parameters.
-type TileKey = (Option<(PathBuf, bool)>, Option<Value>);
-
-#[derive(Default)]
-pub struct LayoutState {
-    pub rectangle: Option<(u16, u16)>,
-    /// Program of every PE and where it was set.
-    tiles: Vec<Option<(u32, Span)>>,
-    requests: Vec<TileRequest>,
-    request_index: QuickMap<TileKey, u32>,
-    resolved: QuickMap<String, (PathBuf, bool)>,
-    /// Colors of every PE, as indices of `setups`, in order of declaration.
-    colors: Vec<Vec<(u8, u32, Span)>>,
-    setups: Vec<ColorSetup>,
-    setup_index: QuickMap<ColorSetup, u32>,
-    /// What a configuration without names in it led to, by its place and the color.
-    literal_setups: QuickMap<(Span, u8), LiteralSetup>,
-    exports: Vec<Declared>,
-    /// The order of globals in the last program made of a file.
-    pub orders: QuickMap<PathBuf, Order>,
-}
 
 /// Compiles a whole program; runs on the thread with the large stack.
 pub fn compile_design(provider: Provider, path: &Path, options: CompileOptions) -> Compilation {

@@ -1,14 +1,15 @@
 //! CSL text in, `program::Design` out.
 //!
 //! In reading order: `lexer`, `parser*` and `ast` turn text into trees; `types` and `value` are what
-//! programs compute with at compile time; `compiler` holds the state of a compilation, `module`
-//! instances and their globals; `eval`, `access`, `stmt`, `declare` and `call` (`memo` remembers)
-//! walk the trees, computing what is known (`quick` where that is a matter of small integers) and
-//! emitting code (`emit`) for what is not; `coerce` is the rules between types; `builtin*`, `dsd*`,
-//! `dsr`, `task`, `tensor` and `map` are the builtins (`older` what they took before 1.0, `dialect`
-//! what the releases since differ in), which `signature` holds against one table and `registers`
-//! against each other (`strict`: in doubt), and of which `census` keeps a list; `layout`
-//! (with `root`) and `tile` (with `place` and `symbols`) drive the two halves of a program.
+//! programs compute with at compile time; `compiler` holds the state of a compilation, whose parts
+//! are in `state` and know nothing of each other's work; `module` makes instances and their globals;
+//! `eval`, `access`, `stmt`, `declare` and `call` (`memo` remembers) walk the trees, computing what
+//! is known (`quick` where that is a matter of small integers) and emitting code (`emit`) for what is
+//! not; `coerce` is the rules between types; `builtin*`, `dsd*`, `dsr`, `task`, `tensor` and `map`
+//! are the builtins (`older` what they took before 1.0, `dialect` what the releases since differ in),
+//! which `signature` holds against one table and `registers` against each other (`strict`: in doubt),
+//! and of which `census` keeps a list; `layout` (with `root`) and `tile` (with `place` and `symbols`)
+//! drive the two halves of a program.
 
 #![deny(missing_docs)]
 
@@ -56,6 +57,7 @@ mod registers;
 mod root;
 mod signature;
 mod source;
+mod state;
 mod stmt;
 mod stmt_loop;
 mod strict;
@@ -74,8 +76,8 @@ use fabsim_program::sdk::Sdk;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-pub use messages::told_once;
 pub use signature::page as signatures_page;
+pub use state::messages::told_once;
 
 type Res<T> = Result<T, Box<Diagnostic>>;
 

@@ -7,71 +7,11 @@
 //! levels as it took, so that the limits of evaluation are met where they would be without this.
 
 use super::compiler::{Compiler, Frame, Stage, Storage, MAX_DEPTH};
+use super::state::memo::{
+    Known, Numbers, Recall, Results, Watch, MAX_PARAMS, MAX_READS, MAX_RESULTS,
+};
 use super::value::{FnRef, Value};
 use super::Res;
-use fabsim_program::quick_hash::QuickMap;
-
-/// Functions of more parameters are not remembered.
-const MAX_PARAMS: usize = 4;
-/// Sets of arguments that calls of one function read.
-const MAX_READS: usize = 4;
-/// Results kept for one such set; then it starts anew, since neighbours ask alike.
-const MAX_RESULTS: usize = 1 << 12;
-/// After so many calls a function must have been remembered for one in eight.
-const TRIAL: u64 = 1 << 10;
-
-/// Arguments that are numbers; 0 where one is not read.
-pub type Numbers = [i64; MAX_PARAMS];
-
-#[derive(Clone)]
-struct Known {
-    value: Value,
-    steps: u64,
-    levels: u32,
-}
-
-type Results = QuickMap<Numbers, Known>;
-
-/// The calls of one function, by the set of parameters they read.
-#[derive(Default)]
-struct Calls {
-    results: Vec<(u32, Results)>,
-    hits: u64,
-    misses: u64,
-}
-
-impl Calls {
-    fn worthwhile(&self) -> bool {
-        self.misses < TRIAL || self.hits >= self.misses / 8
-    }
-}
-
-/// What is known of all functions, and what is watched while one is evaluated.
-#[derive(Default)]
-pub struct Memo {
-    calls: QuickMap<FnRef, Calls>,
-    /// Counts what a call does beyond returning a value.
-    pub effects: u64,
-    /// The deepest level since the innermost call that is watched began.
-    pub deepest: u32,
-}
-
-/// The state before a call that may be remembered.
-pub struct Watch {
-    function: FnRef,
-    numbers: Numbers,
-    effects: u64,
-    steps: u64,
-    deepest: u32,
-}
-
-pub enum Recall {
-    Found(Value),
-    /// To be evaluated, and remembered.
-    Watched(Watch),
-    /// To be evaluated.
-    No,
-}
 
 impl Compiler {
     /// The result of an earlier call that went the same way.

@@ -3,8 +3,8 @@
 
 use super::ast::GlobalDecl;
 use super::compiler::{Compiler, MAX_ELEMENTS};
-use super::strict;
-use super::tile::TileState;
+use super::state::rule;
+use super::state::tile::TileState;
 use super::types::{round_up, Ty, TypeKind};
 use super::value::{Elements, GlobalRef, ModuleId, Target, Value};
 use super::{err, Res};
@@ -252,7 +252,7 @@ impl Compiler {
             return Ok(());
         }
         self.doubt(
-            strict::MEMORY,
+            rule::MEMORY,
             *across,
             format!("with this the data of the program go over the {limit} bytes that memcpy's code and stack leave of {PE_MEMORY_BYTES}: {taken} in all, without the program's own code"),
         )

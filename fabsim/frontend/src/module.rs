@@ -5,9 +5,10 @@ use super::ast::{Ast, GlobalDecl, GlobalKind};
 use super::compiler::{Compiler, Frame, Stage};
 use super::dialect::OLDER_PARAMS;
 use super::intern::Sym;
-use super::messages::silent;
 use super::signature;
 use super::source::normal;
+use super::state::messages::silent;
+use super::state::module::{Global, GlobalState, Module};
 use super::types::Ty;
 use super::value::{FnRef, GlobalRef, ModuleId, Value};
 use super::{err, lexer, parser, Res};
@@ -21,49 +22,6 @@ use std::rc::Rc;
 const MAX_MODULES: usize = 1000;
 
 const COLOR_COUNT: i128 = COLORS as i128;
-
-pub struct Module {
-    pub ast: Rc<Ast>,
-    pub path: PathBuf,
-    /// One of the embedded standard modules: these may use intrinsics.
-    pub standard: bool,
-    /// What users may name of a standard module.
-    pub rows: Option<&'static signature::Module>,
-    /// Index of a global by name; `u32::MAX` is none.
-    names: Vec<u32>,
-    pub globals: Vec<Global>,
-    pub bindings: Vec<(Sym, Value)>,
-    /// Where it is imported or made the code of a PE; line 0 for the root.
-    imported: Span,
-    /// For a standard module, where users' text imports it, also through others.
-    pub caller: Option<Span>,
-}
-
-#[derive(Clone, Debug)]
-pub struct Global {
-    pub state: GlobalState,
-    /// Address in the PE's memory, once something needs it there.
-    pub address: Option<u32>,
-}
-
-#[derive(Clone, Debug)]
-pub enum GlobalState {
-    Unknown,
-    InProgress,
-    /// Its error has been reported.
-    Failed,
-    /// Constants have their value, variables their initial one.
-    Known(Value, Ty),
-}
-
-impl Module {
-    pub fn find(&self, name: Sym) -> Option<u32> {
-        self.names
-            .get(name.0 as usize)
-            .copied()
-            .filter(|index| *index != u32::MAX)
-    }
-}
 
 impl Compiler {
     pub fn module(&self, id: ModuleId) -> &Module {

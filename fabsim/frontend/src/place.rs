@@ -3,14 +3,12 @@
 //! their places reserved, unless the program before it from the same file used the same ones.
 
 use super::compiler::Compiler;
-use super::messages::silent;
-use super::tile::{TileRequest, TileState};
+use super::state::layout::Order;
+use super::state::messages::silent;
+use super::state::tile::{TileRequest, TileState};
 use super::value::{GlobalRef, ModuleId};
 use super::Res;
 use std::path::Path;
-
-/// Globals with a place, in order: the number of the module in the program, and the declaration.
-pub type Order = Vec<(u32, u32)>;
 
 /// A program is compiled at most so often.
 const ROUNDS: u32 = 3;

@@ -5,7 +5,7 @@
 use super::ast::{Arith, Expr, ExprId, GlobalKind, Unary};
 use super::compiler::{Compiler, Ev, Frame, Storage, MAX_DEPTH};
 use super::intern::Sym;
-use super::module::GlobalState;
+use super::state::module::GlobalState;
 use super::types::Ty;
 use super::value::Value;
 use fabsim_program::program::CompareOp;

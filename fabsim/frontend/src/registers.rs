@@ -4,44 +4,14 @@
 use super::ast::{Expr, ExprId};
 use super::compiler::{Compiler, Ev, Frame};
 use super::dsd_op::Options;
-use super::dsr::dsr_type;
-use super::strict;
-use super::tile::TileState;
+use super::state::registers::{Load, Operation, Registers};
+use super::state::rule;
+use super::state::tile::TileState;
+use super::types::dsr_type;
 use super::types::Ty;
-use super::value::{DsdValue, GlobalRef, ModuleId, Value};
+use super::value::{DsdValue, ModuleId, Value};
 use super::{err, Res};
 use fabsim_program::program::{DsdShape, Dsr, DsrFile, Span};
-use fabsim_program::quick_hash::{QuickMap, QuickSet};
-
-/// Where registers are taken, loaded and used.
-#[derive(Default)]
-pub struct Registers {
-    taken: QuickMap<Dsr, (Span, ModuleId)>,
-    loads: Vec<Load>,
-    operations: Vec<Operation>,
-    /// Variables that are fabric operands of asynchronous operations.
-    fabric_variables: Vec<(GlobalRef, String, Span)>,
-    /// Variables that are assigned to.
-    pub assigned: QuickSet<GlobalRef>,
-}
-
-struct Load {
-    dsr: Dsr,
-    is_async: bool,
-    completes: bool,
-    save_address: bool,
-    single_step: bool,
-}
-
-/// An operation, or a `@map`, with the registers among its operands.
-struct Operation {
-    span: Span,
-    dsrs: Vec<(Dsr, Span)>,
-    is_map: bool,
-    is_async: bool,
-    /// It names a completion, and none of its operands is a fabric DSD.
-    completes: bool,
-}
 
 impl Compiler {
     /// `@get_dsr` hands a register out.
@@ -58,7 +28,7 @@ impl Compiler {
             .or_insert((span, module));
         if first != (span, module) {
             self.doubt(
-                strict::DSR_TWICE,
+                rule::DSR_TWICE,
                 span,
                 format!("{name} is given twice to @get_dsr: hand the register on as a parameter"),
             )?;
@@ -170,7 +140,7 @@ impl Compiler {
             // What a function of constants gives may be one.
             Expr::Call(..) => Ok(()),
             Expr::Name(variable) if f.local(*variable).is_some() => {
-                self.doubt(strict::RUN_TIME_FABRIC, span, message)
+                self.doubt(rule::RUN_TIME_FABRIC, span, message)
             }
             Expr::Name(_) | Expr::Field(..) => {
                 if let Ok(global) = self.global_of(f, arg) {
@@ -179,7 +149,7 @@ impl Compiler {
                 }
                 Ok(())
             }
-            _ => self.doubt(strict::RUN_TIME_FABRIC, span, message),
+            _ => self.doubt(rule::RUN_TIME_FABRIC, span, message),
         }
     }
 
@@ -187,7 +157,7 @@ impl Compiler {
     fn check_length(&mut self, name: &str, ev: &Ev, span: Span) -> Res<()> {
         match ev {
             Ev::Val(Value::Dsd(dsd)) if is_fabric(dsd.ty) && dsd.extent == 0 => self.doubt(
-                strict::EXTENT_ZERO,
+                rule::EXTENT_ZERO,
                 span,
                 format!("@{name}: this fabric DSD has extent 0, which no source describes: give it its length"),
             ),
@@ -205,7 +175,7 @@ impl Compiler {
         }
         let (a, b) = (self.dsr_name(*dest), self.dsr_name(*own));
         self.doubt(
-            strict::DSR_PAIR,
+            rule::DSR_PAIR,
             *span,
             format!("@{name}: {a} and {b} are no valid pair: give them the same number"),
         )
@@ -218,7 +188,7 @@ impl Compiler {
                 advance_switch: true,
                 ..
             } => self.doubt(
-                strict::MAP_ADVANCE,
+                rule::MAP_ADVANCE,
                 span,
                 "@map steps one element at a time: no source says when '.advance_switch' acts then",
             ),
@@ -232,7 +202,7 @@ impl Compiler {
         self.check_taken(registers)?;
         for (variable, message, span) in &registers.fabric_variables {
             if registers.assigned.contains(variable) {
-                self.doubt(strict::RUN_TIME_FABRIC, *span, message.clone())?;
+                self.doubt(rule::RUN_TIME_FABRIC, *span, message.clone())?;
             }
         }
         for operation in &registers.operations {
@@ -251,7 +221,7 @@ impl Compiler {
                 if loads.iter().any(|load| load.save_address) {
                     let name = self.dsr_name(*dsr);
                     self.doubt(
-                        strict::SAVE_ADDRESS,
+                        rule::SAVE_ADDRESS,
                         *span,
                         format!("{name} is loaded with '.save_address': no source shows it on a register {shared}"),
                     )?;
@@ -259,7 +229,7 @@ impl Compiler {
             }
             if registers.lacks_completion(operation) {
                 self.doubt(
-                    strict::DSR_COMPLETION,
+                    rule::DSR_COMPLETION,
                     operation.span,
                     "an operation on DSRs completes as its registers were loaded: give '.activate' or '.unblock' to the @load_to_dsr of the fabric DSD, too",
                 )?;
@@ -277,7 +247,7 @@ impl Compiler {
             if self.uses_memcpy() {
                 let name = self.dsr_name(dsr);
                 self.doubt(
-                    strict::DSR_ZERO,
+                    rule::DSR_ZERO,
                     span,
                     format!(
                         "{name}: memcpy's own code takes number 0 of every class; take another"
@@ -297,26 +267,6 @@ impl Compiler {
             false if stepped == loads.len() => err(span, format!("{name} is loaded with '.single_step = true', which is for @map alone")),
             _ => Ok(()),
         }
-    }
-}
-
-impl Registers {
-    fn loads_of(&self, dsr: Dsr) -> Vec<&Load> {
-        self.loads.iter().filter(|load| load.dsr == dsr).collect()
-    }
-
-    fn is_async(&self, operation: &Operation) -> bool {
-        let loaded = |(dsr, _): &(Dsr, Span)| self.loads_of(*dsr).iter().any(|l| l.is_async);
-        operation.is_async || operation.dsrs.iter().any(loaded)
-    }
-
-    /// Whether an operation on registers says how it completes and none of their loads does.
-    fn lacks_completion(&self, operation: &Operation) -> bool {
-        let mut loads = operation
-            .dsrs
-            .iter()
-            .flat_map(|(dsr, _)| self.loads_of(*dsr));
-        operation.completes && !loads.any(|load| load.completes)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The names under which variables are found in the memory of a PE.
 
 use super::compiler::Compiler;
-use super::module::GlobalState;
+use super::state::module::GlobalState;
 use super::value::Value;
 use fabsim_program::program::Variable;
 

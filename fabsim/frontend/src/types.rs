@@ -1,7 +1,7 @@
 //! The types of CSL, interned: a `Ty` is a number, equal types have equal numbers.
 
 use super::intern::{Interner, Sym};
-use fabsim_program::program::ScalarType;
+use fabsim_program::program::{Dsr, DsrFile, ScalarType};
 use fabsim_program::quick_hash::QuickMap;
 use std::rc::Rc;
 
@@ -430,6 +430,22 @@ impl Types {
 
 pub fn round_up(value: u64, align: u64) -> u64 {
     value.div_ceil(align.max(1)) * align.max(1)
+}
+
+/// The type of a register that is known to hold a FIFO.
+pub fn fifo_dsr_type(dsr: Dsr) -> Ty {
+    match dsr.file {
+        DsrFile::Dest => Ty::DSR_FIFO_DEST,
+        DsrFile::Src0 | DsrFile::Src1 => Ty::DSR_FIFO_SRC1,
+    }
+}
+
+pub fn dsr_type(dsr: Dsr) -> Ty {
+    match dsr.file {
+        DsrFile::Dest => Ty::DSR_DEST,
+        DsrFile::Src0 => Ty::DSR_SRC0,
+        DsrFile::Src1 => Ty::DSR_SRC1,
+    }
 }
 
 #[cfg(test)]

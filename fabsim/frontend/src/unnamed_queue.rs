@@ -2,7 +2,7 @@
 //! compiler finds them a queue. Which one the vendor's compiler takes is not public. [guess]
 
 use super::compiler::{Compiler, Ev};
-use super::tile::TileState;
+use super::state::tile::TileState;
 use super::value::Value;
 use super::{err, Res};
 use fabsim_program::program::{DsdShape, Span, TaskKind, TileProgram};

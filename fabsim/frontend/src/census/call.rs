@@ -1,29 +1,15 @@
 //! Calls of builtins and of the functions of standard modules, with the kinds of their arguments.
 
-use super::kind::{Seen, SeenDsd};
-use super::{Construct, Part};
+use crate::state::census::{Construct, Open, Part, Seen, SeenDsd};
+use crate::types::dsr_type;
+
 use crate::ast::ExprId;
 use crate::compiler::{Compiler, Ev, Frame, Stage};
-use crate::dsr::dsr_type;
 use crate::signature::{Argument, Member, Place, Signature};
 use crate::types::{Ty, TypeKind};
 use crate::value::{ModuleId, Value};
 use crate::Res;
 use fabsim_program::program::Span;
-
-/// A call whose arguments are being evaluated.
-pub struct Open {
-    pub arguments: Vec<(ExprId, Option<Seen>)>,
-    /// What the structs among them configure, their fields, and the fields' kinds.
-    pub fields: Vec<(&'static str, String, String)>,
-}
-
-impl Open {
-    /// The fields but those that are false, which say as much as if they were left out.
-    pub fn set_fields(&self) -> impl Iterator<Item = &(&'static str, String, String)> {
-        self.fields.iter().filter(|(.., kind)| kind != "false")
-    }
-}
 
 /// What reads the fields of a struct, and what the list of constructs calls that.
 const CONFIGURED: [(&str, &str); 17] = [

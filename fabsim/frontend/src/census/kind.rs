@@ -1,31 +1,16 @@
 //! What an argument is: its type as far as it matters, and whether it is known at compile time where
 //! that matters.
 
-use super::{Construct, Part};
 use crate::ast::{Ast, Expr, ExprId};
 use crate::compiler::{Compiler, Ev, Frame};
-use crate::dsr::{dsr_type, fifo_dsr_type};
+use crate::state::census::{Part, Seen, SeenDsd};
+use crate::types::{dsr_type, fifo_dsr_type};
 use crate::types::{Ty, TypeKind};
 use crate::value::{DsdValue, Value};
-use fabsim_program::program::{DsdShape, Dsr, Simd};
+use fabsim_program::program::{DsdShape, Simd};
 
 /// The task id of the teardown dispatcher.
 const TEARDOWN_TASK: u16 = 29;
-
-/// An argument that has been evaluated.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub enum Seen {
-    Dsd(SeenDsd),
-    Dsr(Dsr),
-    Other(String),
-}
-
-/// A DSD: its class with what makes it special, and what it does beyond moving data.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct SeenDsd {
-    pub class: Construct,
-    pub flags: Vec<&'static str>,
-}
 
 impl Compiler {
     /// The kind of the value that the expression `e` has given.

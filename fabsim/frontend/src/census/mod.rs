@@ -16,44 +16,12 @@ mod register;
 mod syntax;
 
 use super::compiler::Compiler;
-use super::tile::TileState;
-use super::value::{GlobalRef, ModuleId};
-use call::Open;
+use super::value::GlobalRef;
+use crate::state::census::{Construct, Part};
+use crate::state::tile::TileState;
 use fabsim_program::diagnostic::Diagnostic;
-use fabsim_program::program::{Dsr, Span};
+use fabsim_program::program::Span;
 use fabsim_program::quick_hash::QuickSet;
-use operation::Operation;
-use register::Load;
-use std::collections::{BTreeMap, HashMap};
-
-/// What has been seen, if a compilation was asked to keep it.
-#[derive(Default)]
-pub struct Census {
-    /// Constructs with the first place of each.
-    seen: BTreeMap<String, Span>,
-    /// Calls of builtins whose arguments are being evaluated, the innermost last.
-    open: Vec<Open>,
-}
-
-/// What has been seen in a tile program that is not complete yet.
-#[derive(Default)]
-pub struct TileCensus {
-    constructs: HashMap<Construct, Span>,
-    loads: HashMap<Load, Span>,
-    operations: HashMap<Operation, Span>,
-    /// Registers, where and in which module they were asked for first.
-    taken: HashMap<Dsr, (Span, ModuleId)>,
-}
-
-/// A construct; what a variable is can be said when all assignments are known.
-pub type Construct = Vec<Part>;
-
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub enum Part {
-    Text(String),
-    /// The word behind a DSD that is in a variable.
-    Variable(GlobalRef),
-}
 
 impl Compiler {
     /// Takes down a construct, if constructs are kept.
@@ -96,18 +64,6 @@ impl Compiler {
         found
             .map(|(text, span)| Diagnostic::new(span, text))
             .collect()
-    }
-}
-
-impl Census {
-    /// Of several places of one construct the first in the text is kept: the order of a program's
-    /// files and functions does not matter.
-    fn add(&mut self, construct: String, span: Span) {
-        let order = |span: &Span| (span.file, span.line, span.column);
-        let first = self.seen.entry(construct).or_insert(span);
-        if order(&span) < order(first) {
-            *first = span;
-        }
     }
 }
 

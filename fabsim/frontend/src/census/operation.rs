@@ -1,34 +1,11 @@
 //! Operations, by the kinds of their operands. A register is what it is loaded with somewhere in the
 //! program, so an operation is described when its tile program is complete.
 
-use super::call::Open;
-use super::kind::Seen;
-use super::register::Load;
-use super::{Construct, Part, TileCensus};
 use crate::compiler::Compiler;
-use crate::dsr::dsr_type;
+use crate::state::census::{Construct, Load, Open, Operand, Operation, Part, Seen, TileCensus};
+use crate::types::dsr_type;
 use fabsim_program::program::{Dsr, DsrFile, Span};
 use std::collections::BTreeSet;
-
-/// An operation or a `@map`: its operands, the destination first.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Operation {
-    is_map: bool,
-    is_async: bool,
-    operands: Vec<Operand>,
-}
-
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-enum Operand {
-    Scalar(&'static str),
-    Dsd {
-        class: Construct,
-        name: String,
-        flags: Vec<&'static str>,
-    },
-    /// A register and the name of its class.
-    Dsr(Dsr, String),
-}
 
 impl Compiler {
     pub fn see_operation(&mut self, name: &str, open: Open, span: Span) {

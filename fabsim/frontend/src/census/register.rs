@@ -1,23 +1,10 @@
 //! Registers: asking for them and loading them.
 
-use super::call::Open;
-use super::kind::{Seen, SeenDsd};
-use super::{Construct, Part};
 use crate::compiler::{Compiler, Ev, Frame};
-use crate::dsr::dsr_type;
+use crate::state::census::{Construct, Load, Open, Part, Seen, SeenDsd};
+use crate::types::dsr_type;
 use crate::value::Value;
-use fabsim_program::program::{Dsr, Span};
-
-/// What a register is loaded with somewhere.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Load {
-    pub dsr: Dsr,
-    /// The class of the DSD.
-    pub class: String,
-    pub flags: Vec<&'static str>,
-    /// Names of the options that are set.
-    pub options: Vec<String>,
-}
+use fabsim_program::program::Span;
 
 impl Compiler {
     /// `@get_dsr` has given `result`.

@@ -4,7 +4,7 @@ use super::table::table;
 use super::{Knowledge, Member, Module};
 use crate::ast::{Ast, Expr, GlobalKind};
 use crate::intern::Interner;
-use crate::{lexer, library, parser, strict};
+use crate::{lexer, library, parser, state::rule};
 use std::path::Path;
 
 fn parsed(module: &Module, interner: &mut Interner) -> Ast {
@@ -103,9 +103,9 @@ fn the_page_is_the_table() {
 #[test]
 fn every_rule_in_doubt_has_its_own_code_and_statement() {
     let page = include_str!("../../../../docs/machine.md");
-    for (n, rule) in strict::ALL.iter().enumerate() {
+    for (n, rule) in rule::ALL.iter().enumerate() {
         let stated = format!("**{}**", rule.stated);
         assert!(page.contains(&stated), "machine.md lacks {}", rule.stated);
-        assert!(strict::ALL[..n].iter().all(|other| other.code != rule.code));
+        assert!(rule::ALL[..n].iter().all(|other| other.code != rule.code));
     }
 }

@@ -1,0 +1,48 @@
+"""What the call-back of pairs takes, whose branches go by the values: from one call to the next.
+
+Each of two PEs has one pair everywhere; which of the two is the result follows from that. All types
+and both operations have one text but for the comparison, and have to take as long.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+from measuring.engine import row
+from measuring.traces import traced
+
+from collc.driver.pipeline import compile_text
+from collc.spec import ElementType, Operation
+from collc.spec.arrays import DTYPE
+
+LENGTH = 4
+SECOND = slice(3, 6)  # the calls of the second pair, and the one behind; the first is the operation
+
+
+def measured_pairs(target: str, timing: str) -> dict[str, int]:
+    """The constants of pairs; AssertionError if it matters which type or operation it is."""
+    types = [element for element in ElementType if element.pair_of]
+    operations = [operation for operation in Operation if operation.of_pairs]
+    found = {_measured(*of, target, timing) for of in product(types, operations)}
+    assert len(found) == 1, f"pairs of one kind take as long as those of another: {found}"
+    return dict(zip(("pair_value", "pair_kept", "pair_taken"), *found, strict=True))
+
+
+def _measured(
+    element: ElementType, operation: Operation, target: str, timing: str
+) -> tuple[int, int, int]:
+    """Of a value, and of its index where the own pair is kept, and where the received one is."""
+    text = f"reduce(x: {element.value}[{LENGTH}], {operation.value}) on row"
+    text = row(2, f"{text} {{ order west_to_east reduce chain to 0 }}")
+    bundle = compile_text(text, "probe.coll", {}, target)
+    lower, higher = (np.array((value, 0), DTYPE[element]) for value in (1, 2))
+    own, better = (lower, higher) if operation is Operation.ARGMAX else (higher, lower)
+    calls = []
+    for received in (own, better):
+        given = np.stack([np.full(LENGTH, one) for one in (own, received)])
+        trace = traced(bundle, timing, given[None, None])
+        calls.append(np.diff(trace.cycles(0, "code", "MAP")[SECOND]).tolist())
+    (value, kept), (same, taken) = calls
+    assert value == same, "no branch of a value's call-back goes by which pair is the result"
+    return value, kept, taken
