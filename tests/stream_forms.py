@@ -10,7 +10,7 @@ from collc.driver.bundle import Bundle
 from collc.driver.pipeline import prove_text
 from collc.emit.render import render
 from collc.lowering import candidate_plans
-from collc.lowering.slots import with_shared_numbers
+from collc.lowering.shared_numbers import with_shared_numbers
 from collc.plan import Plan
 from collc.plan.program import of_one_call
 from collc.schedule import Schedule

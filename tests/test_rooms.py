@@ -75,6 +75,18 @@ def test_a_stage_imports_only_earlier_ones() -> None:
     assert found == {}
 
 
+def test_checks_count_for_themselves() -> None:
+    """What plans and what checks the plan have the plan in common, and nothing else."""
+    found = {
+        str(path.relative_to(ROOT)): module
+        for room, path in files()
+        if room == "checks"
+        for module in imported(path.read_text(encoding="utf-8"))
+        if module.startswith("collc.lowering")
+    }
+    assert found == {}
+
+
 def test_every_file_is_in_a_room() -> None:
     assert {room for room, _ in files()} - FRONT <= set(ORDER)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic
-from collc.checks.counted import colors_of
 from collc.plan import Plan
+from collc.plan.placement import colors_of
 
 
 def color_numbers(plan: Plan) -> Iterator[Diagnostic]:

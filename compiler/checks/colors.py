@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic
-from collc.checks.counted import colors_of
 from collc.checks.resource_report import left_beside, limit_clause, reservations
-from collc.lowering.resources import color_limit
 from collc.plan import Plan
+from collc.plan.placement import colors_of
 
 
 def colors(plan: Plan) -> Iterator[Diagnostic]:
     """C302: more colors than allowed."""
-    needed, available = len(plan.colors), color_limit(plan)
+    needed, available = len(plan.colors), plan.color_limit
     if needed <= available:
         return
     limits = plan.collective.limits

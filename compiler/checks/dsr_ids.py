@@ -10,14 +10,14 @@ stored by one operation, that has no numbers: its operands are DSDs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from collc.base.diagnostics import Diagnostic
 from collc.checks.counted import lane_sides_of
 from collc.checks.resource_report import by_phase, shortage
-from collc.lowering.sharing import shared_dsrs
-from collc.lowering.slots import clashes, slots_of
-from collc.plan import BY_WAVELET, Phase, Plan, Role
+from collc.plan import Phase, Plan, Role
+from collc.plan.operands import controls, sends, stores
+from collc.plan.slots import clashes, slots_of
 
 MEMCPY = 0  # the number that memcpy's code takes of each file [study]
 
@@ -29,7 +29,7 @@ def dsr_ids(plan: Plan) -> Iterator[Diagnostic]:
     alone = max(_in_common(plan) + sum(map(pairs, plan.phases)), sum(map(sources, plan.phases)))
     needed = alone if plan.registers is None else len(used)
     if needed > len(available):
-        what, time_multiplexed = "DSRs of one file", shared_dsrs([plan])
+        what, time_multiplexed = "DSRs of one file", in_turn([plan])
         yield shortage(
             "C307",
             plan,
@@ -60,7 +60,7 @@ def pairs(phase: Phase) -> int:
     sends; in memory what a lane receives."""
     if phase.exchange:
         return lane_sides_of(phase)
-    return _any(phase, _sends) + _any(phase, _controls)
+    return _any(phase, sends) + _any(phase, controls)
 
 
 def sources(phase: Phase) -> int:
@@ -68,8 +68,20 @@ def sources(phase: Phase) -> int:
     or copies one, for the control wavelet; for what a lane receives, and for what it sends."""
     if phase.exchange:
         return lane_sides_of(phase)
-    one_by_one = _any(phase, _stores) and not _any(phase, _stores_several)
-    return one_by_one + _any(phase, _moves) + _any(phase, _controls)
+    one_by_one = _any(phase, stores) and not _any(phase, _stores_several)
+    return one_by_one + _any(phase, _moves) + _any(phase, controls)
+
+
+def in_turn(plans: Iterable[Plan]) -> int:
+    """Numbers of phases that have them in turn: as many as any of them takes. A tree's control
+    wavelet has those of its vector, which is sent before."""
+    return max((_alone(phase) for plan in plans for phase in plan.phases), default=0)
+
+
+def _alone(phase: Phase) -> int:
+    if phase.exchange:
+        return lane_sides_of(phase)
+    return max(1 + _any(phase, sends), sources(phase) - _any(phase, controls))
 
 
 def _in_common(plan: Plan) -> int:
@@ -81,24 +93,12 @@ def _any(phase: Phase, has: Callable[[Role], bool]) -> int:
     return int(any(map(has, phase.roles)))
 
 
-def _stores(role: Role) -> bool:
-    return any(op.stores for op in role.ops)
-
-
 def _stores_several(role: Role) -> bool:
     return any(op.stores and op.vectors > 1 for op in role.ops)
 
 
 def _moves(role: Role) -> bool:
     return any(not op.stores for op in role.ops)
-
-
-def _sends(role: Role) -> bool:
-    return any(op.sends for op in role.ops)
-
-
-def _controls(role: Role) -> bool:
-    return any(op.sends and op.advance in BY_WAVELET for op in role.ops)
 
 
 def _clash(plan: Plan) -> bool:

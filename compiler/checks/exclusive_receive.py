@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from collc.base.diagnostics import Diagnostic
-from collc.checks.counted import colors_of
 from collc.plan import Phase, Plan, Region
+from collc.plan.placement import colors_of
 
 
 def exclusive_receive(plan: Plan) -> Iterator[Diagnostic]:

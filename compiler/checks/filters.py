@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from collc.base.diagnostics import Diagnostic
-from collc.lowering.pe_masks import filtering
 from collc.plan import Phase, Plan, filters_of
+from collc.plan.pe_masks import filtering
 from collc.plan.program import ProgramPlan
 from collc.spec import Collective
 

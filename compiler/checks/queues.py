@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from collc.base.diagnostics import Diagnostic
 from collc.checks.counted import input_queues_of, output_queues_of
 from collc.checks.resource_report import by_phase, shortage
-from collc.lowering.slots import clashes, slots_of
 from collc.plan import Plan
+from collc.plan.slots import clashes, slots_of
 
 _BOTH = ("input_queues", "output_queues")  # a number that is reserved is kept from both kinds
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic
-from collc.checks.counted import switched_colors
 from collc.checks.resource_report import limit_clause, reservations
 from collc.plan import Plan
+from collc.plan.placement import switched_colors
 
 
 def switch_colors(plan: Plan) -> Iterator[Diagnostic]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic
-from collc.checks.counted import tasks_of_phase
+from collc.checks.counted import tasks_in_turn, tasks_of_phase
 from collc.checks.resource_report import by_phase, shortage
-from collc.lowering.sharing import shared_tasks
 from collc.plan import Plan
 
 OWN = 2  # of phases that share colors over time: one is complete, colors are torn down
@@ -23,7 +22,7 @@ def task_ids(plan: Plan) -> Iterator[Diagnostic]:
         counts = by_phase(plan, tasks_of_phase) | {"done": 1}
         what, resources = "local task ids", ("local_task_ids", "colors")
         beside = ("the colors in use",)
-        time_multiplexed = OWN + shared_tasks([plan])
+        time_multiplexed = OWN + tasks_in_turn([plan])
         yield shortage(
             "C306",
             plan,

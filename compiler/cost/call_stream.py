@@ -19,9 +19,9 @@ from collc.cost.phase_timing import Ends, Part, ends_of, parts_of
 from collc.cost.predict import Mask, Times
 from collc.cost.processor import Piece, Processor, Stall, Stretch, Work
 from collc.cost.register_loads import loads
-from collc.lowering.configuration import is_switched
 from collc.lowering.shared_phases import SharedPhase, is_quick, shared_of
 from collc.plan import ColorUse
+from collc.plan.configuration import is_switched
 from collc.plan.placement import received_colors, sent_colors
 from collc.plan.program import ProgramPlan, Use
 from collc.spec import ContractKind

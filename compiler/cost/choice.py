@@ -24,8 +24,8 @@ from collc.lowering import (
 )
 from collc.lowering.concurrent_streams import planned_call_streams
 from collc.lowering.resources import left_by
+from collc.lowering.shared_numbers import with_shared_numbers
 from collc.lowering.sharing import share, shared_dsrs, widest
-from collc.lowering.slots import with_shared_numbers
 from collc.plan import Advance, Plan
 from collc.plan.program import ProgramPlan
 from collc.schedule import Schedule

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from collc.cost.axis_shortcut import NEVER, cycles_or_never
 from collc.lowering import candidate_plans
-from collc.lowering.resources import color_limit
 from collc.lowering.streams import recognised, why_not
 from collc.plan import Phase, Plan
 from collc.schedule.own_slices import asks_own_slices
@@ -52,8 +51,8 @@ def _outdone(plan: Plan, index: int) -> str:
     if not others:
         return "a stream goes together with other choices only"
     fewest = min(len(other.colors) for other in others)
-    if fewest > color_limit(plan):
-        return f"no color is left, a stream takes {fewest} and {color_limit(plan)} are allowed"
+    if fewest > plan.color_limit:
+        return f"no color is left, a stream takes {fewest} and {plan.color_limit} are allowed"
     best = min(cycles_or_never(other) for other in others)
     if best == NEVER:
         return "a stream gets stuck"

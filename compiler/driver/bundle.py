@@ -16,9 +16,9 @@ from collc.driver.html import html_of
 from collc.emit.clock import MEMORY_BYTES
 from collc.emit.render import with_commands
 from collc.language.show import show_spec, show_steps
-from collc.lowering.resources import colors_of
 from collc.plan import Plan
 from collc.plan.dynamic_lengths import Lengths
+from collc.plan.placement import colors_of
 from collc.plan.program import ProgramPlan
 from collc.run import Progress, RunReport
 from collc.run.inputs import Inputs

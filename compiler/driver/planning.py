@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 from collc.base.diagnostics import CollcError, Diagnostic
 from collc.checks.program import check_program
-from collc.checks.roots_of_call import roots_of_call
 from collc.cost import Prediction, predict, unmet_expectations
 from collc.cost.choice import build_call_streams, build_plan, build_program_plan
 from collc.cost.program import predict_program
 from collc.driver.proving import proved, proved_together, refuse_if_any
 from collc.driver.remedies import with_remedies
+from collc.driver.roots_of_call import roots_of_call
 from collc.driver.time_multiplexed import (
     fastest_time_multiplexed,
     with_exact_remedy,

@@ -42,9 +42,10 @@ from collc.emit.registers import (
 from collc.emit.roles import Shape, shape_of
 from collc.lowering.ids import Ids
 from collc.lowering.registers import vector_pairs
-from collc.lowering.resources import hands_over, resets, switched_colors
+from collc.lowering.resources import hands_over, resets
 from collc.lowering.shared_phases import SharedPhase
 from collc.plan import AREA_BITS, Plan, Registers
+from collc.plan.placement import switched_colors
 from collc.schedule import home_pe
 from collc.spec import Collective, ContractKind
 from collc.spec.contract import spanned

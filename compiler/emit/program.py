@@ -17,9 +17,9 @@ from collc.emit.phases import PhaseModel
 from collc.emit.program_colors import ColorModel, color_models
 from collc.emit.registers import GotModel, got
 from collc.emit.streams import StreamModel
-from collc.lowering.configuration import setters
-from collc.lowering.resources import switched_colors
 from collc.lowering.shared_phases import SharedPhase, controls_ready, most_outputs, shared_of
+from collc.plan.configuration import setters
+from collc.plan.placement import switched_colors
 from collc.plan.program import ProgramPlan
 
 MODULES = ("collectives", "beside")  # what begins the names of their modules; then beside_2, ...

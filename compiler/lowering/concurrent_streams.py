@@ -15,9 +15,9 @@ from itertools import islice, product
 import numpy as np
 
 from collc.lowering import memory
-from collc.lowering.pe_masks import Mask, touched_by
-from collc.lowering.sharing import fits, share, shared_dsrs, widest
+from collc.lowering.sharing import share, shared_dsrs, widest
 from collc.plan import Plan
+from collc.plan.pe_masks import Mask, touched_by
 from collc.plan.program import ProgramPlan, Use
 from collc.spec import Program
 from collc.target import Target
@@ -83,7 +83,7 @@ def _connected(calls: tuple[int, ...], touched: list[Mask]) -> list[list[int]]:
 
 def _wants(call_streams: tuple[ProgramPlan, ...]) -> tuple[bool, int]:
     """Whether call streams ask for more than there is, and how many colors they tear down."""
-    fitting = all(fits(one, len(one.target.colors)) for one in call_streams)
+    fitting = all(one.fits(len(one.target.colors)) for one in call_streams)
     return not fitting, sum(color.torn_down for one in call_streams for color in one.colors)
 
 

@@ -14,20 +14,13 @@ from itertools import combinations, count
 
 from collc.lowering import memory
 from collc.lowering.color_queues import queues_of_colors, too_few_queues
-from collc.lowering.configuration import configuration, first_differing
-from collc.lowering.pe_masks import touched_by
 from collc.lowering.registers import dsrs_in_turn
-from collc.lowering.resources import (
-    QueueNeed,
-    colors_of,
-    deal_queues,
-    switched_colors,
-    take,
-    task_ids_of_phase,
-)
+from collc.lowering.resources import QueueNeed, deal_queues, take, task_ids_of_phase
 from collc.lowering.teardown import with_teardown
 from collc.plan import Phase, Plan
-from collc.plan.placement import received_colors, sent_colors
+from collc.plan.configuration import configuration, first_differing
+from collc.plan.pe_masks import touched_by
+from collc.plan.placement import colors_of, received_colors, sent_colors, switched_colors
 from collc.plan.program import ProgramPlan, SharedColor, Use, own_tasks
 from collc.spec import Collective, ContractKind, Program, Reconfigure
 from collc.target import Target
@@ -39,7 +32,7 @@ def share(chosen: tuple[Plan, ...], program: Program, target: Target) -> Program
     if program.reconfigure is Reconfigure.AUTO and not program.rooted:
         for alike in (False, True):
             unchanged = apart(chosen, program, target, alike)
-            if fits(unchanged, most):
+            if unchanged.fits(most):
                 return unchanged
     return _time_multiplexed(chosen, program, target)
 
@@ -370,14 +363,3 @@ def _tasks(plans: Sequence[Plan], program: Program, free: int) -> int:
         return shared
     all_apart = sum(task_ids_of_phase(phase) for plan in plans for phase in plan.phases)
     return max(shared, min(all_apart, free))
-
-
-def fits(plan: ProgramPlan, most: int) -> bool:
-    """Whether a plan uses only numbers that the target has, and few enough colors."""
-    target = plan.target
-    return (
-        len(plan.colors) <= most
-        and all(color.number in target.colors for color in plan.colors)
-        and all(color.input_queue in target.input_queues for color in plan.colors)
-        and all(color.output_queue in target.output_queues for color in plan.colors)
-    )

@@ -128,7 +128,7 @@ class Plan:
     and one output queue for a phase of whole vectors, in which a PE receives on one color and sends
     on one, one of each for every lane of an exchange. `task_ids` and `dsr_ids` are dealt out as
     `collc.lowering.resources` says (DSR ids serve every file). Where there are not enough, phases
-    whose slots no PE has both of have one number (`collc.lowering.slots`); of DSRs `registers` says
+    whose slots no PE has both of have one number (`collc.plan.slots`); of DSRs `registers` says
     which then. `code_bytes` and `data_bytes` are estimates for the largest PE class.
 
     A plan may ask for more than the target has; `collc.checks` refuses it then.
@@ -150,6 +150,12 @@ class Plan:
     def schedule(self) -> Schedule:
         """What the plan carries out."""
         return Schedule(self.collective, tuple(phase.pattern for phase in self.phases))
+
+    @property
+    def color_limit(self) -> int:
+        """How many colors it may use: the collective's own limit, at most the target's."""
+        own, available = self.collective.limits.colors, len(self.target.colors)
+        return available if own is None else min(own, available)
 
     @property
     def streams(self) -> bool:

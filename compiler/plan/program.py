@@ -90,6 +90,16 @@ class ProgramPlan:
             return tuple(number for _, number in self.plans[0].colors)
         return tuple(color.number for color in self.colors)
 
+    def fits(self, most: int) -> bool:
+        """Whether it uses only numbers that the target has, and few enough colors."""
+        target = self.target
+        return (
+            len(self.colors) <= most
+            and all(color.number in target.colors for color in self.colors)
+            and all(color.input_queue in target.input_queues for color in self.colors)
+            and all(color.output_queue in target.output_queues for color in self.colors)
+        )
+
     @property
     def own_tasks(self) -> int:
         """How many of the task ids are the program's own; they come before those of phases."""

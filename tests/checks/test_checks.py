@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 import building as b
 import collc.explanations
 from collc.checks import CHECKS, check_plan
+from collc.checks.counted import tasks_in_turn
+from collc.checks.dsr_ids import in_turn
 from collc.checks.dsr_ids import pairs as pairs_taken
 from collc.checks.dsr_ids import sources as sources_taken
 from collc.cost.choice import build_plan
-from collc.lowering import candidate_plans, registers
+from collc.lowering import candidate_plans, registers, sharing
 from collc.plan import VECTOR, Action, Advance, Direction, Op, Region, Route, Strided
 from collc.plan.ops import NO_SLICES
 from collc.schedule import build_schedule
@@ -127,7 +129,10 @@ def test_the_check_counts_registers_as_the_planner_does():
         b.grid_allreduce(b.two_phase(12, 4), b.binomial(9)),
         b.broadcast(5, 4, 2, 1),
     ):
-        for phase in planned(collective).phases:
+        plan = planned(collective)
+        assert in_turn([plan]) == sharing.shared_dsrs([plan])
+        assert tasks_in_turn([plan]) == sharing.shared_tasks([plan])
+        for phase in plan.phases:
             assert pairs_taken(phase) == registers.pairs_of_phase(phase)
             assert sources_taken(phase) == registers.sources_of_phase(phase)
 

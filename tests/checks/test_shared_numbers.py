@@ -11,9 +11,10 @@ import pytest
 from collc.checks import check_plan
 from collc.cost.choice import build_plan
 from collc.language import parse_source
-from collc.lowering.slots import Slot, slots_of, with_shared_numbers
+from collc.lowering.shared_numbers import with_shared_numbers
 from collc.plan import Plan, Registers, Role
 from collc.plan.program import of_one_call
+from collc.plan.slots import Slot, slots_of
 from collc.run.program import run_program
 from collc.schedule import Schedule, build_schedule
 from collc.target import TARGETS

@@ -24,11 +24,11 @@ from collc.plan import (
     Plan,
     Slices,
 )
-from collc.plan.read import read_entry, read_number, read_op, read_plan
 from collc.plan.show import show_entry, show_number, show_op, show_plan
 from collc.schedule import build_schedule
 from collc.target import TARGETS
 from emitting import every_kind_of_collective
+from tests.reading_plans import read_entry, read_number, read_op, read_plan
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.coll"))
 

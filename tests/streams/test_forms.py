@@ -16,10 +16,10 @@ from collc.checks import check_plan
 from collc.driver.bundle import Bundle
 from collc.driver.pipeline import prove_text
 from collc.plan import Advance
-from collc.plan.read import read_plan
 from collc.plan.show import show_plan
 from collc.run.expected import make_input, mismatch
 from collc.target import TARGETS
+from tests.reading_plans import read_plan
 
 LINES = int(os.environ.get("COLLC_LINES", "12"))  # random ones
 COUNTS = {  # forms by target

@@ -33,9 +33,9 @@ from collc.plan import (
     streams_of,
     thens_of,
 )
-from collc.plan.read import read_plan
 from collc.plan.show import show_plan
 from collc.target import TARGETS
+from tests.reading_plans import read_plan
 
 
 def planned(name: str = "gather", ranks: int = 5, length: int = 23) -> Plan:

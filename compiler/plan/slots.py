@@ -13,20 +13,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
-from itertools import count
 
-from collc.lowering.registers import (
-    PAIRS,
-    Having,
-    dsrs_needed,
-    receives,
-    sends,
-    sources_of_tree,
-    stores,
-    vector_pairs,
-)
-from collc.lowering.resources import take
-from collc.plan import Exchange, Lane, Phase, Plan, Registers, Role, Strided, sides_of
+from collc.plan.model import Exchange, Phase, Plan
+from collc.plan.operands import PAIRS, Having, receives, sends, sources_of_tree, stores
+from collc.plan.ops import Lane, Role
+from collc.plan.regions import Strided
+from collc.plan.stream_ends import sides_of
 from collc.spec.arithmetic import arithmetic_of
 
 
@@ -54,7 +46,7 @@ class Slot:
 @dataclass(frozen=True)
 class Slots:
     """The slots of a plan in the order in which the emitted code numbers them: input and output
-    queues, pairs of DSRs beside the vector's, and sources (`collc.lowering.registers`)."""
+    queues, pairs of DSRs beside the vector's, and sources (`collc.plan.operands`)."""
 
     inputs: tuple[Slot, ...] = ()
     outputs: tuple[Slot, ...] = ()
@@ -76,54 +68,6 @@ def clashes(slots: Sequence[Slot], numbers: Sequence[int]) -> Iterator[tuple[int
         for other, same in zip(slots[:at], numbers[:at], strict=True):
             if number == same and slot.meets(other):
                 yield number, other, slot
-
-
-def with_shared_numbers(plan: Plan) -> Plan:
-    """The plan with queues and registers that phases share, where there are not enough for each to
-    have its own."""
-    slots, target = slots_of(plan), plan.target
-    if not set(plan.output_queues) <= set(target.output_queues) or not set(
-        plan.input_queues
-    ) <= set(target.input_queues):
-        inputs, outputs = _shared_queues(plan, slots)
-        plan = replace(plan, input_queues=inputs, output_queues=outputs)
-    if dsrs_needed(plan.phases) <= len(target.dsr_ids):
-        return plan
-    first = vector_pairs(plan.phases)
-    pairs = _dealt(slots.pairs, range(first, first + len(slots.pairs)), lambda _: frozenset())
-    sources = _dealt(slots.sources, range(len(slots.sources)), lambda _: frozenset())
-    shared = Registers((*range(first), *pairs), sources)
-    needed = max((*shared.pairs, *shared.sources), default=-1) + 1
-    return replace(plan, dsr_ids=take(target.dsr_ids, needed), registers=shared)
-
-
-def _shared_queues(plan: Plan, slots: Slots) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Input and output queues; within an exchange, whose operations run beside each other, none
-    that it receives from has the number of one that it sends to."""
-    target = plan.target
-    outputs = _dealt(slots.outputs, target.output_queues, lambda _: frozenset())
-    exchanges = {i for i, phase in enumerate(plan.phases) if phase.exchange is not None}
-
-    def beside(slot: Slot) -> frozenset[int]:
-        dealt = zip(slots.outputs, outputs, strict=True)
-        return frozenset(n for o, n in dealt if o.phase == slot.phase and slot.phase in exchanges)
-
-    return _dealt(slots.inputs, target.input_queues, beside), outputs
-
-
-def _dealt(
-    slots: Sequence[Slot], available: Iterable[int], kept: Callable[[Slot], frozenset[int]]
-) -> tuple[int, ...]:
-    """For each slot the first number that is not `kept` from it and that no slot of its PEs has
-    yet; past the last one they are made up."""
-    numbers = tuple(available)
-    dealt: list[int] = []
-    for slot in slots:
-        before = zip(slots, dealt, strict=False)
-        taken = kept(slot) | {number for other, number in before if slot.meets(other)}
-        past = count(max((*numbers, *taken), default=-1) + 1)
-        dealt.append(next(n for part in (numbers, past) for n in part if n not in taken))
-    return tuple(dealt)
 
 
 def _slots_of_phase(at: int, phase: Phase, by_call_back: bool) -> Slots:

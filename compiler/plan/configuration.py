@@ -10,9 +10,9 @@ import numpy as np
 
 from collc.base.grids import Grid
 from collc.base.paths import Path
-from collc.lowering.pe_masks import Mask, routing
-from collc.lowering.resources import switched_colors
 from collc.plan import ColorUse, Phase, Route, filters_of
+from collc.plan.pe_masks import Mask, routing
+from collc.plan.placement import switched_colors
 from collc.plan.program import ProgramPlan, Use
 from collc.spec import Collective
 

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic
 from collc.lowering import candidate_plans
-from collc.lowering.configuration import torn_down_by
 from collc.lowering.root_of_call import chosen_roles, role_at, seen_from_the_root
 from collc.lowering.teardown import with_teardown
 from collc.plan import Phase, Role
+from collc.plan.configuration import torn_down_by
 from collc.plan.program import ProgramPlan
 from collc.proof import prove
 from collc.schedule import build_schedule

@@ -7,8 +7,8 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collc.lowering.slots import _bits, _joined
 from collc.plan import Strided
+from collc.plan.slots import _bits, _joined
 
 RUNS = st.builds(
     lambda first, extent, step, gap, repeats: Strided(
