@@ -252,7 +252,7 @@ def _key(word: str) -> str:
 
 def _place(text: str) -> Place:
     word, _, area = text.partition(" ")
-    buffers = {"memory": Buffer.VECTOR, "stage": Buffer.STAGE, "result": Buffer.RESULT}
+    buffers = {"memory": Buffer.VECTOR, "stage": Buffer.STAGE}
     if word in buffers:
         return Memory(buffers[word], int(area or 0))
     return "" if text == NONE else text

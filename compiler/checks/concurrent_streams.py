@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from collc.base.diagnostics import Diagnostic
+from collc.checks.budgets.dsr_ids import in_turn
 from collc.checks.counted import tasks_in_turn
-from collc.checks.dsr_ids import in_turn
 from collc.checks.resource_report import kept_by
 from collc.plan.program import ProgramPlan
 from collc.spec.arithmetic import arithmetic_of

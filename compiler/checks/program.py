@@ -8,12 +8,12 @@ from itertools import combinations
 
 from collc.base.diagnostics import Diagnostic
 from collc.checks import CHECKS, check_plan
+from collc.checks.budgets.dsr_ids import MEMCPY, in_turn
+from collc.checks.budgets.filters import filters_of_program
+from collc.checks.budgets.memory import has_free
 from collc.checks.color_reuse import turns
 from collc.checks.concurrent_streams import call_streams
 from collc.checks.counted import tasks_in_turn
-from collc.checks.dsr_ids import MEMCPY, in_turn
-from collc.checks.filters import filters_of_program
-from collc.checks.memory import has_free
 from collc.checks.noncontiguous_routes import gaps
 from collc.checks.resource_report import kept_by, left_beside
 from collc.checks.teardown import teardown

@@ -7,14 +7,12 @@ place: which bits go together, that a lane has what its rows use, and that slice
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
-from collc.base.diagnostics import Diagnostic
 from collc.base.memoize import memoized
-from collc.checks.by_phase import phases_of, problems
+from collc.checks.by_phase import phases_of
 from collc.plan import AREA_BITS, Exchange, Lane, Phase, Plan, RowKind
 from collc.plan.entries import Ints, bits_of, entries_of, numbers_of, puts_out, table_at, values_of
 from collc.plan.unrolled import unrolled
@@ -27,12 +25,6 @@ USES_OUT = int(RowKind.SENDS | RowKind.RELAYS)
 USES_INTO = int(RowKind.RECEIVES | RowKind.APPLIES)
 DOES = int(USES_OUT | USES_INTO | RowKind.ENDS)
 LARGEST = 0xFFFF  # numbers have 16 bits
-
-
-def row_shapes(plan: Plan) -> Iterator[Diagnostic]:
-    """C319: a row that no text runs."""
-    found = phases_of(StepsPhase, plan)
-    return problems("C319", "no program text does this", found, partial(shape_problem, plan))
 
 
 def step_tables_of(plan: Plan) -> Iterator[tuple[Phase, StepsPhase]]:

@@ -19,7 +19,7 @@ from collc_evaluator import StuckError
 
 from collc.base.diagnostics import CollcError, Diagnostic
 from collc.checks import BUDGETS, CHECKS, check_plan
-from collc.checks.memory import vector_fits
+from collc.checks.budgets.memory import vector_fits
 from collc.cost import cycles_of
 from collc.cost.axis_shortcut import CANDIDATE
 from collc.cost.choice import build_plan

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 import building as b
 import collc.explanations
 from collc.checks import CHECKS, check_plan
+from collc.checks.budgets.dsr_ids import in_turn
+from collc.checks.budgets.dsr_ids import pairs as pairs_taken
+from collc.checks.budgets.dsr_ids import sources as sources_taken
 from collc.checks.counted import tasks_in_turn
-from collc.checks.dsr_ids import in_turn
-from collc.checks.dsr_ids import pairs as pairs_taken
-from collc.checks.dsr_ids import sources as sources_taken
 from collc.cost.choice import build_plan
 from collc.lowering import candidate_plans, registers, sharing
 from collc.plan import VECTOR, Action, Advance, Direction, Op, Region, Route, Strided

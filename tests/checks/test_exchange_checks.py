@@ -104,7 +104,6 @@ def test_an_entry_that_sends_and_relays_is_refused():
     [
         {"vectors": 2},
         {"action": Action.COMBINE},
-        {"receive": Memory(Buffer.RESULT)},
         {"where": Number(2)},
     ],
 )

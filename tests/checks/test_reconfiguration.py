@@ -18,7 +18,8 @@ from programs.texts import program_of
 from collc.base.diagnostics import Diagnostic
 from collc.checks.color_reuse import turns
 from collc.checks.program import check_program
-from collc.checks.teardown import nothing_torn_down, teardown
+from collc.checks.teardown import teardown
+from collc.checks.traffic.nothing_torn_down import nothing_torn_down
 from collc.plan import Advance, ColorUse, Direction, Phase, Role
 from collc.plan.program import ProgramPlan
 

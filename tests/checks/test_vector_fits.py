@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from collc.base.diagnostics import CollcError
-from collc.checks.memory import memory, vector_fits
+from collc.checks.budgets.memory import memory, vector_fits
 from collc.cli import commands
 from collc.driver import proving
 from collc.driver.pipeline import compile_text

@@ -43,7 +43,7 @@ numbers = st.builds(
     st.lists(small, max_size=5).map(tuple),
 )
 memories = st.one_of(
-    st.sampled_from([VECTOR, Memory(Buffer.RESULT)]),
+    st.just(VECTOR),
     st.builds(Memory, st.just(Buffer.STAGE), small),
 )
 places = st.one_of(memories, st.sampled_from(["", "row_even", "exchange_forward_0"]))
