@@ -5,9 +5,9 @@ well what is fitted to tasks fits.
 
     python tests/constants.py [--timing TABLE] [--only PART] [--check] [--jobs N]
 
-The parts are trees, streams, rows and programs. The table is one of fabsim's; those of other tables
-stay as they are in the file. With `--check` nothing is written, and the status is 1 if something
-has changed.
+The parts are trees, streams, rows, programs and short collectives. The table is one of fabsim's;
+those of other tables stay as they are in the file. With `--check` nothing is written, and the
+status is 1 if something has changed.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from measuring.pairs import measured_pairs
 from measuring.probes import Probe, probes
 from measuring.programs import measured_programs
 from measuring.rows import measured_cuts, tasks_of
+from measuring.short import measured_short
 from measuring.streams import measured_streams
 from measuring.trees import measured_trees
 
@@ -35,7 +36,7 @@ from collc.target import TARGETS
 from collc.target.constants import FILE, TIMING, Code, Constants, Engine, constants_of
 
 Values = dict[str, Any]
-PARTS = ("trees", "streams", "rows", "programs")
+PARTS = ("trees", "streams", "rows", "programs", "short")
 
 
 def measured(target: str, timing: str, parts: Iterable[str], jobs: int) -> Values:
@@ -57,7 +58,10 @@ def measured(target: str, timing: str, parts: Iterable[str], jobs: int) -> Value
         fit = measured_streams(target, timing, known)
         print(f"{target} streams: off by {fit.error:.1f} cycles, at most {fit.worst}")
         streams |= fit.cycles
-    found = values_of(known) | {"streams": streams}
+    short = {"own": asdict(known.own), "token": asdict(known.token)}
+    if "short" in parts:
+        short = measured_short(target, timing)
+    found = values_of(known) | {"streams": streams, "short": short}
     return dict(sorted(found.items())) | {"rows": asdict(known.rows)}
 
 

@@ -28,6 +28,7 @@ from collc.schedule import BroadcastPhase, ReducePhase, Schedule, ascending
 Times = npt.NDArray[np.int64]
 
 NEVER = 1 << 62  # more cycles than any plan takes
+EARLIEST = 16  # cycles: no PE sends that much before it is ready, and line evaluation begins in 0
 CANDIDATE = 20_000_000  # looks at a PE that a plan gets before it is chosen (D122): about a second
 
 
@@ -109,7 +110,7 @@ class _Axes:
         low, high = pattern.stretch
         step = 1 if ascending(pattern.order) else -1
         time, depth = (of[low : high + 1][::step] for of in (self.time, self.depth))
-        began = int(time.min())
+        began = int(time.min()) - EARLIEST
         ready = (time - began).tobytes(), depth.tobytes()
         run = _run(
             _Line(_key(costs), _meaning(_Of(self.plan.phases[index], pattern)), ready, costs)
@@ -121,13 +122,13 @@ class _Axes:
         """The cycle in which all are done to whom the root sends its vector."""
         costs = costs_of_phase(self.costs, self.plan, index)
         root = self._at_home()
-        first = costs.returned(root, costs.issued(root, "send"))
+        first = costs.sent(root)
         across = max(pattern.x, pattern.width - 1 - pattern.x)
         farthest = across + max(pattern.y, pattern.height - 1 - pattern.y)
         arrives = first + costs.send_start + costs.latency(0) + costs.hop * farthest
         copies = self._latest() + costs.issued(Place(0, 0), "copy")
         end = max(arrives, copies) + costs.length - 1
-        return costs.done(end)
+        return max(costs.done(end), first + costs.short.finish if costs.short else 0)
 
     def _at_home(self) -> Place:
         return Place(int(self.time[self.home]), int(self.depth[self.home]))

@@ -22,8 +22,9 @@ from dataclasses import dataclass, replace
 
 from collc.cost.contention import Crowd
 from collc.cost.noncontiguous import Distances, distances
+from collc.cost.opening import finish_word, move_on
 from collc.cost.operations import Costs, Place
-from collc.plan import BY_WAVELET, Advance, Op, Phase, Role
+from collc.plan import BY_WAVELET, Op, Phase, Role
 from collc.plan.placement import passes_on, roles_of_ranks
 from collc.schedule import ReducePhase
 
@@ -153,7 +154,7 @@ def run_line(  # noqa: PLR0913, PLR0917 - what runs, and what holds it up
         late=late or [(0, 0)] * pattern.ranks,
         due=[(-1, -1)] * pattern.ranks,
         far=distances(phase, pattern, costs.length // costs.latency(1)),
-        passing=costs.code.store_passes * phase.passes,
+        passing=0 if costs.short else costs.code.store_passes * phase.passes,
         comes=[[] for _ in roles],
         held=[1] * pattern.ranks,
         wins=[0.0] * pattern.ranks,
@@ -208,9 +209,10 @@ def _store(
     per_round, turns = rounds
     for number in range(turns):
         again = number and not costs.maps  # the task behind one operation issues the next
-        issued = place.time if again else costs.issued(place, "store") + run.passing
+        operation = costs.storing(sends=loads_own)
+        issued = place.time if again else costs.issued(place, operation) + run.passing
         free = issued if costs.maps else costs.returned(place, issued)
-        if loads_own and not number and not costs.maps:
+        if loads_own and not number and not costs.maps and not costs.short:
             free += costs.code.own_vector_read
         end = issued - 1 if costs.maps else issued + costs.receives - 1
         for index, source in enumerate(sources[number * per_round : (number + 1) * per_round]):
@@ -246,7 +248,7 @@ def _send(run: LineRun, rank: int, op: Op, source: int | None, place: Place) -> 
     stored = len(run.roles[rank].ops) > 1
     if source is None:
         issued = costs.issued(place, "send")
-        run.first[rank] = costs.returned(place, issued)
+        run.first[rank] = costs.sent(place, leaf=True)
         run.last[rank] = run.first[rank] + costs.length - 1
     else:
         issued = costs.issued(place, "add_after_store" if stored else "add")
@@ -371,6 +373,9 @@ def _held_at_gate(run: LineRun, source: int) -> int:
 def _finish(run: LineRun, source: int, rank: int, end: int, op: Op) -> None:
     """The vector of `source` has left in cycle `end`; routers move on behind it."""
     costs = run.costs
+    if costs.short:
+        finish_word(run, source, rank, end, op)
+        return
     by_code = costs.maps and op.combines_from is not None
     free = run.free[source]
     place = Place(end, run.frame[source].depth) if by_code else costs.after(end, free)
@@ -382,17 +387,6 @@ def _finish(run: LineRun, source: int, rank: int, end: int, op: Op) -> None:
         end = costs.returned(place, costs.issued(place, "control"))
         place = costs.after(end, end)
         run.done[source] = costs.done(end, end)
-    if op.advance is Advance.CONTROL:
-        left = end + costs.send_start + costs.ramp_up
-        _open(run, rank, op.sends_on or "", left + costs.hop * run.apart(source, rank))
-        _open(run, source, op.sends_on or "", left + costs.hop)
-    elif op.advance is Advance.OWN_ROUTER:
-        _open(run, source, op.sends_on or "", end + run.start(source) + costs.ramp_up)
+    move_on(run, source, rank, end, op)
     run.end[source] = end
     run.after[source] = place
-
-
-def _open(run: LineRun, router: int, color: str, cycle: int) -> None:
-    """A router that was closed for a color lets vectors pass from `cycle` on."""
-    if color in run.opens[router]:
-        run.opens[router][color] = cycle

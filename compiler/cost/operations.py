@@ -18,11 +18,12 @@ from collc.base.memoize import memoized
 from collc.lowering.resources import queues_of_phase
 from collc.plan import Plan
 from collc.plan.entries import Ints
+from collc.plan.short import is_short, stores_by_registers
 from collc.spec import Contract, ContractKind
 from collc.spec.arithmetic import Arithmetic, arithmetic_of
 from collc.spec.simd import PAIR, WIDE
 from collc.target import Target
-from collc.target.constants import Code, RowCode, StreamCode
+from collc.target.constants import Code, RowCode, ShortCode, StreamCode
 
 _Words = TypeVar("_Words", int, Ints)
 
@@ -43,8 +44,16 @@ BY_CALL_BACK = BY_VECTOR | {
     "add": "add_by_map",
     "add_after_store": "add_by_map",
 }
-# A barrier has a token for a vector.
-BY_TOKEN = BY_VECTOR | {"store": "store_token"}
+# A word that has come to a short collective is combined with its own before or behind storing.
+BY_WORD = {
+    "store": "store",
+    "joint": "joint",
+    "send": "send",
+    "add": "add",
+    "add_after_store": "add",
+    "control": "control",
+    "copy": "copy",
+}
 # Where the length is given at run time, each vector has an operation of its own.
 BY_LENGTH = BY_VECTOR | {"store": "store_one"}
 
@@ -72,9 +81,11 @@ class Costs:
     which a task that several phases have finds out whose it is. `group` wavelets are taken by an
     instruction. `control_load` is what it takes to load the registers of a control wavelet behind
     the vector, `map_length` to set the length of what a round of call-backs takes. `shared` says
-    that a task is a function that the program's tasks call. `code` is what pieces of the text take;
-    `prepared` says by operation which of them issues it. With `copies` the vectors are those of
-    another buffer at first.
+    that a task is a function that the program's tasks call. `code` is what pieces of the text
+    take; `prepared` says by operation which of them issues it. With `copies` the vectors are those
+    of another buffer at first. `short` are the pieces of a short collective, whose phase is `fresh`
+    if nothing has come before to a PE that only sends in it, and whose roots store `by_registers`
+    or by DSDs.
     """
 
     length: int
@@ -113,6 +124,9 @@ class Costs:
     control_load: int = 0
     map_length: int = 0
     shared: bool = False
+    short: ShortCode | None = None
+    fresh: bool = True
+    by_registers: bool = False
 
     @property
     def per_wavelet(self) -> int:
@@ -144,13 +158,29 @@ class Costs:
 
     def issued(self, place: Place, operation: str) -> int:
         """The cycle in which an operation prepared at `place` is issued."""
-        cycles: int = getattr(self.code, self.prepared[operation])
+        cycles: int = getattr(self.short or self.code, self.prepared[operation])
         return place.time + cycles + self.control_load * (operation == "control")
 
     @property
     def receives(self) -> int:
         """From the issue of an operation that receives until it may have an element."""
         return self.code.receives
+
+    def storing(self, *, sends: bool) -> str:
+        """How a PE stores, one that `sends` then or not."""
+        return "joint" if self.short and (sends or not self.by_registers) else "store"
+
+    def sent(self, place: Place, *, leaf: bool = False) -> int:
+        """The cycle in which the first element moves of a vector that is sent as it is; a `leaf` of
+        a short collective sends it before anything else."""
+        if self.short:
+            return place.time + (self.short.leaf if leaf and self.fresh else self.short.send)
+        return self.returned(place, self.issued(place, "send"))
+
+    def behind_word(self, sent: int) -> Place:
+        """Where the code goes on that has sent a word and waited for it."""
+        assert self.short, "only short collectives wait for what they send"
+        return Place(sent + (self.short.behind if self.fresh else 1), self.frames)
 
     def returned(self, place: Place, issued: int) -> int:
         """The first cycle that the code leaves to an operation issued at its end."""
@@ -208,17 +238,21 @@ class Costs:
 
     def first_call(self, plan: Plan) -> Place:
         """Where the first phase is called; the launch is in cycle 0."""
+        if self.short:
+            return Place(self.code.launch + self.short.begun, self.code.returns)
         barrier = plan.collective.contract.kind is ContractKind.BARRIER
-        begins = self.code.token_alone if barrier else self.code.buffer
+        begins = self.code.token if barrier else self.code.buffer
         begun = self.code.launch + begins * bool(plan.phases)
         first_pass = self.first_pass_cycles(alone=not plan.phases)
         return Place(begun + first_pass, self.code.returns)
 
 
 @memoized
-def costs_of(plan: Plan) -> Costs:
-    """The costs of a plan's operations on its target, with the queues of its first phase."""
+def costs_of(plan: Plan, alone: bool = True) -> Costs:
+    """The costs of a plan's operations on its target, with the queues of its first phase; a
+    collective that is `alone` may be a short one."""
     target, contract = plan.target, plan.collective.contract
+    short = _short(plan) if alone else None
     engine, code = target.cycles.engine, target.code
     arithmetic = arithmetic_of(contract.element, contract.operation)
     combine = arithmetic.cycles_per_element(target)
@@ -240,7 +274,7 @@ def costs_of(plan: Plan) -> Costs:
         code=code,
         rows=target.cycles.rows,
         streams=target.cycles.streams,
-        prepared=_prepared(contract, arithmetic),
+        prepared=BY_WORD if short else _prepared(contract, arithmetic),
         copies=contract.result is not None,
         load=engine.dsr_load,
         issue=engine.op_issue,
@@ -257,7 +291,17 @@ def costs_of(plan: Plan) -> Costs:
         output_queue=0,
         input_queue=0,
         map_length=code.map_length * (contract.run_length is not None),
+        short=short,
+        by_registers=stores_by_registers(plan),
     )
+
+
+def _short(plan: Plan) -> ShortCode | None:
+    """The pieces of a short collective, if it is one."""
+    if not is_short(plan):
+        return None
+    barrier = plan.collective.contract.kind is ContractKind.BARRIER
+    return plan.target.cycles.token if barrier else plan.target.cycles.own
 
 
 def _combining_rate(contract: Contract, target: Target) -> int:
@@ -276,8 +320,6 @@ def _rate(words: int, contract: Contract, apart: int = 0) -> int:
 def _prepared(contract: Contract, arithmetic: Arithmetic) -> Mapping[str, str]:
     if arithmetic.kind == "map":
         return BY_CALL_BACK
-    if contract.kind is ContractKind.BARRIER:
-        return BY_TOKEN
     return BY_VECTOR if contract.run_length is None else BY_LENGTH
 
 
@@ -294,6 +336,7 @@ def costs_of_phase(costs: Costs, plan: Plan, index: int) -> Costs:
         input_queue=depth_of(target.input_queue_words, plan.input_queues[into]),
         length=costs.operands // PAIR if paired else costs.operands,
         group=WIDE if plan.phases[position].wide else 1,
+        fresh=all(earlier.axis == plan.phases[index].axis for earlier in plan.phases[:index]),
     )
 
 

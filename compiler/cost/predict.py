@@ -225,7 +225,7 @@ def _broadcast(progress: _Progress, pattern: BroadcastPhase) -> None:
     distances = np.abs(progress.x - pattern.x) + np.abs(progress.y - pattern.y)
     at = np.unravel_index(int(distances.argmin()), distances.shape)
     root = Place(int(progress.time[at]), int(progress.depth[at]))
-    first = costs.returned(root, costs.issued(root, "send"))
+    first = costs.sent(root)
     arrival = first + costs.send_start + costs.latency(0) + costs.hop * distances
     copies = progress.time + costs.issued(Place(0, 0), "copy") + progress.depth
     start = np.maximum(arrival, copies)
@@ -233,6 +233,8 @@ def _broadcast(progress: _Progress, pattern: BroadcastPhase) -> None:
     end = start + costs.length - 1
     progress.end = max(progress.end, int(end.max()))
     progress.time = end + 1 + costs.task
+    if costs.short:
+        progress.time[at] = first + costs.short.finish - costs.code.done
     progress.depth = np.full_like(end, costs.frames)
     progress.done = progress.time + costs.code.done
     farthest = np.unravel_index(int(end.argmax()), end.shape)

@@ -18,7 +18,7 @@ from collc.cost.call_stream import Call, CallStream, call_stream_of
 from collc.cost.calls import finished
 from collc.cost.operations import costs_of
 from collc.cost.predict import Mask, Prediction, Times, predict
-from collc.cost.roots import at_root
+from collc.cost.roots import AtRoot, at_root
 from collc.plan.dynamic_lengths import Lengths
 from collc.plan.program import ProgramPlan
 from collc.schedule.lengths import collective_of_length
@@ -51,7 +51,7 @@ class _Run:
     over: Times
     by_code: Mask
     lengths: Lengths = field(default_factory=dict)  # and roots, of the run
-    known: dict[tuple[str, int], tuple[CallStream, Times]] = field(default_factory=dict)
+    known: dict[tuple[str, int], tuple[CallStream, AtRoot]] = field(default_factory=dict)
 
     @property
     def switching(self) -> int:
@@ -70,27 +70,28 @@ class _Run:
         collective = plan.plans[index].collective
         return index, collective if length is None else collective_of_length(collective, length)
 
-    def begins(self, call_stream: CallStream, number: int, call: int) -> Times | int:
+    def begins(
+        self, call_stream: CallStream, number: int, call: int
+    ) -> tuple[Times | int, Times | int]:
         """Turn the call stream to the plan for the root of the call, if it has one, the first rank
-        if none is given. What it takes a PE to find out which part it has."""
+        if none is given. What it takes a PE to find out which part it has, and to return more."""
         if not self.plan.program.rooted:
-            return 0
+            return 0, 0
         name = self.plan.program.calls[call]
         choice = next((one for one in self.plan.program.rooted if one.name == name), None)
         root = self.lengths.get(choice.root, (0,) * (number + 1))[number] if choice else 0
         if (name, root) not in self.known:
             none = np.zeros_like(self.over)
-            found, plan, asked = none, call_stream.plan, none
+            at = AtRoot(call_stream.plan, none, none, none)
             if choice is not None:
-                at = at_root(plan, choice, root)
-                found, plan, asked = at.found, at.plan, at.asked
+                at = at_root(call_stream.plan, choice, root)
             calls = call_stream.calls
-            other = call_stream_of(plan, self.over, calls.turns, calls.joined)
-            other.asked = asked
-            self.known[name, root] = other, found
-        other, found = self.known[name, root]
+            other = call_stream_of(at.plan, self.over, calls.turns, calls.joined)
+            other.asked = at.asked
+            self.known[name, root] = other, at
+        other, at = self.known[name, root]
         call_stream.turns_to(other)
-        return found
+        return at.found, at.returns
 
     def call_stream(self, number: int, call: int) -> CallStream:
         """Which call stream a call of a round is in."""
@@ -181,14 +182,15 @@ def _calls(run: _Run, number: int, place: int) -> list[tuple[CallStream, Call]]:
         index, collective = run.called(number, call)
         name = plan.plans[index].collective.name
         call_stream = run.of_name[name]
-        costs = costs_of(replace(plan.plans[index], collective=collective))
+        costs = costs_of(replace(plan.plans[index], collective=collective), alone=False)
         if call == turn[0]:
             reached = reached + call_stream.calls.to_turn(place, launch=first)
         first_of = place if call == turn[0] else None
-        reached = reached + run.begins(call_stream, number, call)
+        found, returns = run.begins(call_stream, number, call)
+        reached = reached + found
         reached = reached + call_stream.calls.to_run(costs, collective, first_of, launch=first)
         behind = call_stream.calls.behind(place, launch=first)
-        depth = costs.code.returns + behind + costs.code.jump * run.by_code
+        depth = costs.code.returns + behind + costs.code.jump * run.by_code + returns
         made = Call(call_stream.plan.index_of(name, 0), costs, reached, depth)
         if plan.call_streams:
             reached = call_stream.returned(made)

@@ -2,8 +2,9 @@
 to find that out, as `compiler/emit/calls.py` writes it.
 
 A PE compares its rank with the root, and begins one of three collectives: that of PEs behind the
-root, that of the root, that of PEs before it (`RootChoice.names`). They differ in their phases'
-numbers, by which tasks that all phases have ask whose they are.
+root, that of the root, that of PEs before it (`RootChoice.names`). The root is found by one test,
+the others by two; it returns by a jump to where all do. They differ in their phases' numbers, by
+which tasks that all phases have ask whose they are.
 """
 
 from __future__ import annotations
@@ -20,15 +21,19 @@ from collc.plan.program import ProgramPlan
 from collc.schedule import build_schedule
 from collc.spec import RootChoice
 
+OWN = 1  # which of the three is the root's
+
 
 @dataclass(frozen=True)
 class AtRoot:
     """A plan whose first collective of a choice is the one with a root; `asked` is by PE which of
-    the three it begins, `found` what finding that out takes."""
+    the three it begins, `found` what finding that out takes, `returns` what its return takes more.
+    """
 
     plan: ProgramPlan
     asked: Times
     found: Times
+    returns: Times
 
 
 def at_root(plan: ProgramPlan, choice: RootChoice, root: int) -> AtRoot:
@@ -48,9 +53,10 @@ def at_root(plan: ProgramPlan, choice: RootChoice, root: int) -> AtRoot:
     asked = _asked(plan, choice, root, index)
     engine = plan.target.cycles.engine
     holds, fails = engine.scalar + engine.no_jump, engine.scalar + engine.jump
-    tests = np.array((holds, 2 * fails, fails + holds))  # the root is read before
+    tests = np.array((fails + holds, holds, 2 * fails))  # the root is read before
     changed = replace(plan, plans=tuple(plans))
-    return AtRoot(changed, asked, engine.scalar + tests[asked])
+    returns = plan.target.code.jump * (asked == OWN)
+    return AtRoot(changed, asked, engine.scalar + tests[asked], returns)
 
 
 def _phases(

@@ -42,7 +42,7 @@ def tree_bound_of(schedule: Schedule, costs: Costs, first_call: Place) -> int | 
             if isinstance(following, ReducePhase) and _meets(phase, following):
                 ranks.append(following.ranks)
             cycles = _sides(ranks, costs)
-            begins = _sent(costs, place)
+            begins = _sent(costs, place, leaf=index == 0)
             index += len(ranks)
         elif isinstance(phase, BroadcastPhase):
             cycles = costs.length + costs.latency(_farthest(phase)) - 1
@@ -61,9 +61,9 @@ def _meets(phase: ReducePhase, following: ReducePhase) -> bool:
     return same and following.order is not phase.order
 
 
-def _sent(costs: Costs, place: Place) -> int:
+def _sent(costs: Costs, place: Place, *, leaf: bool = False) -> int:
     """The cycle of the first element of a vector that is sent in the function called at `place`."""
-    return costs.returned(place, costs.issued(place, "send")) + costs.send_start
+    return costs.sent(place, leaf=leaf) + costs.send_start
 
 
 def _sides(ranks: Sequence[int], costs: Costs) -> int:

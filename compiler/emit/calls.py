@@ -87,13 +87,14 @@ def entries_of(plan: ProgramPlan, modules: tuple[ModuleModel, ...]) -> Iterator[
 
 
 def _by_root(name: str, parts: tuple[ModuleModel, ...]) -> Iterator[str]:
-    """What a PE does by the side on which the root is, seen from it."""
+    """What a PE does by the side on which the root is, seen from it: the root first, for which all
+    others wait."""
     behind, own, before = parts
-    for relation, part in (("<", behind), (">", before)):
+    for relation, part in (("==", own), ("<", behind)):
         yield f"if (root {relation} params.{name}_rank) {{"
         yield from (f"  {line}" for line in _beginning(part))
         yield "}"
-    yield from _beginning(own)
+    yield from _beginning(before)
 
 
 def _rank(choice: RootChoice, site: SiteModel) -> str:

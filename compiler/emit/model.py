@@ -24,7 +24,7 @@ from collc.emit.grid_places import SiteModel, coordinates, site_model, where
 from collc.emit.names import Combine, combine_of
 from collc.emit.order import numpy_combine, order_of, rounds
 from collc.emit.paths import PathModel, path_model
-from collc.emit.phases import PhaseModel, Surroundings, entries_of, phase_model
+from collc.emit.phases import PhaseModel, entries_of, phase_model
 from collc.emit.reference import (
     numpy_callback,
     numpy_operands,
@@ -40,12 +40,14 @@ from collc.emit.registers import (
     registers_of_vector,
 )
 from collc.emit.roles import Shape, shape_of
+from collc.emit.surroundings import Surroundings
 from collc.lowering.ids import Ids
 from collc.lowering.registers import vector_pairs
 from collc.lowering.resources import hands_over, resets
 from collc.lowering.shared_phases import SharedPhase
 from collc.plan import AREA_BITS, Plan, Registers
 from collc.plan.placement import switched_colors
+from collc.plan.short import is_short, stores_by_registers
 from collc.schedule import home_pe
 from collc.spec import Collective, ContractKind
 from collc.spec.contract import spanned
@@ -119,6 +121,7 @@ class BundleModel:
     switched: bool
     outputs: int
     shared: bool
+    short: bool
     task: str
     root: tuple[int, int]
 
@@ -175,6 +178,7 @@ def model_of(plan: Plan, source: str, shared: tuple[SharedPhase, ...] | None = N
     contract, grid, root = collective.contract, collective.grid, home_pe(schedule)
     how = combine_of(contract)
     ids = Ids(pairs=vector_pairs(plan.phases))
+    short = shared is None and is_short(plan)
     phases = _phases(plan, how, ids) if shared is None else shared_phases(plan, how, shared)
     shapes = [shape_of(phase) for phase in plan.phases if phase.exchange is None]
     site, result = site_model(grid, root), _result_cases(plan)
@@ -237,6 +241,7 @@ def model_of(plan: Plan, source: str, shared: tuple[SharedPhase, ...] | None = N
         switched=bool(switched_colors(plan.phases)),
         outputs=max((given.outputs for given in shared or ()), default=1),
         shared=shared is not None,
+        short=short,
         task="task" if shared is None else "fn",
         root=root,
     )
@@ -254,7 +259,7 @@ def _registers(  # noqa: PLR0913, PLR0917 - what the registers depend on
     collectives positions are those of the program."""
     vector = shared[0].first.vector if shared else ids.vector
     own = (one for phase in phases for one in phase.registers)
-    stored = any(phase.store and not phase.store.passes for phase in phases) and not how.callback
+    stored = any(p.store and not (p.store.passes or p.short) for p in phases) and not how.callback
     registers = (*registers_of_vector(shapes, stored, vector), *own)
     if shared is not None:
         return given_registers(registers, lambda at: at + 1, lambda at: at + 1)
@@ -324,6 +329,9 @@ def _phases(plan: Plan, how: Combine, ids: Ids) -> tuple[PhaseModel, ...]:
                 after=entries[index + 1],
                 later=tuple(later.name for later in plan.phases[index + 1 :]),
                 restores=bool(how.negate) and index == last,
+                short=is_short(plan),
+                by_registers=stores_by_registers(plan),
+                earlier=tuple(earlier.name for earlier in plan.phases[:index]),
             ),
         )
         for index, phase in enumerate(plan.phases)

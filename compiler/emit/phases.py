@@ -45,6 +45,7 @@ from collc.emit.roles import (
 )
 from collc.emit.slots import CopySlot, SendSlot, StoreSlot
 from collc.emit.streams import StreamModel, stream_fields, stream_model, stream_role
+from collc.emit.surroundings import Surroundings
 from collc.lowering.ids import Ids
 from collc.plan import Phase, Plan
 
@@ -61,6 +62,9 @@ class PhaseModel:
     a PE that sends a control wavelet last, by the register that its color has for that.
     `multiplexed` are its colors that are torn down behind it, `routers` how they are set before it,
     which the phase has code for if it `sets_routers`. `simd` is the mode of its fabric operands.
+    `short` says that it is one of a short collective (`collc.plan.short`), behind the `earlier`
+    ones; where it `stores_first`, some PE stores vectors and sends then. A root stores
+    `by_registers`, or by DSDs.
     """
 
     name: str
@@ -95,6 +99,19 @@ class PhaseModel:
     simd: str
     behind: str
     registers: tuple[RegisterModel, ...]
+    short: bool
+    earlier: tuple[str, ...]
+    stores_first: bool
+    by_registers: bool
+
+    @property
+    def leaf(self) -> str:
+        """The condition that a PE sends its own vector, in the first phase that it has a part in,
+        and combines it with nothing."""
+        assert self.send, "a phase of a tree has leaves"
+        combines = [f"!{self.name}.combines"] * self.send.combines
+        before = [f"!params.{name}.takes_part" for name in self.earlier]
+        return " and ".join([f"{self.name}.sends", *combines, *before])
 
     @property
     def loads(self) -> bool:
@@ -131,32 +148,6 @@ class PhaseModel:
         return self.quick and (self.send is not None or in_lanes)
 
 
-@dataclass(frozen=True)
-class Surroundings:
-    """What a phase has to know of the others: the entry of what follows, the later phases'
-    names, and whether a result's sign is turned back at its end. In a program of several
-    collectives `shared` has the positions of its colors among the program's, and of those the
-    ones that are `torn_down`, and those that are `switched` (as `SharedPhase` has them);
-    `controls_ready` says that every color has a register by which control wavelets are sent;
-    `outputs` are those of a router at most on the colors that are torn down.
-    """
-
-    after: str
-    later: tuple[str, ...]
-    restores: bool
-    done: str = "done"
-    shared: Mapping[str, int] | None = None
-    late: bool = False
-    dynamic_length: bool = False
-    by_call_back: bool = False
-    torn_down: frozenset[str] = frozenset()
-    switched: frozenset[str] = frozenset()
-    controls_ready: bool = False
-    sets_routers: bool = False
-    outputs: int = 1
-    set_elsewhere: frozenset[str] = frozenset()
-
-
 def phase_model(
     phase: Phase, plan: Plan, how: Combine, ids: Ids, around: Surroundings
 ) -> PhaseModel:
@@ -191,6 +182,8 @@ def phase_model(
             ids=ids,
             control=by_color,
             in_turn=around.late,
+            short=around.short,
+            by_registers=around.by_registers,
         )
         registers = tuple(found)
     elif phase.streams:
@@ -254,6 +247,10 @@ def phase_model(
         simd=_simd_mode(phase),
         behind=behind,
         registers=registers,
+        short=around.short,
+        earlier=around.earlier,
+        stores_first=shape is not None and shape.stores_first,
+        by_registers=around.by_registers,
     )
 
 

@@ -58,12 +58,10 @@ class Code:
     returns: int  # from the issue of a task's last operation until that can have an element
     receives: int  # the same of an operation that receives, which does not wait for the task's end
     buffer: int  # `run` sets `base` and `vector`, and calls the first phase
-    token_alone: int  # the same for a barrier, which has no buffer
 
     # phases of trees: in a function, from where it is entered
     store: int  # a vector is combined with the own one in memory
     store_passes: int  # more than that if one operation does so with several
-    store_token: int  # the same in a barrier
     send: int  # the own vector is sent
     add: int  # what comes is combined with the own vector, whose register is loaded, and sent
     add_after_store: int  # the same, that register being loaded
@@ -99,7 +97,7 @@ class Code:
     pointer: int  # to the buffer
     pointer_of_round: int
     pointer_of_next: int  # the same where the round has just been counted
-    token: int  # a barrier's token is set instead
+    token: int  # a barrier's token is set instead, also by one that is alone
     set_buffer: int  # `prepare` sets `base` and `vector`
     begin_phases: int  # the phase is noted
     next_phase: int  # the same behind another one
@@ -174,6 +172,24 @@ class StreamCode:
 
 
 @dataclass(frozen=True)
+class ShortCode:
+    """Pieces of the code of a short collective (`short_pe.csl.j2`): of an allreduce of an element,
+    whose word is the caller's at first, or of a barrier. All registers are loaded, so those that
+    begin an operation end when it is issued, or, if the code waits for it, with its one word."""
+
+    begun: int  # from the launch to where a PE that is no leaf calls the first phase
+    leaf: int  # from there to where a leaf has sent its word, perhaps less
+    behind: int  # from there to where it goes on
+    store: int  # words are combined by a PE that does not send
+    joint: int  # or by one that sends then
+    add: int  # what comes is combined with the own word, and sent
+    send: int  # the own word is sent by a PE to which some have come
+    copy: int  # what is broadcast goes to memory
+    control: int  # more of what is behind a word where a control wavelet is sent
+    finish: int  # from the word of a broadcast to where its root is done
+
+
+@dataclass(frozen=True)
 class Constants:
     """All of a target."""
 
@@ -181,6 +197,8 @@ class Constants:
     code: Code
     rows: RowCode
     streams: StreamCode
+    own: ShortCode
+    token: ShortCode
 
 
 @lru_cache
@@ -191,7 +209,8 @@ def constants_of(target: str, timing: str = TIMING) -> Constants:
         {field.name: values[field.name] for field in fields(kind)} for kind in (Engine, Code)
     )
     rows, streams = RowCode(**values["rows"]), StreamCode(**values["streams"])
-    return Constants(Engine(**engine), Code(**code), rows, streams)
+    short = (ShortCode(**values["short"][of]) for of in ("own", "token"))
+    return Constants(Engine(**engine), Code(**code), rows, streams, *short)
 
 
 def read(file: Path) -> Any:  # noqa: ANN401 - JSON
@@ -206,4 +225,5 @@ def without_code(constants: Constants) -> Constants:
     code = Code(**{field.name: 0 for field in fields(Code)})
     rows = RowCode(**{field.name: 0 for field in fields(RowCode)})
     streams = StreamCode(**{field.name: 0 for field in fields(StreamCode)})
-    return Constants(engine, code, rows, streams)
+    short = ShortCode(**{field.name: 0 for field in fields(ShortCode)})
+    return Constants(engine, code, rows, streams, short, short)

@@ -25,8 +25,10 @@ from collc.base.grids import Grid
 from collc.cost import predict
 from collc.cost.choice import build_plan
 from collc.lowering import does_as_a_stream
+from collc.plan.short import tells_of_a_word
 from collc.schedule import BroadcastPhase, Phase, ReducePhase, Schedule, build_schedule
 from collc.spec import (
+    BroadcastStep,
     Collective,
     Contract,
     ContractKind,
@@ -209,7 +211,11 @@ def _start_up(schedule: Schedule, target: Target) -> int:
     if isinstance(schedule.phases[0], StepsPhase) or contract.operation is None:
         return further
     plain = arithmetic_of(contract.element, contract.operation).kind == "dsd"
-    return _of_few(contract.element, contract.operation, target) + (further if plain else 0)
+    by_trees = all(isinstance(phase, ReducePhase) for phase in schedule.phases[:-1])
+    told = by_trees and isinstance(schedule.phases[-1], BroadcastPhase)
+    kind = contract.kind if told and tells_of_a_word(contract) else ContractKind.REDUCE
+    few = _of_few(kind, contract.element, contract.operation, target)
+    return few + (further if plain else 0)
 
 
 _FEW = (
@@ -222,17 +228,27 @@ _FEW = (
 
 
 @lru_cache(maxsize=64)
-def _of_few(element: ElementType, operation: Operation | OwnOperation, target: Target) -> int:
-    """Cycles beyond the model's in which trees of few PEs reduce an element: the fewest."""
+def _of_few(
+    kind: ContractKind,
+    element: ElementType,
+    operation: Operation | OwnOperation | None,
+    target: Target,
+) -> int:
+    """Cycles beyond the model's in which trees of few PEs reduce an element: the fewest. Of a short
+    collective (`collc.plan.short`) a multicast belongs to it."""
     nowhere = Span("", 1, 1, 1, 1)
-    contract = Contract(ContractKind.REDUCE, "x", element, 1, operation, nowhere)
+    contract = Contract(kind, "x", element, 1, operation, nowhere)
     found = []
     for children in _FEW:
-        step = ReduceStep(Order.WEST_TO_EAST, Tree("few", children, nowhere), nowhere)
+        steps: tuple[ReduceStep | BroadcastStep, ...] = (
+            ReduceStep(Order.WEST_TO_EAST, Tree("few", children, nowhere), nowhere),
+        )
+        model = _critical(children, range(len(children)), 1, target)
+        if kind is not ContractKind.REDUCE:
+            steps = (*steps, BroadcastStep(0, 0, nowhere))
+            model += _multicast(BroadcastPhase("few", 0, 0, len(children), 1, nowhere), 1, target)
         row = Grid("few", len(children), 1, nowhere)
-        few = Collective("few", contract, row, (step,), Limits(None, None), (), nowhere)
+        few = Collective("few", contract, row, steps, Limits(None, None), (), nowhere)
         schedule = build_schedule(few)
-        predicted = predict(build_plan(schedule, target)).cycles
-        model = _critical(children, range(len(children)), 1, target).cycles
-        found.append(predicted - model)
+        found.append(predict(build_plan(schedule, target)).cycles - model.cycles)
     return min(found)

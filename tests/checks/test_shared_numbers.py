@@ -25,8 +25,9 @@ from mutants.kinds import Kind, Mutant
 TREE = "reduce columns by {0} to 2 then reduce row by {0} to 1 then broadcast from (1, 2)"
 
 
-def planned(tree: str, target: str) -> tuple[Schedule, Plan]:
-    text = f"grid g = 4 x 5 collective s = allreduce(x: f32[9], add) on g {{ {TREE.format(tree)} }}"
+def planned(tree: str, target: str, length: int = 9) -> tuple[Schedule, Plan]:
+    what = f"allreduce(x: f32[{length}], add)"
+    text = f"grid g = 4 x 5 collective s = {what} on g {{ {TREE.format(tree)} }}"
     spec = parse_source(f"target {target} {text} program {{ s }}", {}, None, file="test.coll")
     schedule = build_schedule(spec.collectives[0])
     return schedule, build_plan(schedule, TARGETS[target])
@@ -52,9 +53,9 @@ def _one_number(numbers: tuple[int, ...]) -> Iterator[tuple[str, tuple[int, ...]
 
 
 def subject_of(
-    tree: str, target: str, mutants: Callable[[Plan], Iterator[Mutant[Plan]]]
+    tree: str, target: str, mutants: Callable[[Plan], Iterator[Mutant[Plan]]], length: int = 9
 ) -> Subject:
-    schedule, plan = planned(tree, target)
+    schedule, plan = planned(tree, target, length)
     return Subject(
         f"{tree} {target}",
         plan,
@@ -68,9 +69,10 @@ def subject_of(
 
 
 @pytest.mark.parametrize("target", ["wse2", "wse3"])
+@pytest.mark.parametrize("length", [1, 9])
 @pytest.mark.parametrize("tree", ["chain", "binomial"])
-def test_what_is_shared_wrongly_is_refused_or_right(tree: str, target: str) -> None:
-    subject = subject_of(tree, target, wrongly_shared)
+def test_what_is_shared_wrongly_is_refused_or_right(tree: str, length: int, target: str) -> None:
+    subject = subject_of(tree, target, wrongly_shared, length)
     assert not subject.check(subject.plan)
     found = [judging.judge(subject, mutant) for mutant in wrongly_shared(subject.plan)]
     refused = [codes for codes, _ in found if codes]

@@ -11,6 +11,7 @@ from measuring.pairs import measured_pairs
 from measuring.probes import probe_of
 from measuring.programs import measured_programs
 from measuring.rows import measured_cuts, tasks_of
+from measuring.short import measured_short
 from measuring.trees import measured_trees
 
 from collc.target import TARGETS
@@ -20,6 +21,7 @@ from collc.target.constants import (
     Code,
     Engine,
     RowCode,
+    ShortCode,
     StreamCode,
     constants_of,
     read,
@@ -49,6 +51,13 @@ def test_the_code_between_collectives_is_as_measured(target: str) -> None:
 
 
 @pytest.mark.parametrize("target", TARGETS)
+def test_short_collectives_take_what_was_measured(target: str) -> None:
+    constants = constants_of(target)
+    short = {"own": asdict(constants.own), "token": asdict(constants.token)}
+    assert short == measured_short(target, TIMING)
+
+
+@pytest.mark.parametrize("target", TARGETS)
 def test_where_slices_begin_is_found_in_as_many_cycles_as_measured(target: str) -> None:
     cuts = measured_cuts(target, TIMING)
     assert cuts == {name: getattr(constants_of(target).rows, name) for name in cuts}
@@ -70,10 +79,12 @@ def test_tasks_that_run_rows_take_what_their_pieces_take(target: str, pattern: s
 @pytest.mark.parametrize("target", TARGETS)
 def test_every_constant_is_in_the_file_and_nothing_else_is(target: str) -> None:
     values = read(FILE)[TIMING][target]
-    rows, streams = values.pop("rows"), values.pop("streams")
+    rows, streams, short = values.pop("rows"), values.pop("streams"), values.pop("short")
     assert set(values) == {field.name for kind in (Engine, Code) for field in fields(kind)}
     assert set(rows) == {field.name for field in fields(RowCode)}
     assert set(streams) == {field.name for field in fields(StreamCode)}
+    assert set(short) == {"own", "token"}
+    assert all(set(one) == {field.name for field in fields(ShortCode)} for one in short.values())
 
 
 def test_pieces_are_what_fits_the_tasks_that_have_them() -> None:

@@ -37,5 +37,5 @@ def test_the_page_shows_what_is_emitted(request: pytest.FixtureRequest) -> None:
     if request.config.getoption("--update-expect"):
         PAGE.write_text(renewed)
         return
-    assert len(BLOCK.findall(page)) == 7
+    assert len(BLOCK.findall(page)) == 9
     assert page == renewed

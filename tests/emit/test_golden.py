@@ -14,12 +14,13 @@ from emitting import every_kind_of_bundle
 GOLDEN = Path(__file__).parent / "golden"
 SHOWN = {"two_phase", "grid", "minimum", "u32_max"}
 # of larger ones the files whose names end so: a length given at run time, step tables, colors that
-# are torn down between calls, a rank mapping that is not contiguous
+# are torn down between calls, a rank mapping that is not contiguous, one element
 SHOWN_IN_PART = {
     "dynamic_length": ("_pe.csl", "registers.csl"),
     "recursive_doubling": ("total_layout.csl", "total_pe.csl"),
     "program_parts": ("collectives_layout.csl", "collectives_pe.csl", "totals_pe.csl"),
     "row_major": ("total_layout.csl", "total_pe.csl"),
+    "short": ("total_pe.csl",),
 }
 
 

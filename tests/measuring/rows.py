@@ -150,7 +150,7 @@ def _before(bundle: Bundle, constants: Constants) -> int:
         )
         return calls.to_turn(0, launch=True) + calls.to_run(costs, collective, 0, launch=True)
     barrier = collective.contract.kind is ContractKind.BARRIER
-    return code.launch + (code.token_alone if barrier else code.buffer)
+    return code.launch + (code.token if barrier else code.buffer)
 
 
 def _is_a_row_of_steps(bundle: Bundle) -> bool:

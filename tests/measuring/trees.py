@@ -22,7 +22,6 @@ DEEP = row(8, f"reduce(x: {SUM}) on row {{ {EAST} reduce binomial to 0 within co
 ADDS = row(2, f"reduce(x: f32[{NEGATED}], add) on row {{ {EAST} reduce chain to 0 }}")
 STAR = row(3, f"reduce(x: {SUM}) on row {{ {EAST} reduce star to 0 }}")
 OF_LENGTH = row(2, f"reduce(x: f32[n <= 3], add) on row {{ {EAST} reduce star to 0 }}")
-BARRIER = row(2, f"barrier() on row {{ {EAST} reduce chain to 0 then broadcast from 0 }}")
 LATER = row(11, f"reduce(x: {SUM}) on row {{ {EAST} reduce two_phase(S = 5) to 0 }}")
 LARGE = 16500  # elements of 16 bits: an operand in memory cannot have those of two such vectors
 ROUNDS = row(3, f"reduce(x: f16[{LARGE}], add) on row {{ {EAST} reduce star to 0 }}")
@@ -121,16 +120,6 @@ def _store_one(of: Row) -> int:
     return of.issued(OF_LENGTH, 0) - of.issued(OF_LENGTH, 1) + of.known["send"]
 
 
-def _token_alone(of: Row) -> int:
-    known = of.known
-    return of.issued(BARRIER, 1) - known["launch"] - known["send"]
-
-
-def _store_token(of: Row) -> int:
-    known = of.known
-    return of.issued(BARRIER, 0) - known["launch"] - known["token_alone"]
-
-
 def _last_round(of: Row) -> int:
     """The root's second task activates the one that tells of the end, and that follows it."""
     trace = of.trace(ROUNDS)
@@ -177,8 +166,6 @@ PIECES: dict[str, tuple[Callable[[Row], int], str]] = {
     "negate": (_negate, "launch to the sending of a minimum, less that of a sum, less the pass"),
     "own_vector_read": (_own_vector_read, "storing to the return, where the own vector is read"),
     "store_one": (_store_one, "one vector of a dynamic length, beside sending there"),
-    "token_alone": (_token_alone, "launch to a barrier's far end, but launch and send"),
-    "store_token": (_store_token, "launch to a barrier's near end, but what is in front"),
     "next_round": (_next_round, "the task behind a round to its operation"),
     "last_round": (_last_round, "the task behind the last round to the next, but its end"),
     "map_round": (_map_round, "behind the last call-back of a round; the next round is begun"),

@@ -113,10 +113,13 @@ def test_pes_may_begin_late() -> None:
     assert bundle.run(repeats=4).verified
 
 
-def test_rotating_costs_at_most_ninety_cycles_a_call(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("target", ["wse2", "wse3"])
+def test_rotating_costs_at_most_ninety_cycles_a_call(
+    target: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("FABSIM_TIMING", "simfabric")
-    rotating = compiled(text(rounds=64), P=64, B=64).run(lengths={"r": tuple(range(64))})
-    fixed = compiled(text(steps="broadcast from 0", rounds=64), P=64, B=64).run()
+    rotating = compiled(text(rounds=64), target, P=64, B=64).run(lengths={"r": tuple(range(64))})
+    fixed = compiled(text(steps="broadcast from 0", rounds=64), target, P=64, B=64).run()
     assert rotating.verified
     assert rotating.cycles - fixed.cycles <= 64 * 90
 
