@@ -48,6 +48,7 @@ from collc.lowering.shared_phases import SharedPhase
 from collc.plan import AREA_BITS, Plan, Registers
 from collc.plan.placement import switched_colors
 from collc.plan.short import is_short, stores_by_registers
+from collc.plan.slots import shares_outputs_over_time
 from collc.schedule import home_pe
 from collc.spec import Collective, ContractKind
 from collc.spec.contract import spanned
@@ -63,7 +64,8 @@ class BundleModel:
     buffer for the result, these are its, and those of the input are `input_held` and
     `input_stride`. With a `run_length`, the name of a length that is given at run time, vectors
     have up to `length` elements of the `held` ones of the buffer; `order` is the one in which a
-    plan combines operands, where that matters and is short.
+    plan combines operands, where that matters and is short. If it `binds_outputs`, an output queue
+    is that of one color on each PE.
     """
 
     name: str
@@ -104,6 +106,7 @@ class BundleModel:
     phases: tuple[PhaseModel, ...]
     input_queues: tuple[int, ...]
     output_queues: tuple[int, ...]
+    binds_outputs: bool
     task_ids: tuple[int, ...]
     done_id: int
     registers: tuple[RegisterModel, ...]
@@ -224,6 +227,7 @@ def model_of(plan: Plan, source: str, shared: tuple[SharedPhase, ...] | None = N
         phases=phases,
         input_queues=plan.input_queues[: ids.inputs],
         output_queues=plan.output_queues[: ids.outputs],
+        binds_outputs=not shares_outputs_over_time(plan),
         task_ids=plan.task_ids[: ids.tasks],
         done_id=plan.task_ids[ids.tasks] if shared is None else -1,
         registers=registers,

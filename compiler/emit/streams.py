@@ -179,7 +179,7 @@ def stream_model(phase: Phase, ids: Ids, *, words: int, by_color: bool) -> Strea
         joins=any(ends_of(role) > 1 for role in phase.roles),
         word=(PAIR if phase.paired else 1) if filters else 0,
         stage=stage_of(phase) * words,
-        stages_all=stage_of(phase) == exchange.slicing.length,
+        stages_all=any(lane.staged and not lane.applies_combined for lane in lanes),
     )
 
 

@@ -36,6 +36,7 @@ from collc.spec import (
     RunLength,
     RunStep,
     Selection,
+    Share,
     Step,
 )
 
@@ -144,6 +145,11 @@ def refused_steps(contract: Contract, steps: tuple[Step, ...], path: Path | None
 def _refused_run(step: RunStep) -> tuple[str, str]:
     """Why an algorithm cannot go by a dynamic length, and what would help."""
     name, slices = step.algorithm.text, step.algorithm.slices
+    if step.share is not Share.VECTOR:
+        return (
+            f"{name} runs on slices, which have a length known when compiled",
+            "run it on vectors",
+        )
     if step.wide:
         return f"{name} takes wavelets in simd, and slices may be of any length", "leave that out"
     if slices > MOST_CUTS:

@@ -35,6 +35,7 @@ from collc.spec import (
     RootChoice,
     RunStep,
     Selection,
+    Share,
     Spec,
     Step,
     Tree,
@@ -315,7 +316,9 @@ def step_texts(collective: Collective) -> Iterator[str]:
             lines = _lines_by(step.axis, collective, every=step.lines == (0, across - 1))
             root = collective.root
             place = f" {collective.contract.kind.root_word} {root}" if root else ""
-            yield f"run {lines}{step.algorithm.text}{place}{' in simd' * step.wide}"
+            on_slices = step.share is Share.OWN_BLOCK and not collective.contract.kind.by_slices
+            how = f"{' on slices' * on_slices}{' in simd' * step.wide}"
+            yield f"run {lines}{step.algorithm.text}{place}{how}"
         else:
             axis = axis_of(step.order)
             lines = _lines_by(axis, collective, every=reduced <= {axis})

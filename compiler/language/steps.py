@@ -24,6 +24,7 @@ from collc.language.syntax import (
     PeDecl,
     ReduceClause,
     RunClause,
+    Word,
 )
 from collc.language.undecided import is_auto
 from collc.spec import (
@@ -150,7 +151,7 @@ def _run(clause: RunClause, around: StepContext) -> RunStep:
     first, last = (0, other.length - 1) if every else (other.coordinate(0),) * 2
     algorithm = around.algorithms.unfold(clause.algorithm, line.length, around.scope)
     word = lines.path.word if lines.path else line.word
-    share = _share(axis, around)
+    share = _share(clause, axis, around)
     wide = is_wide(clause, algorithm, around.contract, around.target)
     return RunStep(
         axis=axis,
@@ -165,15 +166,33 @@ def _run(clause: RunClause, around: StepContext) -> RunStep:
     )
 
 
-def _share(axis: str, around: StepContext) -> Share:
+def _share(clause: RunClause, axis: str, around: StepContext) -> Share:
     """Where slices follow each other along a line of a grid, the line has a block of them. In an
-    all_to_all, slices of all lines have to go to each rank of the line."""
+    all_to_all, slices of all lines have to go to each rank of the line. `on slices` says that every
+    line has the slice that the lines across have left it."""
     contract, lines = around.contract, around.lines
+    if clause.on_slices is not None:
+        _check_on_slices(clause.on_slices, around)
+        return Share.OWN_BLOCK
     if contract is None or not contract.kind.by_slices or lines.single is not None:
         return Share.VECTOR
     if axis != lines.counts_along:
         return Share.VECTOR
     return Share.EVERY_BLOCK if contract.kind is ContractKind.ALL_TO_ALL else Share.OWN_BLOCK
+
+
+def _check_on_slices(said: Word, around: StepContext) -> None:
+    """Only in an allreduce on a grid are there slices that lines across leave and fetch again."""
+    contract, lines = around.contract, around.lines
+    if lines.single is not None:
+        message = "there are no lines across, which would have left slices to this one"
+        raise problem("C177", message, said.span, help="leave `on slices` out")
+    if contract is not None and contract.kind is not ContractKind.ALLREDUCE:
+        message = (
+            f"{_a(contract.kind.value)} has no slices between its steps but those of its ranks"
+        )
+        also = (contract.span, "promised here")
+        raise problem("C177", message, said.span, also, help="leave `on slices` out")
 
 
 def _check_then(clauses: tuple[StepClause, ...], problems: Problems) -> None:

@@ -57,7 +57,7 @@ def opened(declaration: CollectiveDecl) -> CollectiveDecl:
     use = TreeUse(Word(AUTO, span), (), span)
     rooted = declaration.contract.kind.text in {kind.value for kind in _ROOTED}
     root = _place_of(steps) if rooted else None
-    run = RunClause(None, use, root, None, span)
+    run = RunClause(None, use, root, None, None, span)
     kept = (clause for clause in declaration.clauses if not isinstance(clause, StepClause))
     return replace(declaration, clauses=(*kept, run))
 
@@ -143,6 +143,9 @@ def _check_whole(clause: RunClause, parts: Parts) -> tuple[int, int] | None:
         raise problem("C148", message, clause.span, help=help)
     given = clause.lines.span if clause.lines is not None else None
     given = clause.algorithm.arguments[0].span if clause.algorithm.arguments else given
+    if clause.on_slices is not None:
+        message = "`run auto` chooses what lines run on, too"
+        raise problem("C148", message, clause.on_slices.span, help="write `run auto`")
     if clause.taken is not None:
         message = "`run auto` chooses how many wavelets an instruction takes, too"
         raise problem("C148", message, clause.taken.span, help="write `run auto`")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import count
+from itertools import count, islice
 
 from collc.lowering.registers import dsrs_needed, vector_pairs
 from collc.lowering.resources import take
@@ -33,21 +33,50 @@ def with_shared_numbers(plan: Plan) -> Plan:
 
 def _shared_queues(plan: Plan, slots: Slots) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Input and output queues; within an exchange, whose operations run beside each other, none
-    that it receives from has the number of one that it sends to."""
+    that it receives from has the number of one that it sends to. The first output queues that leave
+    input queues to all slots; where none do, the first."""
     target = plan.target
-    outputs = _dealt(slots.outputs, target.output_queues, lambda _: frozenset())
     exchanges = {i for i, phase in enumerate(plan.phases) if phase.exchange is not None}
-
-    def beside(slot: Slot) -> frozenset[int]:
-        dealt = zip(slots.outputs, outputs, strict=True)
-        return frozenset(n for o, n in dealt if o.phase == slot.phase and slot.phase in exchanges)
-
+    ways = islice(_deals(slots.outputs, target.output_queues, lambda _: frozenset()), _WAYS)
+    for outputs in ways:
+        beside = _beside(slots.outputs, outputs, exchanges)
+        inputs = next(_deals(slots.inputs, target.input_queues, beside), None)
+        if inputs is not None:
+            return inputs, outputs
+    outputs = _dealt(slots.outputs, target.output_queues, lambda _: frozenset())
+    beside = _beside(slots.outputs, outputs, exchanges)
     return _dealt(slots.inputs, target.input_queues, beside), outputs
 
 
-def _dealt(
-    slots: Sequence[Slot], available: Iterable[int], kept: Callable[[Slot], frozenset[int]]
-) -> tuple[int, ...]:
+Kept = Callable[[Slot], frozenset[int]]
+
+_WAYS = 256  # of dealing output queues: those of three exchanges with two lanes each
+
+
+def _beside(outputs: Sequence[Slot], numbers: Sequence[int], exchanges: set[int]) -> Kept:
+    """The numbers of output queues that operations run on beside those of an input queue."""
+    of_phase: dict[int, set[int]] = {}
+    for slot, number in zip(outputs, numbers, strict=True):
+        of_phase.setdefault(slot.phase, set()).add(number)
+    return lambda slot: frozenset(of_phase.get(slot.phase, ()) if slot.phase in exchanges else ())
+
+
+def _deals(
+    slots: Sequence[Slot], available: Sequence[int], kept: Kept
+) -> Iterator[tuple[int, ...]]:
+    """The ways of giving each slot a number that is not `kept` from it and that no slot of its PEs
+    has, those with low numbers for the first slots first."""
+    if not slots:
+        yield ()
+        return
+    *before, last = slots
+    for numbers in _deals(before, available, kept):
+        met = (n for slot, n in zip(before, numbers, strict=True) if last.meets(slot))
+        taken = kept(last) | set(met)
+        yield from ((*numbers, number) for number in available if number not in taken)
+
+
+def _dealt(slots: Sequence[Slot], available: Iterable[int], kept: Kept) -> tuple[int, ...]:
     """For each slot the first number that is not `kept` from it and that no slot of its PEs has
     yet; past the last one they are made up."""
     numbers = tuple(available)

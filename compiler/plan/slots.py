@@ -5,7 +5,8 @@ an operand of one of its operations. A queue is bound to its color, and a DSR lo
 program begins, and each PE does so for its own slots only. So two slots can have one number if no
 PE has both, whatever the phases do and in whatever order. The two sides of a reduction to a root
 inside a line meet only at the root, where neither sends. Registers of exchanges are loaded when a
-phase or a step of it begins, so those of two exchanges can have one number on any PE.
+phase or a step of it begins, so those of two exchanges can have one number on any PE; so can the
+output queues of two exchanges where the machine binds them to no color.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from collc.spec.arithmetic import arithmetic_of
 class Slot:
     """What needs a number: its phase, and the rectangles of the PEs that have it, each as the
     coordinates along both axes, as bits. `on_path` says that they are places of a path, `in_phase`
-    that a register is loaded in its phase, which other phases may do, too."""
+    that it is nobody's beyond its phase, so that other phases may have it, too."""
 
     phase: int
     areas: tuple[tuple[int, int], ...]
@@ -57,9 +58,17 @@ class Slots:
 def slots_of(plan: Plan) -> Slots:
     """All slots of the phases of a plan."""
     by_call_back = arithmetic_of(plan.element, plan.operation).kind == "map"
-    each = [_slots_of_phase(i, phase, by_call_back) for i, phase in enumerate(plan.phases)]
+    bound = plan.target.binds_output_queues
+    each = [_slots_of_phase(i, phase, by_call_back, bound) for i, phase in enumerate(plan.phases)]
     kinds = (field.name for field in fields(Slots))
     return Slots(**{kind: tuple(s for one in each for s in getattr(one, kind)) for kind in kinds})
+
+
+def shares_outputs_over_time(plan: Plan) -> bool:
+    """Whether phases of one PE have an output queue in common, each in its time."""
+    bound = replace(plan, target=replace(plan.target, binds_output_queues=True))
+    slots = slots_of(bound).outputs
+    return any(clashes(slots, plan.output_queues[: len(slots)]))
 
 
 def clashes(slots: Sequence[Slot], numbers: Sequence[int]) -> Iterator[tuple[int, Slot, Slot]]:
@@ -70,9 +79,9 @@ def clashes(slots: Sequence[Slot], numbers: Sequence[int]) -> Iterator[tuple[int
                 yield number, other, slot
 
 
-def _slots_of_phase(at: int, phase: Phase, by_call_back: bool) -> Slots:
+def _slots_of_phase(at: int, phase: Phase, by_call_back: bool, bound: bool) -> Slots:
     if phase.exchange is not None:
-        return _slots_of_exchange(at, phase, phase.exchange)
+        return _slots_of_exchange(at, phase, phase.exchange, bound)
 
     def slots(*having: Having) -> tuple[Slot, ...]:
         """A slot for each condition that some role meets."""
@@ -88,31 +97,32 @@ def _slots_of_phase(at: int, phase: Phase, by_call_back: bool) -> Slots:
     )
 
 
-def _slots_of_exchange(at: int, phase: Phase, exchange: Exchange) -> Slots:
-    """A lane's queues and registers are of the PEs that have rows for it."""
-    lanes = [_slot_of_lane(at, phase, number) for number in range(len(exchange.lanes))]
-
-    sided = list(zip(lanes, sides_of(phase), strict=True))
-    registers = tuple(
-        replace(slot, in_phase=True) for slot, side in sided for _ in range(side.count)
-    )
-    return Slots(
-        inputs=tuple(slot for slot, side in sided if side.receives),
-        outputs=tuple(slot for slot, side in sided if side.sends),
-        pairs=registers,
-        sources=registers,
-    )
-
-
-def _slot_of_lane(at: int, phase: Phase, number: int) -> Slot:
-    def has_rows(role: Role) -> bool:
-        return any(map(_is_used, role.lanes[number : number + 1]))
-
-    return _slot(at, phase, has_rows)
+def _slots_of_exchange(at: int, phase: Phase, exchange: Exchange, bound: bool) -> Slots:
+    """A lane's registers are of the PEs that have rows for it, its queues of those that receive, or
+    send; output queues are `bound` to its colors, or its own in its phase only."""
+    by_table = not phase.streams  # whose rows may do anything
+    kinds: dict[str, list[Slot]] = {"inputs": [], "outputs": [], "pairs": []}
+    for number, side in enumerate(sides_of(phase)):
+        slot = _slot_of_lane(at, phase, number, lambda lane: bool(lane.loops))
+        kinds["pairs"] += [replace(slot, in_phase=True)] * side.count
+        if side.receives:
+            receives = _slot_of_lane(
+                at, phase, number, lambda lane: by_table or bool(lane.receives)
+            )
+            kinds["inputs"].append(receives)
+        if side.sends:
+            sends = _slot_of_lane(at, phase, number, lambda lane: by_table or bool(lane.sends))
+            kinds["outputs"].append(replace(sends, in_phase=not bound))
+    return Slots(sources=tuple(kinds["pairs"]), **{k: tuple(of) for k, of in kinds.items()})
 
 
-def _is_used(lane: Lane) -> bool:
-    return bool(lane.loops)
+def _slot_of_lane(at: int, phase: Phase, number: int, does: Callable[[Lane], bool]) -> Slot:
+    """The PEs on which a lane has entries and does something."""
+
+    def has(role: Role) -> bool:
+        return any(lane.loops and does(lane) for lane in role.lanes[number : number + 1])
+
+    return _slot(at, phase, has)
 
 
 def _slot(at: int, phase: Phase, has: Callable[[Role], bool]) -> Slot:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic
-from collc.proof.blocks import prove_blocks
+from collc.proof.blocks import prove_blocks, prove_on_slices
 from collc.proof.grid import prove_contract
 from collc.proof.lengths import at_other_lengths
 from collc.proof.line import prove_line
@@ -64,5 +64,7 @@ def _broken(schedule: Schedule) -> Iterator[Diagnostic]:
         yield from prove_line(schedule, "x" if grid.height == 1 else "y")
     elif not whole:
         yield from prove_blocks(schedule)
+    elif any(isinstance(phase, StepsPhase) and phase.blocks for phase in schedule.phases):
+        yield from prove_on_slices(schedule)
     else:
         yield from prove_contract(schedule)

@@ -70,6 +70,52 @@ def prove_blocks(schedule: Schedule) -> Iterator[Diagnostic]:
             return
 
 
+def prove_on_slices(schedule: Schedule) -> Iterator[Diagnostic]:
+    """What keeps an allreduce from being kept some of whose lines run on slices; nothing if it is.
+
+    It is kept if the lines before keep a reduce_scatter, so that rank r of each has slice r of its
+    sum, those across an allreduce of that slice, and the lines after an allgather.
+    """
+    groups = [(of, tuple(phases)) for of, phases in groupby(schedule.phases, _on_blocks)]
+    axes = [
+        {phase.axis for phase in phases if isinstance(phase, StepsPhase)} for _, phases in groups
+    ]
+    between = [of for of, _ in groups] == [False, True, False]
+    other = next((p for p in schedule.phases if not isinstance(p, StepsPhase)), None)
+    if not between or other or axes[0] != axes[2] or len(axes[0] | axes[1]) != 2:
+        what = "lines on slices stand between lines across, which leave slices and fetch them again"
+        names = (
+            "write `run rows by ...`, `then run columns by ... on slices`, `then run rows by ...`"
+        )
+        at = other.span if other else next(p.span for of, ps in groups if of for p in ps)
+        yield _refused(schedule, what, names, at)
+        return
+    kinds = (ContractKind.REDUCE_SCATTER, ContractKind.ALLREDUCE, ContractKind.ALLGATHER)
+    for kind, (_, phases) in zip(kinds, groups, strict=True):
+        part = _with_kind(schedule, kind, phases, None)
+        (along,) = _axes(part)
+        wrong = _left_out(part, along, kind)
+        found = [wrong] if wrong else list(_on_line(part, along.axis, along.phases))
+        yield from found
+        if found:
+            return
+
+
+def _on_blocks(phase: Phase) -> bool:
+    return isinstance(phase, StepsPhase) and phase.blocks is not None
+
+
+def _left_out(part: Schedule, along: _Axis, kind: ContractKind) -> Diagnostic | None:
+    """C204: lines that take no part."""
+    grid = part.collective.grid
+    every = (0, (grid.height if along.axis == "x" else grid.width) - 1)
+    for phase in along.phases:
+        if phase.lines != every:
+            what = f"`{phase.name}` leaves {along.lines} out, and slices of all are summed"
+            return _refused(part, what, f"run along all {along.lines}", phase.span)
+    return None
+
+
 def _by_way_of_a_root(schedule: Schedule) -> tuple[Schedule, ...]:
     """The two contracts that phases keep one after the other, if there is a tree or a multicast
     where it may be: each with its own phases; nothing if there is none."""
@@ -90,9 +136,9 @@ def _by_way_of_a_root(schedule: Schedule) -> tuple[Schedule, ...]:
 
 
 def _with_kind(
-    schedule: Schedule, kind: ContractKind, phases: tuple[Phase, ...], root: tuple[int, int]
+    schedule: Schedule, kind: ContractKind, phases: tuple[Phase, ...], root: tuple[int, int] | None
 ) -> Schedule:
-    """Some phases of a schedule, with a contract that starts or ends at a PE."""
+    """Some phases of a schedule, with a contract of their own, which may start or end at a PE."""
     collective = schedule.collective
     operation = collective.contract.operation if kind.reduces else None
     contract = replace(collective.contract, kind=kind, operation=operation)

@@ -16,15 +16,44 @@ Bools = npt.NDArray[np.bool_]
 
 
 def asks_own_slices(schedule: Schedule, phase: Phase) -> bool:
-    """Whether nothing but its own slice is asked of a rank behind a phase along one line: nothing
-    else is left of what the contract promises once the phases behind it are through."""
-    contract, grid = schedule.collective.contract, schedule.collective.grid
-    on_line = schedule.collective.path is not None or min(grid.width, grid.height) == 1
-    if contract.own is not None or not on_line or not isinstance(phase, StepsPhase):
+    """Whether nothing but its own slice is asked of a rank behind a phase: nothing else is left of
+    what the contract promises once the phases behind it are through."""
+    if schedule.collective.contract.own is not None or not isinstance(phase, StepsPhase):
         return False
-    at = next(index for index, one in enumerate(schedule.phases) if one is phase)
-    work_space = _work_space(phase, schedule.phases[at + 1 :])
+    behind = _behind_on_its_lines(schedule, phase)
+    work_space = None if behind is None else _work_space(phase, behind)
     return work_space is not None and not bool((work_space & _asked(schedule, phase)).any())
+
+
+def own_slices(phase: StepsPhase) -> Bools | None:
+    """Which slices are each rank's own: slice r is rank r's; a vector that is not cut is that of
+    the rank that the last step goes to. None where slices belong to nobody."""
+    ranks, count = phase.ranks, phase.slicing.count
+    if count == ranks:
+        return np.eye(ranks, dtype=np.bool_)
+    ends = np.unique(phase.steps[-1].destination)
+    if count > 1 or len(ends) > 1:
+        return None
+    own = np.zeros((ranks, 1), np.bool_)
+    own[ends] = True
+    return own
+
+
+def _behind_on_its_lines(schedule: Schedule, phase: StepsPhase) -> Sequence[Phase] | None:
+    """The phases behind one that work on the vectors of its lines; None where lines across do, too.
+    Those that run on slices take nothing but the own slice of a rank. Where slices differ in length
+    they take one element of the next one as well, but what they make of that is overwritten."""
+    collective, phases = schedule.collective, schedule.phases
+    at = next(index for index, one in enumerate(phases) if one is phase)
+    if collective.path is not None or min(collective.grid.width, collective.grid.height) == 1:
+        return phases[at + 1 :]
+    if collective.contract.kind.by_slices or not any(map(_on_slices, phases)):
+        return None
+    return [one for one in phases[at + 1 :] if getattr(one, "axis", phase.axis) == phase.axis]
+
+
+def _on_slices(phase: Phase) -> bool:
+    return isinstance(phase, StepsPhase) and phase.blocks is not None
 
 
 def _asked(schedule: Schedule, phase: StepsPhase) -> Bools:
@@ -43,10 +72,10 @@ def _asked(schedule: Schedule, phase: StepsPhase) -> Bools:
 def _work_space(phase: StepsPhase, behind: Sequence[Phase]) -> Bools | None:
     """Which slices of which places have come of another slice than a rank's own, after the phases
     behind; None where they are not cut alike, or combine whole vectors."""
-    ranks = phase.ranks
-    if phase.slicing.count != ranks or phase.places != tuple(range(ranks)):
+    own = own_slices(phase)
+    if own is None or phase.places != tuple(range(phase.ranks)):
         return None
-    found = ~np.eye(ranks, dtype=np.bool_)
+    found = ~own
     for one in behind:
         if isinstance(one, ReducePhase):
             return None

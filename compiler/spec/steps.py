@@ -94,7 +94,8 @@ class RunStep:
     `order` is a word of the language, `places[r]` is where it puts rank r on a line. `lines` are
     the coordinates, on the other axis, of the first and the last line. If it is `wide`, an
     instruction takes two wavelets of the fabric. If it works on a `share` of the vector,
-    `across[b]` is the coordinate of the line whose block is b.
+    `across[b]` is the coordinate of the line whose block is b; where the contract is not about
+    slices, a block is the slice that a rank of the lines across has.
     """
 
     axis: str

@@ -24,6 +24,7 @@ class Target:
     switch_both_sides: bool  # whether one position may change receiving and sending side [meas]
     input_queues: tuple[int, ...]  # free beside memcpy [doc]
     output_queues: tuple[int, ...]
+    binds_output_queues: bool  # to a color each, before the program begins [doc][ex]
     local_task_ids: tuple[int, ...]  # free beside memcpy (27, 28, 30), teardown (29), system (31)
     dsr_ids: tuple[int, ...]  # per file, beside memcpy, which takes 0 of dest and src1 [doc]
     memory_bytes: int  # per PE [doc]
@@ -82,6 +83,7 @@ WSE2 = Target(
     switch_both_sides=False,
     input_queues=(2, 3, 4, 5, 6, 7),
     output_queues=(2, 3, 4, 5),
+    binds_output_queues=False,
     local_task_ids=(*range(8, 21), 24, 25, 26),
     dsr_ids=tuple(range(1, 8)),
     memory_bytes=48 * 1024,
@@ -106,6 +108,7 @@ WSE3 = Target(
     switch_both_sides=True,
     input_queues=(2, 3, 4, 5, 6, 7),
     output_queues=(2, 3, 4, 5, 6, 7),
+    binds_output_queues=True,
     local_task_ids=tuple(range(8, 27)),
     dsr_ids=tuple(range(1, 8)),
     memory_bytes=48 * 1024,

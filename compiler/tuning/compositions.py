@@ -2,7 +2,8 @@
 
 Each keeps its contract for any operation that commutes. What there is no multicast or tree for goes
 by way of rank 0: slices are gathered there and multicast, or combined there and dealt out. Slices
-that have been combined where they belong go to everybody, or to the root.
+that have been combined where they belong go to everybody, or to the root. On a grid, long vectors
+are summed along the lines of one axis so that each rank has a slice, and those slices across.
 """
 
 from __future__ import annotations
@@ -34,7 +35,10 @@ def compositions(kind: ContractKind, place: Place) -> tuple[Pieces, ...]:
 
 
 def on_grid(collective: Collective) -> tuple[Pieces, ...]:
-    """Those on a grid, by way of its corner."""
+    """Those on a grid: on slices of its lines, or by way of its corner."""
+    if collective.contract.kind is ContractKind.ALLREDUCE:
+        width, height = collective.grid.width, collective.grid.height
+        return (_on_slices("rows", "columns", height), _on_slices("columns", "rows", width))
     kind, along = collective.contract.kind, collective.counts_along
     within, among = ("rows", "column") if along == "x" else ("columns", "row")
     if kind is ContractKind.ALLGATHER:
@@ -45,6 +49,18 @@ def on_grid(collective: Collective) -> tuple[Pieces, ...]:
         dealt = (_run("linear_scatter", along) for along in (among, within))
         return ((*summed, *dealt),)
     return ()
+
+
+def _on_slices(lines: str, across: str, ranks: int) -> Pieces:
+    """Lines of one axis sum slices, those across the same slices of all of them."""
+    root = (("root", (ranks - 1) // 2),)
+    summed, spread = Use("chain_reduce", root), Use("direct_broadcast", root)
+    return (
+        _run("chain_reduce_scatter", lines),
+        run(summed, along=across, on_slices=True),
+        run(spread, along=across, on_slices=True),
+        _run("direct_allgather", lines),
+    )
 
 
 def lines_of_steps(collective: Collective) -> tuple[str, str]:

@@ -137,21 +137,23 @@ def broadcast(root: Place) -> Piece:
     return Piece(f"broadcast from {root}", BroadcastClause(_place(root), NOWHERE))
 
 
-def run(
+def run(  # noqa: PLR0913 - a clause with all its words
     algorithm: Use,
     at: Place | None = None,
     word: str = "to",
     *,
     along: str = "",
+    on_slices: bool = False,
     simd: bool = False,
 ) -> Piece:
     """`run rows by linear_gather to (3, 0)`, or `from` there if that is the `word`."""
     text = f"run {_by(along)}{algorithm.text}"
     text += "" if at is None else f" {word} {at}"
+    text += " on slices" * on_slices + " in simd" * simd
     place = None if at is None else _place(at)
+    slices = _word("slices") if on_slices else None
     taken = _word("simd") if simd else None
-    clause = RunClause(_lines(along), algorithm.tree, place, taken, NOWHERE)
-    return Piece(text + " in simd" * simd, clause)
+    return Piece(text, RunClause(_lines(along), algorithm.tree, place, slices, taken, NOWHERE))
 
 
 def _by(along: str) -> str:

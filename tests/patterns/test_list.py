@@ -139,7 +139,7 @@ def test_orders_as_data() -> None:
 def test_list_of_an_unknown_name_is_wrong_usage_and_says_what_is_near() -> None:
     status, text = run("list", "brodcast")
     assert status == 2
-    assert "did you mean broadcast or reduce_broadcast?" in text
+    assert "did you mean broadcast or reduce_broadcast or direct_broadcast?" in text
     status, text = run("list", "zzz")
     assert status == 2
     assert "`collc list` shows all" in text

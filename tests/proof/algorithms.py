@@ -81,8 +81,8 @@ CHUNKED = {
 
 def names() -> list[tuple[str, str]]:
     """Contract and name of every algorithm."""
-    others = (("allreduce", ("butterfly",)), ("reduce", ("ring_reduce",)))
-    tables = (*WHOLE.items(), *CHUNKED.items(), *others)
+    rooted = (("reduce", ("ring_reduce", "chain_reduce")), ("broadcast", ("direct_broadcast",)))
+    tables = (*WHOLE.items(), *CHUNKED.items(), ("allreduce", ("butterfly",)), *rooted)
     return sorted((contract, name) for contract, found in tables for name in found)
 
 
@@ -92,6 +92,8 @@ def uses(name: str, ranks: int) -> Iterator[str]:
         yield from (f"butterfly({base})" for base in (2, 3, 5))
     elif name == "ring_reduce":
         yield from (f"ring_reduce(c = {chunks}, root = 0)" for chunks in (1, 4))
+    elif name in ("chain_reduce", "direct_broadcast"):
+        yield f"{name}(root = 0)"
     elif any(name in found for found in CHUNKED.values()):
         yield from (f"{name}({chunks})" for chunks in (1, 4))
     else:

@@ -35,7 +35,7 @@ from collc.plan import (
     stream_of,
 )
 from collc.plan.unrolled import roles_of_places
-from collc.schedule.own_slices import asks_own_slices
+from collc.schedule.own_slices import asks_own_slices, own_slices
 from collc.spec.exchange import StepsPhase
 from collc.spec.simd import PAIR
 
@@ -91,8 +91,9 @@ def _differing(
     """C322 and C323, each for the first place and slice."""
     due = _due(pattern)
     there = [slice_ for slice_, size in enumerate(line.sizes) if size]
+    own = own_slices(pattern) if own_only else None
     for place, one in enumerate(line.places):
-        for slice_ in there if not own_only else {place}.intersection(there):
+        for slice_ in there if own is None else [one for one in there if own[place, one]]:
             if one.held[slice_] != due[place][slice_]:
                 what = f"place {place} ends with another slice {slice_} than the schedule says"
                 yield "C322", what

@@ -65,12 +65,13 @@ class BroadcastClause:
 
 @dataclass(frozen=True, eq=False)
 class RunClause:
-    """`run rows by ring_allreduce in simd`; `root` is the place behind `from` or `to`, `taken` the
-    word behind `in`."""
+    """`run rows by ring_allreduce in simd`; `root` is the place behind `from` or `to`,
+    `on_slices` that word, where it is there, `taken` the word behind `in`."""
 
     lines: Word | None
     algorithm: TreeUse
     root: PeDecl | Expression | None
+    on_slices: Word | None
     taken: Word | None
     span: Span
     then: bool = False

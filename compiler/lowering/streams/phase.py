@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -53,11 +54,14 @@ def stream_phases(
     found = recognised(pattern, own_only=own_only)
     if found is None or (path is not None and path.gaps):
         return
-    sizes = np.diff(pattern.slicing.bounds).tolist()
+    whole = pattern.slicing.count == 1
+    sizes = _all_at(found.root, pattern) if whole else np.diff(pattern.slicing.bounds).tolist()
     kind = ContractKind.ALLREDUCE if found.combines else ContractKind.BROADCAST
     line = Shape(sizes, found.root, pattern.axis, target)
     for form in found.forms:
         flows = tuple(flow for flow in form(line) if flow.parts)
+        if whole:
+            flows = tuple(replace(flow, parts=_of_one_slice(flow)) for flow in flows)
         if not flows:
             continue
         groups = _groups(flows, pattern.ranks)
@@ -78,6 +82,20 @@ def stream_phases(
             path=path,
             paired=paired,
         )
+
+
+def _all_at(root: int, pattern: StepsPhase) -> list[int]:
+    """Slices of a vector that is not cut, all of which is the root's."""
+    return [pattern.slicing.length if place == root else 0 for place in range(pattern.ranks)]
+
+
+def _of_one_slice(flow: Flow) -> dict[int, Part]:
+    """The parts, of which any slices are the one that there is."""
+    one = (0, 1)
+    return {
+        place: replace(part, sends=part.sends and one, receives=part.receives and one)
+        for place, part in flow.parts.items()
+    }
 
 
 def _lanes(flows: Sequence[Flow]) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ def _unrecognised(phase: StepsPhase, *, own_only: bool, in_code: bool) -> Iterat
     combines = any(moves.combines.any() for moves in phase.steps)
     if phase.wide:
         yield "an instruction takes two wavelets (`in simd`)"
-    if phase.slicing.count != phase.ranks or not phase.slicing.length:
+    if phase.slicing.count not in {1, phase.ranks} or not phase.slicing.length:
         yield f"vectors have {phase.slicing.count} slices, not one for each of {phase.ranks} ranks"
     if phase.places != tuple(range(phase.ranks)):
         yield "ranks are in another order than PEs"

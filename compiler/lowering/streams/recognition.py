@@ -23,6 +23,7 @@ from collc.lowering.streams.forms import (
     reduce_scatter,
     scatter,
 )
+from collc.schedule.own_slices import own_slices
 from collc.spec.exchange import StepsPhase
 
 Ints = npt.NDArray[np.int64]
@@ -44,13 +45,42 @@ def recognised(phase: StepsPhase, *, own_only: bool = False) -> Recognised | Non
     """The stream that does what a phase does; None if there is none. With `own_only` nothing but
     the own slice of each rank counts."""
     ranks, slicing = phase.ranks, phase.slicing
-    cut_by_rank = slicing.count == ranks and slicing.length > 0
-    if not cut_by_rank or phase.wide or phase.places != tuple(range(ranks)):
+    cut = slicing.count in {1, ranks} and slicing.length > 0
+    if not cut or phase.wide or phase.places != tuple(range(ranks)):
         return None
+    if slicing.count == 1:
+        return _of_whole_vectors(phase, own_only=own_only)
     if any(moves.combines.any() for moves in phase.steps):
         return _reduce_scatter(phase) if own_only else None
     held = held_after(phase)
     return None if held is None else _moved(held, np.diff(slicing.bounds) > 0)
+
+
+def _of_whole_vectors(phase: StepsPhase, *, own_only: bool) -> Recognised | None:
+    """A sum that comes to one rank from both ends, or the vector of one rank, which goes to all: a
+    reduce_scatter, or an allgather, in which one rank has all there is to have."""
+    if any(moves.combines.any() for moves in phase.steps):
+        own = own_slices(phase) if own_only else None
+        return None if own is None else _reduce(phase, int(np.flatnonzero(own)[0]))
+    held = held_after(phase)
+    roots = set() if held is None else set(held[:, 0].tolist())
+    return Recognised("broadcast", (allgather,), roots.pop()) if len(roots) == 1 else None
+
+
+def _reduce(phase: StepsPhase, root: int) -> Recognised | None:
+    held = _folded(phase)
+    if held is None or phase.ranks < MANY:
+        return None
+    first = _beginning(phase.ranks, 1).astype(np.uint64)
+    wanted = first[root]
+    for side in (first[:root], first[:root:-1]):
+        arriving = side[:1]
+        for own in side[1:]:
+            arriving = combined(own, arriving)
+        wanted = combined(wanted, arriving[0]) if len(side) else wanted
+    if (held[root] != wanted).any():
+        return None
+    return Recognised("reduce", (reduce_scatter,), root, combines=True)
 
 
 def _moved(held: Ints, there: npt.NDArray[np.bool_]) -> Recognised | None:
@@ -122,26 +152,28 @@ def combined(own: Words, arriving: Words) -> Words:
 def _folded(phase: StepsPhase) -> Words | None:
     """What ranks hold in the end, with numbers for what is combined; None if a step combines
     several into one, or copies."""
-    held = _beginning(phase.ranks).astype(np.uint64)
+    held = _beginning(phase.ranks, phase.slicing.count).astype(np.uint64)
     for moves in phase.steps:
         if not moves.combines.all():
             return None
         one = moves.by_slice()
         source, slices, destination, into = one.source, one.slice, one.destination, one.into
-        if len(np.unique(destination.astype(np.int64) * phase.ranks + into)) < len(into):
+        if len(np.unique(destination.astype(np.int64) * held.shape[1] + into)) < len(into):
             return None
         held[destination, into] = combined(held[destination, into], held[source, slices])
     return held
 
 
-def _beginning(ranks: int) -> Ints:
-    """What ranks hold at first: a number for each rank and slice."""
-    return np.arange(ranks * ranks, dtype=np.int64).reshape(ranks, ranks)
+def _beginning(ranks: int, slices: int = 0) -> Ints:
+    """What ranks hold at first: a number for each rank and slice, of which there are as many as
+    ranks, if nothing else is said."""
+    slices = slices or ranks
+    return np.arange(ranks * slices, dtype=np.int64).reshape(ranks, slices)
 
 
 def held_after(phase: StepsPhase) -> Ints | None:
     """What ranks hold in the end; None if something is handed over."""
-    held = _beginning(phase.ranks)
+    held = _beginning(phase.ranks, phase.slicing.count)
     start = held.copy()
     for moves in phase.steps:
         one = moves.by_slice()
