@@ -247,8 +247,8 @@ def _broadcast(pick: random.Random, shape: str) -> tuple[str, Collective]:
 def simulate(schedule: Schedule, plan: Plan, prediction: Prediction) -> RunReport:
     """Emit a plan and run the text."""
     spec = Spec("test.coll", plan.target.name, (), (schedule.collective,))
-    files = render(spec, of_one_call(schedule, plan), prediction, tuple(TARGETS))
-    return run_program(files, of_one_call(schedule, plan), plan.target.name, seed=1)
+    files = render(spec, of_one_call(plan), prediction, tuple(TARGETS))
+    return run_program(files, of_one_call(plan), plan.target.name, seed=1)
 
 
 def measure(chosen: AnyPoint) -> Outcome | None:
@@ -261,9 +261,9 @@ def measure(chosen: AnyPoint) -> Outcome | None:
     except CollcError:
         return None
     plan = build_plan(schedule, TARGETS[chosen.target])
-    if check_plan(schedule, plan):
+    if check_plan(plan):
         return None
-    prediction = predict(schedule, plan)
+    prediction = predict(plan)
     kind, why = _explained(schedule, plan, prediction)
     try:
         report = simulate(schedule, plan, prediction)

@@ -14,18 +14,21 @@ from __future__ import annotations
 import random
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import click
 
 from collc.base.diagnostics import CollcError
 from collc.driver.pipeline import read
+from collc.language.again import with_steps
+from collc.language.expressions import AUTO
 from collc.spec import Collective, ContractKind
 from collc.target import TARGETS, Target
 from collc.tuning import decided
-from collc.tuning.candidates import ALGORITHMS
-from collc.tuning.candidates import trees as all_trees
+from collc.tuning.algorithms import ALGORITHMS
+from collc.tuning.candidates import trees
 from collc.tuning.decide import candidate_of, predicted
+from collc.tuning.written import Written, broadcast, bypassing, order, reduce, run, written
 
 PARTS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)  # chunks and groups that are tried
 ALLOWED = 0.01
@@ -68,38 +71,39 @@ def point(case: int, most: int) -> Point:
     )
 
 
-def texts(it: Point) -> Iterator[str]:
+def plans(it: Point) -> Iterator[Written]:
     """Everything there is to choose from, as steps."""
-    numbers = range(2, it.ranks)
-    trees = [tree for tree in all_trees() if "auto" not in tree]
-    trees += [
-        tree.replace("auto", f"{n}") for tree in all_trees() if "auto" in tree for n in numbers
+    uses = [tree for tree in trees() if not tree.numbers]
+    uses += [
+        replace(tree, numbers=tuple((name, number) for name, _ in tree.numbers))
+        for tree in trees()
+        if tree.numbers
+        for number in range(2, it.ranks)
     ]
-    trees += [f"root_bypass({tree})" for tree in trees]
+    uses += map(bypassing, tuple(uses))
     halfway = {0, it.ranks // 4, it.ranks // 3, it.ranks // 2}
     roots = sorted(halfway) if it.kind == "allreduce" else [it.root]
-    back = " then broadcast from auto" if it.kind == "allreduce" else ""
-    yield from (f"reduce {tree} to {root}{back}" for tree in trees for root in roots)
+    back = (broadcast(AUTO),) if it.kind == "allreduce" else ()
+    yield from (written((reduce(tree, root), *back)) for tree in uses for root in roots)
+    at = it.root if it.kind == "reduce" else None
     for pattern in ALGORITHMS[ContractKind(it.kind)]:
-        for order in ("", "order ring ") if it.kind == "allreduce" else ("",):
-            named = {pattern.text.format(chunks=n, group=n) for n in PARTS}
-            at = f" to {it.root}" if it.kind == "reduce" else ""
-            yield from (f"{order}run {text}{at}" for text in sorted(named))
+        for before in ((), (order("ring"),)) if it.kind == "allreduce" else ((),):
+            for use in dict.fromkeys(map(pattern.use, PARTS)):
+                yield written((*before, run(use, at)))
 
 
 def best_of_all(open_one: Collective, it: Point, target: Target) -> tuple[int, str]:
     """Cycles and text of the best of everything that can be built."""
-    assert open_one.undecided is not None
     found: list[tuple[int, str]] = []
-    for text in texts(it):
+    for plan in plans(it):
         try:
-            candidate = candidate_of(open_one.undecided.write(text), target)
+            candidate = candidate_of(with_steps(open_one, plan.clauses), target)
         except CollcError:
             continue  # an algorithm that is not made for so many PEs
         best = min(found, default=(None, ""))[0]
         if best is None or candidate.at_least < best:
             cycles = predicted(candidate, target, [], best)[1].cycles
-            found += [(cycles, text)] if cycles is not None else []
+            found += [(cycles, plan.text)] if cycles is not None else []
     return min(found)
 
 

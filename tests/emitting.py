@@ -45,7 +45,7 @@ def files_of(what: Collective, target: str = "wse2") -> dict[str, str]:
 def plan_of(what: Collective, target: str = "wse2") -> ProgramPlan:
     """The plan of a collective that is alone."""
     schedule = build_schedule(what)
-    return of_one_call(schedule, build_plan(schedule, TARGETS[target]))
+    return of_one_call(build_plan(schedule, TARGETS[target]))
 
 
 def every_kind_of_collective() -> dict[str, Collective]:

@@ -10,7 +10,7 @@ from collc.driver.bundle import Bundle
 from collc.driver.pipeline import prove_text
 from collc.emit.render import render
 from collc.lowering import candidate_plans
-from collc.lowering.slots import with_shared_numbers
+from collc.lowering.shared_numbers import with_shared_numbers
 from collc.plan import Plan
 from collc.plan.program import of_one_call
 from collc.schedule import Schedule
@@ -48,10 +48,10 @@ def forms(text: str, parameters: Mapping[str, int], target: str = "wse2") -> Ite
     """A bundle for each of them that keeps all limits."""
     spec, schedule = prove_text(text, "forms.coll", parameters, target)
     for plan in plans(schedule, target):
-        problems = check_plan(schedule, plan)
+        problems = check_plan(plan)
         assert all(one.code in {"C304", "C305", "C306", "C307"} for one in problems), problems
         if not problems:
-            prediction = predict(schedule, plan)
-            program = of_one_call(schedule, plan)
+            prediction = predict(plan)
+            program = of_one_call(plan)
             files = render(spec, program, prediction, (target,))
             yield Bundle(spec, program, prediction, files)

@@ -89,7 +89,7 @@ def extra(
         fastest(one, time_multiplexed.target, colors) for one in time_multiplexed.schedules
     )
     unlimited = replace(time_multiplexed.program, colors=None)
-    by_themselves = apart(time_multiplexed.schedules, plans, unlimited, TARGETS[target])
+    by_themselves = apart(plans, unlimited, TARGETS[target])
     refuse_if_any(check_program(by_themselves))
     return _cycles(spec, time_multiplexed) - _cycles(spec, by_themselves)
 

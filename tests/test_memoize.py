@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collc.base.memoize import by_identity
+from collc.base.memoize import Latest, by_identity
 
 
 def test_equal_arguments_that_are_not_the_same_are_asked_again_and_the_oldest_is_forgotten() -> (
@@ -39,3 +39,24 @@ def test_bytes_are_compared_by_what_they_hold() -> None:
 
     assert found(bytes([1, 2])) == found(bytes([1, 2])) == 1
     assert found(bytes([1, 3])) == 2
+
+
+def test_the_results_asked_for_last_are_held_while_there_is_room_for_them() -> None:
+    asked: list[str] = []
+    latest = Latest[str, int](most=3, room=10, weigh=int)
+
+    def found(question: str) -> int:
+        def find() -> int:
+            asked.append(question)
+            return int(question)
+
+        return latest.find(question, find)
+
+    assert [found(one) for one in ("1", "2", "3", "1")] == [1, 2, 3, 1]
+    found("4")  # 2 is the one that was asked for first
+    assert list(latest.held) == ["3", "1", "4"]
+    found("8")  # which leaves room for 1 or 2 beside it
+    assert list(latest.held) == ["8"]
+    found("11")  # too much by itself
+    assert list(latest.held) == []
+    assert asked == ["1", "2", "3", "4", "8", "11"]

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
+
+from collc.checks import BUDGETS, CHECKS
 
 ROOT = Path(__file__).parents[1]
 ORDER = (
@@ -73,6 +76,24 @@ def test_a_stage_imports_only_earlier_ones() -> None:
         if room not in FRONT and (wrong := backward(room, path.read_text(encoding="utf-8")))
     }
     assert found == {}
+
+
+def test_checks_count_for_themselves() -> None:
+    """What plans and what checks the plan have the plan in common, and nothing else."""
+    found = {
+        str(path.relative_to(ROOT)): module
+        for room, path in files()
+        if room == "checks"
+        for module in imported(path.read_text(encoding="utf-8"))
+        if module.startswith("collc.lowering")
+    }
+    assert found == {}
+
+
+def test_the_docstring_of_a_check_begins_with_its_code() -> None:
+    """Their order is that of their codes."""
+    assert all(re.match(r"C\d{3}[: ]", check.__doc__ or "") for check in CHECKS.values())
+    assert set(BUDGETS) < set(CHECKS)
 
 
 def test_every_file_is_in_a_room() -> None:

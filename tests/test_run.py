@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 from collc import Bundle, CollcError, RunError, compile_text
 from collc.base.files import write_files
 from collc.cli import commands
-from collc.run import compiled
+from collc.run import compiled, launching
 from collc.run.program import NOTHING_KNOWN
 
 TEXT = """target wse2
@@ -191,7 +191,7 @@ def test_csl_that_does_not_compile_is_a_run_error(
         write_files(directory, {**texts, "layout.csl": "layout {"})
 
     monkeypatch.setattr("collc.run.launching.write_files", spoiled)
-    monkeypatch.setattr("collc.run.launching._memoized", {})
+    monkeypatch.setattr(launching._compiled, "held", {})
     with pytest.raises(RunError, match=r"layout\.csl"):
         bundle.run()
 
@@ -206,8 +206,8 @@ def test_the_last_programs_are_compiled_once_for_each_text_target_and_environmen
         return SimpleNamespace(width=len(Path(layout).read_text()), height=1)
 
     fake = SimpleNamespace(compile=compile, CslError=RuntimeError)
-    monkeypatch.setattr("collc.run.launching._memoized", {})
-    monkeypatch.setattr("collc.run.launching.MOST_PES", 10)
+    monkeypatch.setattr(launching._compiled, "held", {})
+    monkeypatch.setattr(launching._compiled, "room", 10)
     short, long = {"layout.csl": "a", "run.py": ""}, {"layout.csl": "a" * 11}
     for _ in range(2):
         compiled(fake, short, "wse2")

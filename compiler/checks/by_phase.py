@@ -7,15 +7,16 @@ from typing import TypeVar
 
 from collc.base.diagnostics import Diagnostic
 from collc.plan import Phase, Plan
-from collc.schedule import BroadcastPhase, ReducePhase, Schedule
+from collc.schedule import BroadcastPhase, ReducePhase
 from collc.spec.exchange import StepsPhase
 
 K = TypeVar("K", ReducePhase, BroadcastPhase, StepsPhase)
 
 
-def phases_of(kind: type[K], schedule: Schedule, plan: Plan) -> Iterator[tuple[Phase, K]]:
+def phases_of(kind: type[K], plan: Plan) -> Iterator[tuple[Phase, K]]:
     """The phases of a kind, each with that of the schedule."""
-    for phase, pattern in zip(plan.phases, schedule.phases, strict=True):
+    for phase in plan.phases:
+        pattern = phase.pattern
         if isinstance(pattern, kind):
             yield phase, pattern
 

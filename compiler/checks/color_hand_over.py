@@ -64,7 +64,7 @@ class InProgram:
     @property
     def pattern(self) -> Pattern:
         """What they are to do."""
-        return self.plan.pattern(self.use)
+        return self.plan.phase(self.use).pattern
 
     @property
     def name(self) -> str:
@@ -118,9 +118,9 @@ class InProgram:
 
     def diagnostic(self, code: str, message: str, other: Use | None, role: str) -> Diagnostic:
         """A problem of this phase and another one, if there is one, whose `role` is said at it."""
-        if other is None or self.plan.pattern(other).span == self.pattern.span:
+        if other is None or self.plan.phase(other).pattern.span == self.pattern.span:
             return Diagnostic(code, message, self.pattern.span, help=HELP)
-        also = ((self.plan.pattern(other).span, f"`{self.plan.label(other)}` {role}"),)
+        also = ((self.plan.phase(other).pattern.span, f"`{self.plan.label(other)}` {role}"),)
         return Diagnostic(code, message, self.pattern.span, also, HELP)
 
     def after_it(self, code: str, message: str, color: int) -> Diagnostic:

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic
 from collc.checks.color_hand_over import InProgram, played
-from collc.checks.counted import colors_of
-from collc.lowering.configuration import differing
+from collc.plan.configuration import differing
+from collc.plan.placement import colors_of
 from collc.plan.program import ProgramPlan
 
 

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from collc.base.diagnostics import Diagnostic
+from collc.checks.budgets.dsr_ids import in_turn
+from collc.checks.counted import tasks_in_turn
 from collc.checks.resource_report import kept_by
-from collc.lowering.sharing import fits, shared_dsrs, shared_tasks
 from collc.plan.program import ProgramPlan
 from collc.spec.arithmetic import arithmetic_of
 
@@ -58,8 +59,8 @@ def _shortage(plan: ProgramPlan, what: str, resources: tuple[str, ...]) -> Diagn
 def _needs(call_stream: ProgramPlan, what: str) -> int:
     """How much a call stream needs of something by itself."""
     if what == "task ids":
-        return call_stream.own_tasks + shared_tasks(call_stream.plans)
-    return shared_dsrs(call_stream.plans) if what == "DSRs" else len(call_stream.colors)
+        return call_stream.own_tasks + tasks_in_turn(call_stream.plans)
+    return in_turn(call_stream.plans) if what == "DSRs" else len(call_stream.colors)
 
 
 def _available(plan: ProgramPlan, what: str) -> str:
@@ -93,12 +94,12 @@ def _occupied(call_stream: ProgramPlan) -> dict[str, set[int]]:
 def _lacks(call_stream: ProgramPlan) -> Iterator[str]:
     """What a call stream lacks of what the others leave."""
     most = call_stream.program.colors
-    tasks = call_stream.own_tasks + shared_tasks(call_stream.plans)
-    if not fits(call_stream, len(call_stream.colors) if most is None else most):
+    tasks = call_stream.own_tasks + tasks_in_turn(call_stream.plans)
+    if not call_stream.fits(len(call_stream.colors) if most is None else most):
         yield "colors with queues"
     if not set(call_stream.task_ids[:tasks]) <= set(call_stream.target.local_task_ids):
         yield "task ids"
-    if len(call_stream.dsr_ids) < shared_dsrs(call_stream.plans):
+    if len(call_stream.dsr_ids) < in_turn(call_stream.plans):
         yield "DSRs"
 
 

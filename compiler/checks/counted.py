@@ -2,23 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
-from collc.plan import BY_WAVELET, MOST_ENDS, Action, Lane, Memory, Phase, Role
-
-
-def colors_of(phases: Iterable[Phase]) -> tuple[str, ...]:
-    """The colors that some router has a route for, phase by phase, sorted within a phase."""
-    found: dict[str, None] = {}
-    for phase in phases:
-        found |= dict.fromkeys(sorted({use.color for role in phase.roles for use in role.colors}))
-    return tuple(found)
-
-
-def switched_colors(phases: Sequence[Phase]) -> frozenset[str]:
-    """The colors that have more than one position at some router."""
-    uses = (use for phase in phases for role in phase.roles for use in role.colors)
-    return frozenset(use.color for use in uses if len(use.positions) > 1)
+from collc.plan import BY_WAVELET, MOST_ENDS, Action, Lane, Memory, Phase, Plan, Role
+from collc.spec import ContractKind
 
 
 def input_queues_of(phase: Phase) -> int:
@@ -92,3 +79,14 @@ def _followed_in(role: Role, lane: Lane) -> Iterator[tuple[str, str]]:
         ahead = op is moved[0] and moved[-1].combines_from is not None
         if not op.sends_on and (ahead or len(later) > sent):
             yield lane.name, "receives"
+
+
+def tasks_in_turn(plans: Iterable[Plan]) -> int:
+    """Local tasks of phases that have them in turn: as many as any of them needs, with the one that
+    tears down the color of a multicast."""
+    phases = (phase for plan in plans for phase in plan.phases)
+    return max((tasks_of_phase(phase) + _is_multicast(phase) for phase in phases), default=0)
+
+
+def _is_multicast(phase: Phase) -> bool:
+    return phase.exchange is None and phase.kind is ContractKind.BROADCAST

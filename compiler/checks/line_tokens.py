@@ -1,4 +1,4 @@
-"""A line of PEs and routers run with whole vectors as tokens; `collc.checks.delivery` judges it.
+"""A line of PEs and routers run with whole vectors as tokens, which `traffic.delivery` judges.
 
 A token is the rank whose vector it is and whether it is the control wavelet behind it. Routers that
 let a color pass in their last position do so for ever; tokens jump over them (`follow`), which

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic, Span
-from collc.lowering.sharing import apart, fits
 from collc.plan.program import ProgramPlan
 from collc.spec import Reconfigure
 
@@ -23,9 +22,9 @@ def gaps(plan: ProgramPlan) -> Iterator[Diagnostic]:
                 "C338",
                 f"`{plan.label(use)}` leads to PEs that are no neighbours on colors that are torn "
                 "down behind it",
-                plan.pattern(use).span,
+                plan.phase(use).pattern.span,
                 (_why(plan),),
-                f"{_remedy(plan)}, or use a contiguous order, such as snake or hilbert",
+                "use a contiguous order, such as snake or hilbert",
             )
 
 
@@ -37,20 +36,3 @@ def _why(plan: ProgramPlan) -> tuple[Span, str]:
     if program.colors_span is not None:
         return program.colors_span, "within this limit colors alternate"
     return program.span, "colors alternate in this program"
-
-
-def _remedy(plan: ProgramPlan) -> str:
-    """What gives each phase colors that need not be torn down."""
-    program = plan.program
-    ways = (
-        apart(plan.schedules, plan.plans, program, plan.target, alike) for alike in (False, True)
-    )
-    enough = min((len(way.colors) for way in ways if fits(way, len(way.colors))), default=None)
-    words = []
-    if program.reconfigure is Reconfigure.TEARDOWN:
-        words.append("leave `reconfigure teardown` out")
-    if enough is None:
-        words.append("call fewer collectives in this program")
-    elif program.colors is not None and program.colors < enough:
-        words.append(f"allow {enough} colors")
-    return " and ".join(words or ["call fewer collectives in this program"])

@@ -8,37 +8,20 @@ from itertools import combinations
 
 from collc.base.diagnostics import Diagnostic
 from collc.checks import CHECKS, check_plan
+from collc.checks.budgets.dsr_ids import MEMCPY, in_turn
+from collc.checks.budgets.filters import filters_of_program
+from collc.checks.budgets.memory import has_free
 from collc.checks.color_reuse import turns
 from collc.checks.concurrent_streams import call_streams
-from collc.checks.counted import switched_colors
-from collc.checks.dsr_ids import MEMCPY
-from collc.checks.filters import filters_of_program
-from collc.checks.memory import has_free
+from collc.checks.counted import tasks_in_turn
 from collc.checks.noncontiguous_routes import gaps
 from collc.checks.resource_report import kept_by, left_beside
 from collc.checks.teardown import teardown
-from collc.lowering.pe_masks import Mask, receiving, sending
-from collc.lowering.sharing import shared_dsrs, shared_tasks
 from collc.plan import Phase, Plan
-from collc.plan.placement import received_colors, sent_colors
+from collc.plan.pe_masks import Mask, receiving, sending
+from collc.plan.placement import received_colors, sent_colors, switched_colors
 from collc.plan.program import ProgramPlan
 from collc.spec import Collective
-
-# what is the program's and not a collective's
-SHARED = frozenset(
-    (
-        "colors",
-        "color_numbers",
-        "switch_colors",
-        "queues",
-        "microthreads",
-        "task_ids",
-        "dsr_ids",
-        "filters",
-        "memory",
-        "nothing_torn_down",
-    )
-)
 
 _QUEUES = ("input_queues", "output_queues")
 
@@ -48,13 +31,13 @@ SHORTAGES = frozenset(("C303", "C304", "C305", "C306", "C307", "C324"))  # of nu
 def check_program(plan: ProgramPlan) -> tuple[Diagnostic, ...]:
     """Everything that is wrong with the plan of a program; one that passes can be emitted."""
     if plan.alone:
-        return check_plan(plan.schedules[0], plan.plans[0])
+        return check_plan(plan.plans[0])
     alone = (
         problem
-        for schedule, one in zip(plan.schedules, plan.plans, strict=True)
+        for one in plan.plans
         for name, check in CHECKS.items()
-        if name not in SHARED
-        for problem in check(schedule, _by_itself(one))
+        if name not in PROGRAM_CHECKS
+        for problem in check(_by_itself(one))
     )
     noncontiguous = tuple(gaps(plan))
     if noncontiguous:
@@ -72,8 +55,8 @@ def _by_itself(plan: Plan) -> Plan:
 
 
 def _colors(plan: ProgramPlan) -> Iterator[Diagnostic]:
-    """C302: more colors than allowed; C303: a number that is not the target's, or that two have."""
-    most, target = plan.program.colors, plan.target
+    """C302: more colors than allowed."""
+    most = plan.program.colors
     if most is not None and len(plan.colors) > most:
         widest = max(plan.uses, key=lambda use: len(use.positions))
         yield Diagnostic(
@@ -84,6 +67,11 @@ def _colors(plan: ProgramPlan) -> Iterator[Diagnostic]:
             ((plan.plans[widest.collective].collective.span, "it is part of this collective"),),
             f"allow {len(plan.colors)} colors, or choose a pattern that needs fewer",
         )
+
+
+def _color_numbers(plan: ProgramPlan) -> Iterator[Diagnostic]:
+    """C303: a number that is not the target's, or that two have."""
+    target = plan.target
     numbers = [color.number for color in plan.colors]
     if len(set(numbers)) < len(numbers) or not set(numbers) <= set(target.colors):
         yield _shared(
@@ -169,7 +157,7 @@ def _task_ids(plan: ProgramPlan) -> Iterator[Diagnostic]:
     """C306: too few task ids."""
     used, colors = plan.task_ids, {color.number for color in plan.colors}
     free = [number for number in plan.target.local_task_ids if number not in colors]
-    needed = plan.own_tasks + shared_tasks(plan.plans)
+    needed = plan.own_tasks + tasks_in_turn(plan.plans)
     if len(used) < needed or len(set(used)) < len(used) or not set(used) <= set(free):
         of = ("local_task_ids", "colors")
         left = _left(plan, len(free), *of, beside=("the colors in use",))
@@ -179,7 +167,7 @@ def _task_ids(plan: ProgramPlan) -> Iterator[Diagnostic]:
 
 def _dsr_ids(plan: ProgramPlan) -> Iterator[Diagnostic]:
     """C307: too few DSRs for a phase, even if all phases have the same in turn."""
-    needed, available = shared_dsrs(plan.plans), len(plan.dsr_ids)
+    needed, available = in_turn(plan.plans), len(plan.dsr_ids)
     if needed > available:
         message = f"a phase of the program needs {needed} DSRs of one file, "
         message += _left(plan, available, "dsr_ids")
@@ -223,8 +211,10 @@ def _shared(
     )
 
 
+# Those of a name that a check of plans has are the program's, and not each collective's.
 PROGRAM_CHECKS: dict[str, Callable[[ProgramPlan], Iterator[Diagnostic]]] = {
     "colors": _colors,
+    "color_numbers": _color_numbers,
     "turns": turns,
     "switch_colors": _switch_colors,
     "queues": _queues,
@@ -233,5 +223,5 @@ PROGRAM_CHECKS: dict[str, Callable[[ProgramPlan], Iterator[Diagnostic]]] = {
     "dsr_ids": _dsr_ids,
     "filters": filters_of_program,
     "memory": _memory,
-    "teardown": teardown,
+    "nothing_torn_down": teardown,
 }

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 
 from collc.base.diagnostics import Diagnostic, Span
 from collc.base.number_ranges import consecutive
-from collc.checks.counted import colors_of
 from collc.plan import Phase, Plan
+from collc.plan.placement import colors_of
 from collc.spec import Reserved
 from collc.target import Target
 

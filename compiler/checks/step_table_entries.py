@@ -7,18 +7,15 @@ place: which bits go together, that a lane has what its rows use, and that slice
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
-from collc.base.diagnostics import Diagnostic
 from collc.base.memoize import memoized
-from collc.checks.by_phase import phases_of, problems
+from collc.checks.by_phase import phases_of
 from collc.plan import AREA_BITS, Exchange, Lane, Phase, Plan, RowKind
 from collc.plan.entries import Ints, bits_of, entries_of, numbers_of, puts_out, table_at, values_of
 from collc.plan.unrolled import unrolled
-from collc.schedule import Schedule
 from collc.spec import ElementType, Operation, OwnOperation
 from collc.spec.arithmetic import arithmetic_of
 from collc.spec.exchange import StepsPhase
@@ -30,15 +27,9 @@ DOES = int(USES_OUT | USES_INTO | RowKind.ENDS)
 LARGEST = 0xFFFF  # numbers have 16 bits
 
 
-def row_shapes(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
-    """C319: a row that no text runs."""
-    found = phases_of(StepsPhase, schedule, plan)
-    return problems("C319", "no program text does this", found, partial(shape_problem, plan))
-
-
-def step_tables_of(schedule: Schedule, plan: Plan) -> Iterator[tuple[Phase, StepsPhase]]:
+def step_tables_of(plan: Plan) -> Iterator[tuple[Phase, StepsPhase]]:
     """Phases whose step tables a text can run; `streams` looks at those that stream."""
-    for phase, pattern in phases_of(StepsPhase, schedule, plan):
+    for phase, pattern in phases_of(StepsPhase, plan):
         if not phase.streams and not shape_problem(plan, phase, pattern):
             yield phase, pattern
 

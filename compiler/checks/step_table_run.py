@@ -1,4 +1,4 @@
-"""The rows of one line, run without any buffer, for `collc.checks.step_table_delivery` to judge.
+"""The rows of one line, run without any buffer, for `collc.checks.traffic.rows_delivery` to judge.
 
 An element moves only when its sender, all PEs that let it pass and its receiver are in the rows
 that say so, which is less than any fabric does: whatever comes to its end here does so with

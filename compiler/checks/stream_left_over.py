@@ -28,17 +28,14 @@ def _overtaken(line: Line) -> Iterator[str]:
     way, each but the one that sets the switches back has to find its own one closed."""
     for color in sorted({color for one in line.places for color in one.routers}):
         senders = [i for i, one in enumerate(line.places) if _sends_on(one, color)]
+        on_color = (one.routers[color] for one in line.places if color in one.routers)
+        switched = any(len(router.use.positions) > 1 for router in on_color)
         for place in senders:
             router = line.places[place].routers[color]
             work = next((w for w in line.places[place].lanes if w.sends_on == color), None)
             resets = work is not None and work.advance in _ORDERS
             last = router.use.positions[0 if router.use.ring else -1]
             is_open = last.receive is Direction.RAMP
-            switched = any(
-                len(line.places[at].routers[color].use.positions) > 1
-                for at in range(len(line.places))
-                if color in line.places[at].routers
-            )
             if is_open and switched and not resets:
                 yield f"words of the next call of place {place} may overtake those of others"
 

@@ -10,6 +10,7 @@ elements; filters count wavelets.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -20,24 +21,24 @@ from collc.plan import Advance, ColorUse, Direction, Filter, Route, Slices
 
 @dataclass
 class Router:
-    """A router on a color; `passed` counts what its filter has seen."""
+    """A router on a color; `passed` counts what its filter has seen. `route` is what is in force:
+    nothing beyond the last position."""
 
     use: ColorUse
     filter: Filter | None = None
     position: int = 0
     passed: int = 0
     was_reset: bool = False
+    route: Route | None = field(init=False)
 
-    @cached_property
-    def route(self) -> Route | None:
-        """What is in force; nothing beyond the last position."""
-        there = self.position < len(self.use.positions)
-        return self.use.positions[self.position] if there else None
+    def __post_init__(self) -> None:
+        self.take(self.position)
 
     def take(self, position: int) -> None:
         """Take a position."""
-        self.position = position % len(self.use.positions) if self.use.ring else position
-        self.__dict__.pop("route", None)
+        positions = self.use.positions
+        self.position = position % len(positions) if self.use.ring and positions else position
+        self.route = positions[self.position] if self.position < len(positions) else None
 
     def advance(self) -> None:
         """Take the next position."""
@@ -53,9 +54,9 @@ class Work:
     lane: str
     receives_on: str | None
     sends_on: str | None
-    sends: list[int]
-    through: list[int]
-    receives: list[int]
+    sends: deque[int]
+    through: deque[int]
+    receives: deque[int]
     advance: Advance
     combines: bool
     staged: bool
@@ -197,7 +198,7 @@ def _sent(line: Line, place: int, work: Work) -> bool:
         return False
     block = [(slice_, line.places[place].held[slice_]) for slice_ in work.sends]
     ends = list(accumulate(line.sizes[slice_] for slice_ in work.sends))
-    work.sends = []
+    work.sends.clear()
     for at in way:
         if _pass(line, at, color, block, ends) and at == place:
             line.places[at].returned.add(color)
@@ -257,7 +258,7 @@ def _sent_through(line: Line, place: int, work: Work, color: str) -> bool:
         for hop in hops:
             for at in hop.way:
                 _pass(line, at, hop.color, [(hop.slice, hop.value)], [line.sizes[hop.slice]])
-        work.sends.pop(0)
+        work.sends.popleft()
     if work.advance is not Advance.NOTHING:
         raise RefusedError(f"place {place} moves switches of a chain, which has none")
     return True
@@ -357,11 +358,11 @@ def _take(line: Line, at: int, work: Work, slice_: int, value: int) -> None:
     """A PE takes a slice, or lets it through."""
     one = line.places[at]
     if work.passes_on:
-        work.through.pop(0)
+        work.through.popleft()
         return
     if not work.receives:
         raise RefusedError(f"place {at} gets words that it does not receive")
-    into = work.receives.pop(0)
+    into = work.receives.popleft()
     if line.sizes[into] != line.sizes[slice_]:
         raise RefusedError(f"place {at} receives slices of other lengths")
     if work.staged:

@@ -19,31 +19,12 @@ from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import dataclass
 
 from collc.base.diagnostics import Diagnostic
-from collc.checks.color_hand_over import InProgram, pe_of, played
+from collc.checks.color_hand_over import InProgram, played
 from collc.checks.vector_order import Passage, passages
-from collc.plan import Advance, Direction, Plan, Role
+from collc.plan import Advance, Direction, Role
 from collc.plan.placement import roles_of_ranks, sent_colors
 from collc.plan.program import ProgramPlan
-from collc.schedule import ReducePhase, Schedule
-
-
-def nothing_torn_down(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
-    """C331: a teardown in a collective by itself, which would never set the color again."""
-    numbers = dict(plan.colors)
-    for phase, pattern in zip(plan.phases, schedule.phases, strict=True):
-        for role, x, y in played(phase):
-            for color in dict.fromkeys(_torn_down_by(role)):
-                message = f"in `{phase.name}` {pe_of(plan.collective, phase, x, y)} tears down "
-                message += f"color {numbers.get(color)} (`{color}`) for good: the PE sends its "
-                message += "vector, a teardown behind it closes the routers on its route, and "
-                message += "nothing opens them for the next call"
-                help = "only programs of several collectives tear colors down; please report this"
-                yield Diagnostic("C331", message, pattern.span, help=help)
-
-
-def _torn_down_by(role: Role) -> Iterator[str]:
-    for lane in role.lanes:
-        yield from lane.tears_down
+from collc.schedule import ReducePhase
 
 
 @dataclass(frozen=True)

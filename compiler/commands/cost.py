@@ -73,7 +73,7 @@ def command(source: Source, counts: range | None, network: Path | None) -> None:
         _print_program(bundle)
     elif bundle.schedule.phases:
         cycles = bundle.prediction.cycles
-        click.echo(show_terms(bundle.schedule, bundle.plan, cycles), nl=False)
+        click.echo(show_terms(bundle.plan, cycles), nl=False)
     print_decisions(bundle)
     print_warnings(bundle.warnings, source)
 

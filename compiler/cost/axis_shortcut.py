@@ -32,13 +32,13 @@ EARLIEST = 16  # cycles: no PE sends that much before it is ready, and line eval
 CANDIDATE = 20_000_000  # looks at a PE that a plan gets before it is chosen (D122): about a second
 
 
-def cycles_of(schedule: Schedule, plan: Plan, looks: int | None = None) -> int:
+def cycles_of(plan: Plan, looks: int | None = None) -> int:
     """The cycles that `predict` says, found in less time where there are trees along axes."""
-    costs = costs_of(plan)
+    costs, schedule = costs_of(plan), plan.schedule
     reductions = _along_axes(schedule)
     if not reductions or costs.negates or costs.copies:
-        return predict(schedule, plan, looks).cycles
-    axes = _Axes(costs, schedule, plan, reductions[0])
+        return predict(plan, looks).cycles
+    axes = _Axes(costs, plan, reductions[0])
     for index, pattern in enumerate(reductions):
         axes.reduce(index, pattern, last=index == len(schedule.phases) - 1)
     last = len(schedule.phases) - 1
@@ -47,10 +47,10 @@ def cycles_of(schedule: Schedule, plan: Plan, looks: int | None = None) -> int:
 
 
 @memoized
-def cycles_or_never(schedule: Schedule, plan: Plan) -> int:
+def cycles_or_never(plan: Plan) -> int:
     """The same of a candidate that no check has let pass: one that gets stuck takes for ever."""
     try:
-        return cycles_of(schedule, plan, CANDIDATE)
+        return cycles_of(plan, CANDIDATE)
     except StuckError:
         return NEVER
 
@@ -88,9 +88,9 @@ class _Axes:
     further part.
     """
 
-    def __init__(self, costs: Costs, schedule: Schedule, plan: Plan, first: ReducePhase) -> None:
+    def __init__(self, costs: Costs, plan: Plan, first: ReducePhase) -> None:
         self.costs, self.plan = costs, plan
-        grid = schedule.collective.grid
+        grid = plan.collective.grid
         self.extents = {"x": grid.width, "y": grid.height}
         self.latest = self.done = 0
         self._begin(first.axis, costs.first_call(plan))

@@ -19,9 +19,9 @@ from collc.cost.phase_timing import Ends, Part, ends_of, parts_of
 from collc.cost.predict import Mask, Times
 from collc.cost.processor import Piece, Processor, Stall, Stretch, Work
 from collc.cost.register_loads import loads
-from collc.lowering.configuration import is_switched
 from collc.lowering.shared_phases import SharedPhase, is_quick, shared_of
 from collc.plan import ColorUse
+from collc.plan.configuration import is_switched
 from collc.plan.placement import received_colors, sent_colors
 from collc.plan.program import ProgramPlan, Use
 from collc.spec import ContractKind
@@ -77,8 +77,8 @@ class CallStream:
 
     def turns_to(self, other: CallStream) -> None:
         """Calls are those of another plan from now on, as for another root."""
-        for name in ("plan", "loads", "switched", "dispatches", "asked"):
-            setattr(self, name, getattr(other, name))
+        self.plan, self.asked, self.loads = other.plan, other.asked, other.loads
+        self.switched, self.dispatches = other.switched, other.dispatches
 
     def beside(self, others: list[Stretch], work: list[Work]) -> CallStream:
         """The call stream as it is, to try what it does beside code and work of others."""

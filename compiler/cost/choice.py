@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache, partial
+from functools import cache
 from itertools import product
 
 from collc.cost.axis_shortcut import cycles_or_never
@@ -24,8 +24,8 @@ from collc.lowering import (
 )
 from collc.lowering.concurrent_streams import planned_call_streams
 from collc.lowering.resources import left_by
+from collc.lowering.shared_numbers import with_shared_numbers
 from collc.lowering.sharing import share, shared_dsrs, widest
-from collc.lowering.slots import with_shared_numbers
 from collc.plan import Advance, Plan
 from collc.plan.program import ProgramPlan
 from collc.schedule import Schedule
@@ -59,7 +59,7 @@ def build_plan(schedule: Schedule, target: Target) -> Plan:
         possible = [plan for plan in plans if resources.within_budget(plan)]
     if len(possible) <= 1:
         return possible[0] if possible else min(plans, key=_colors)
-    return _least(schedule, possible, _colors)
+    return _least(possible, _colors)
 
 
 def _without_slow_relays(
@@ -80,25 +80,25 @@ def _without_slow_relays(
         return offered
     fast = product(*([one for one in of if one.streams] or of[:1] for of in offered))
     plans = filter(resources.within_budget, (planned(*chosen) for chosen in fast))
-    plan = min(plans, key=partial(streams_at_least, schedule), default=None)
-    if plan is None or streams_at_least(schedule, plan) >= max(least):
+    plan = min(plans, key=streams_at_least, default=None)
+    if plan is None or streams_at_least(plan) >= max(least):
         return offered
-    cycles = cycles_or_never(schedule, plan)
+    cycles = cycles_or_never(plan)
     return tuple(
         tuple(one for one in alternatives if not one.relays or at_least <= cycles)
         for alternatives, at_least in zip(offered, least, strict=True)
     )
 
 
-def _least(schedule: Schedule, plans: Sequence[Plan], colors: Callable[[Plan], int]) -> Plan:
+def _least(plans: Sequence[Plan], colors: Callable[[Plan], int]) -> Plan:
     """The plan with the fewest cycles, of several such that with the fewest colors, of these the
     first one. What takes more at least than one that is known is not followed."""
-    least = [streams_at_least(schedule, plan) for plan in plans]
+    least = [streams_at_least(plan) for plan in plans]
     best: tuple[int, int, int] | None = None
     for index in sorted(range(len(plans)), key=lambda index: least[index]):
         if best is None or least[index] <= best[0]:
             plan = plans[index]
-            found = (cycles_or_never(schedule, plan), colors(plan), index)
+            found = (cycles_or_never(plan), colors(plan), index)
             best = found if best is None else min(best, found)
     assert best is not None, "there is a plan"
     return plans[best[2]]
@@ -124,9 +124,7 @@ def build_program_plan(
     candidates = [list(candidate_plans(schedule, target)) for schedule in schedules]
     for width in _widths(candidates):
         within = [[plan for plan in plans if _is_kept(plan, width)] for plans in candidates]
-        shared = share(
-            schedules, _fastest_of_each(schedules, within, target, most), program, target
-        )
+        shared = share(_fastest_of_each(within, target, most), program, target)
         if not width or not _streams_are_torn_down(shared):
             break
     return shared
@@ -151,14 +149,14 @@ def _is_kept(plan: Plan, width: int) -> bool:
 
 
 def _fastest_of_each(
-    schedules: Sequence[Schedule], candidates: Sequence[Sequence[Plan]], target: Target, most: int
+    candidates: Sequence[Sequence[Plan]], target: Target, most: int
 ) -> tuple[Plan, ...]:
     """A plan for each collective. Filters are dealt out in the order of the collectives, since all
     have theirs at the same time."""
     left = target.filters
     plans: list[Plan] = []
-    for schedule, offered in zip(schedules, candidates, strict=True):
-        plans.append(_fastest(schedule, offered, most, left))
+    for offered in candidates:
+        plans.append(_fastest(offered, most, left))
         left -= resources.most_filters(plans[-1].phases)
     return tuple(plans)
 
@@ -177,17 +175,17 @@ def build_call_streams(
     target = left_by(program.reserved, target)
     most = _most_colors(program, target)
     chosen = tuple(fastest(schedule, target, most, streams=False) for schedule in schedules)
-    return planned_call_streams(schedules, chosen, program, target)
+    return planned_call_streams(chosen, program, target)
 
 
 def fastest(schedule: Schedule, target: Target, most: int, *, streams: bool = True) -> Plan:
     """Of the plans whose phases keep the limit of colors, each by itself, the one that takes the
     fewest cycles; if none keeps it, the one with the fewest colors."""
     plans = list(candidate_plans(schedule, target, streams=streams))
-    return _fastest(schedule, plans, most, target.filters)
+    return _fastest(plans, most, target.filters)
 
 
-def _fastest(schedule: Schedule, plans: Sequence[Plan], most: int, filters: int) -> Plan:
+def _fastest(plans: Sequence[Plan], most: int, filters: int) -> Plan:
     """The same of given plans, of which those count that have enough filters."""
     kept = [plan for plan in plans if resources.most_filters(plan.phases) <= filters]
     possible = [plan for plan in kept if widest(plan) <= most]
@@ -195,4 +193,4 @@ def _fastest(schedule: Schedule, plans: Sequence[Plan], most: int, filters: int)
         return min(kept, key=widest)
     if len(possible) == 1:
         return possible[0]
-    return _least(schedule, possible, widest)
+    return _least(possible, widest)

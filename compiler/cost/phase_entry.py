@@ -16,7 +16,7 @@ from collc.spec.exchange import StepsPhase
 def code_of_start(plan: ProgramPlan, use: Use, costs: Costs) -> Times:
     """From the call of a phase's first function to its return."""
     collective = plan.plans[use.collective].collective
-    grid, phase, pattern = collective.grid, plan.phase(use), plan.pattern(use)
+    grid, phase, pattern = collective.grid, plan.phase(use), plan.phase(use).pattern
     code = np.full((grid.whole.width, grid.whole.height), _through(costs), dtype=np.int64)
     for part in parts_of(grid, code):
         if isinstance(pattern, StepsPhase):

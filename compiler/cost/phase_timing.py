@@ -127,7 +127,7 @@ def _comes_of_parts(grid: Grid, of_parts: list[Times], whole: Times) -> Times:
 
 
 def _ends_of_part(plan: ProgramPlan, use: Use, part: Part) -> Ends:
-    phase, pattern = part.phase, plan.pattern(use)
+    phase, pattern = part.phase, plan.phase(use).pattern
     if isinstance(pattern, BroadcastPhase):
         return _broadcast(part, pattern)
     shape = part.begun.shape

@@ -83,12 +83,13 @@ class _Progress:
     paths: list[CriticalPath]
 
 
-def predict(schedule: Schedule, plan: Plan, looks: int | None = None) -> Prediction:
+def predict(plan: Plan, looks: int | None = None) -> Prediction:
     """Evaluate the plan phase by phase; `looks` as in `collc.cost.exchange`."""
-    costs = costs_of(plan)
+    costs, schedule = costs_of(plan), plan.schedule
     last = _last_reduce(schedule)
-    progress = _started(schedule, plan, costs)
-    for index, (pattern, phase) in enumerate(zip(schedule.phases, plan.phases, strict=True)):
+    progress = _started(plan, costs)
+    for index, phase in enumerate(plan.phases):
+        pattern = phase.pattern
         progress.costs = costs_of_phase(costs, plan, index)
         goes_on = _takes_part(schedule, index + 1)
         if isinstance(pattern, ReducePhase):
@@ -110,9 +111,9 @@ def predict(schedule: Schedule, plan: Plan, looks: int | None = None) -> Predict
     )
 
 
-def _started(schedule: Schedule, plan: Plan, costs: Costs) -> _Progress:
+def _started(plan: Plan, costs: Costs) -> _Progress:
     """All PEs about to call their first phase."""
-    grid, path = schedule.collective.lined, schedule.collective.path
+    grid, path = plan.collective.lined, plan.collective.path
     x, y = (path.x[:, None], path.y[:, None]) if path else np.indices((grid.width, grid.height))
     place = costs.first_call(plan)
     time = np.full((grid.width, grid.height), place.time, dtype=np.int64)

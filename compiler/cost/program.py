@@ -105,7 +105,7 @@ def predict_program(plan: ProgramPlan, lengths: Lengths | None = None) -> Predic
     each round; else they are the most that they may be. Of a collective that is alone, what
     `predict` gives."""
     if plan.alone:
-        return predict(plan.schedules[0], plan.plans[0])
+        return predict(plan.plans[0])
     run = _begun(plan, lengths or {})
     rounds = plan.program.rounds
     ends = [0]
@@ -239,7 +239,7 @@ def _bounds(run: _Run, rounds: int) -> Iterator[int]:
     calls = range(len(run.plan.program.calls))
     called = dict.fromkeys(run.called(number, call) for number in range(rounds) for call in calls)
     for index, collective in called:
-        schedule = replace(run.plan.schedules[index], collective=collective)
+        schedule = replace(run.plan.plans[index].schedule, collective=collective)
         yield bound_of(schedule, run.plan.target)
 
 

@@ -42,14 +42,19 @@ def at_root(plan: ProgramPlan, choice: RootChoice, root: int) -> AtRoot:
     emitted = seen_from_the_root(plan)
     phases = {one.collective.name: one.phases for one in emitted.plans}
     own = _phases(choice, phases, root)
-    plans, schedules = list(plan.plans), list(plan.schedules)
-    plans[index] = replace(plans[index], phases=own)
-    schedules[index] = replace(schedules[index], phases=build_schedule(choice.fill(root)).phases)
+    patterns = build_schedule(choice.at(root)).phases
+    plans = list(plan.plans)
+    plans[index] = replace(
+        plans[index],
+        phases=tuple(
+            replace(phase, pattern=pattern) for phase, pattern in zip(own, patterns, strict=True)
+        ),
+    )
     asked = _asked(plan, choice, root, index)
     engine = plan.target.cycles.engine
     holds, fails = engine.scalar + engine.no_jump, engine.scalar + engine.jump
     tests = np.array((fails + holds, holds, 2 * fails))  # the root is read before
-    changed = replace(plan, plans=tuple(plans), schedules=tuple(schedules))
+    changed = replace(plan, plans=tuple(plans))
     returns = plan.target.code.jump * (asked == OWN)
     return AtRoot(changed, asked, engine.scalar + tests[asked], returns)
 

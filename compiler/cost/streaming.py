@@ -6,25 +6,23 @@ from collections.abc import Iterator
 
 from collc.cost.axis_shortcut import NEVER, cycles_or_never
 from collc.lowering import candidate_plans
-from collc.lowering.resources import color_limit
 from collc.lowering.streams import recognised, why_not
 from collc.plan import Phase, Plan
-from collc.schedule import Schedule
 from collc.schedule.own_slices import asks_own_slices
 from collc.spec.arithmetic import arithmetic_of
 from collc.spec.exchange import StepsPhase
 
 
-def streaming(schedule: Schedule, plan: Plan) -> Iterator[tuple[str, str]]:
+def streaming(plan: Plan) -> Iterator[tuple[str, str]]:
     """For each phase made of steps its name, and whether it streams, or else why not."""
-    for index, (phase, pattern) in enumerate(zip(plan.phases, schedule.phases, strict=True)):
-        if isinstance(pattern, StepsPhase):
-            yield phase.name, _of_phase(schedule, plan, index, phase, pattern)
+    for index, phase in enumerate(plan.phases):
+        if isinstance(phase.pattern, StepsPhase):
+            yield phase.name, _of_phase(plan, index, phase, phase.pattern)
 
 
-def _of_phase(schedule: Schedule, plan: Plan, index: int, phase: Phase, pattern: StepsPhase) -> str:
-    contract = schedule.collective.contract
-    own_only = asks_own_slices(schedule, pattern)
+def _of_phase(plan: Plan, index: int, phase: Phase, pattern: StepsPhase) -> str:
+    contract = plan.collective.contract
+    own_only = asks_own_slices(plan.schedule, pattern)
     if phase.streams:
         found = recognised(pattern, own_only=own_only)
         colors = len({use.color for role in phase.roles for use in role.colors})
@@ -33,16 +31,16 @@ def _of_phase(schedule: Schedule, plan: Plan, index: int, phase: Phase, pattern:
     if contract.run_length is not None:
         return "goes by steps: the length is known when the program runs"
     in_code = arithmetic_of(contract.element, contract.operation).kind == "map"
-    path = schedule.collective.path
+    path = plan.collective.path
     reason = why_not(pattern, path=path, own_only=own_only, in_code=in_code)
-    return f"goes by steps: {reason or _outdone(schedule, plan, index)}"
+    return f"goes by steps: {reason or _outdone(plan, index)}"
 
 
-def _outdone(schedule: Schedule, plan: Plan, index: int) -> str:
+def _outdone(plan: Plan, index: int) -> str:
     """Why the plans that stream in a phase are not taken."""
     others = [
         other
-        for other in candidate_plans(schedule, plan.target)
+        for other in candidate_plans(plan.schedule, plan.target)
         if other.phases[index].streams
         and all(
             mine == theirs
@@ -53,10 +51,10 @@ def _outdone(schedule: Schedule, plan: Plan, index: int) -> str:
     if not others:
         return "a stream goes together with other choices only"
     fewest = min(len(other.colors) for other in others)
-    if fewest > color_limit(plan):
-        return f"no color is left, a stream takes {fewest} and {color_limit(plan)} are allowed"
-    best = min(cycles_or_never(schedule, other) for other in others)
+    if fewest > plan.color_limit:
+        return f"no color is left, a stream takes {fewest} and {plan.color_limit} are allowed"
+    best = min(cycles_or_never(other) for other in others)
     if best == NEVER:
         return "a stream gets stuck"
-    own = cycles_or_never(schedule, plan)
+    own = cycles_or_never(plan)
     return f"a stream is predicted to be slower, {best} cycles against {own}"

@@ -33,7 +33,6 @@ from collc.plan import (
     thens_of,
 )
 from collc.plan.unrolled import Ints, roles_of_places
-from collc.schedule import Schedule
 from collc.spec.exchange import StepsPhase
 
 
@@ -118,11 +117,12 @@ def run_streams(
     return free + first, end + first
 
 
-def streams_at_least(schedule: Schedule, plan: Plan) -> int:
+def streams_at_least(plan: Plan) -> int:
     """Cycles that a plan takes at least where routers alone hand words on: for what a PE sends and
     receives, and for the words of a color that pass a link. Nothing is known of other phases."""
     least, costs = 0, costs_of(plan)
-    for index, (phase, pattern) in enumerate(zip(plan.phases, schedule.phases, strict=True)):
+    for index, phase in enumerate(plan.phases):
+        pattern = phase.pattern
         if not (phase.streams and isinstance(pattern, StepsPhase)):
             continue
         if any(s.through for role in phase.roles for s in streams_of(role).values()):

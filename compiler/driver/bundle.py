@@ -16,9 +16,9 @@ from collc.driver.html import html_of
 from collc.emit.clock import MEMORY_BYTES
 from collc.emit.render import with_commands
 from collc.language.show import show_spec, show_steps
-from collc.lowering.resources import colors_of
 from collc.plan import Plan
 from collc.plan.dynamic_lengths import Lengths
+from collc.plan.placement import colors_of
 from collc.plan.program import ProgramPlan
 from collc.run import Progress, RunReport
 from collc.run.inputs import Inputs
@@ -26,7 +26,7 @@ from collc.run.program import run_program
 from collc.schedule import Schedule
 from collc.spec import Decision, Selection, Spec
 from collc.target.fabric import Wanted
-from collc.tuning.dynamic_length import Planned, Range, ranges
+from collc.tuning.dynamic_length import Range, ranges
 from collc.tuning.warnings import warnings_of
 from collc.view import Observed, Page, Scope, page_of, watched_run
 
@@ -86,24 +86,23 @@ class Bundle:
         (plan,) = self.plans
         return plan
 
-    def by_themselves(self) -> Iterator[tuple[Schedule, Plan, Prediction]]:
+    def by_themselves(self) -> Iterator[tuple[Plan, Prediction]]:
         """The collectives that could be by themselves as they are here, each with what it takes
         then: those that have colors of their own for each phase within the program's limit. What
         phases take that share no colors says nothing of those that do."""
         most = self.program.program.colors
-        for schedule, plan in zip(self.schedules, self.plans, strict=True):
+        for plan in self.plans:
             if self.program.alone:
-                yield schedule, plan, self.prediction
+                yield plan, self.prediction
             elif most is None or len(colors_of(plan.phases)) <= most:
-                yield schedule, plan, predict(schedule, plan)
+                yield plan, predict(plan)
 
     def choices(self) -> Iterator[tuple[Selection, list[Range]]]:
         """Every choice by length, with what each of its alternatives takes."""
-        made = zip(self.schedules, self.plans, strict=True)
-        of_name = {plan.collective.name: Planned(schedule, plan) for schedule, plan in made}
+        of_name = {plan.collective.name: plan for plan in self.plans}
         for one in self.program.program.selections:
             planned = [of_name[name] for name in one.names]
-            texts = [show_steps(alternative.plan.collective) for alternative in planned]
+            texts = [show_steps(alternative.collective) for alternative in planned]
             yield one, ranges(one, planned, texts)
 
     def predicted(self, lengths: Lengths) -> Prediction:

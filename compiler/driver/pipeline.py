@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import SupportsIndex
 
 from collc.base.diagnostics import CollcError, Diagnostic
-from collc.checks.memory import vector_fits
+from collc.checks.budgets.memory import vector_fits
 from collc.driver.bundle import Bundle, LazyFiles
 from collc.driver.planning import Planned, architectures, planned_spec
 from collc.driver.proving import prove_all, refuse_if_any

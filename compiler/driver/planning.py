@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 from collc.base.diagnostics import CollcError, Diagnostic
 from collc.checks.program import check_program
-from collc.checks.roots_of_call import roots_of_call
 from collc.cost import Prediction, predict, unmet_expectations
 from collc.cost.choice import build_call_streams, build_plan, build_program_plan
 from collc.cost.program import predict_program
 from collc.driver.proving import proved, proved_together, refuse_if_any
 from collc.driver.remedies import with_remedies
+from collc.driver.roots_of_call import roots_of_call
 from collc.driver.time_multiplexed import (
     fastest_time_multiplexed,
     with_exact_remedy,
@@ -58,21 +58,24 @@ def planned_spec(spec: Spec, skew: int = 0) -> Planned:
 
 def _unmet(plan: ProgramPlan) -> Iterator[Diagnostic]:
     """Expectations of single collectives of a program."""
-    for schedule, one in zip(plan.schedules, plan.plans, strict=True):
+    for one in plan.plans:
         expected = one.collective.expectations
         if expected:
-            yield from unmet_expectations(expected, one, predict(schedule, one))
+            yield from unmet_expectations(expected, one, predict(one))
 
 
 def _alone_or_time_multiplexed(spec: Spec, machine: Target) -> Planned:
     """One collective: with colors of its own for each phase if that keeps its limit."""
     given = spec.collectives[0]
+    one, plan = given, None
     try:
-        one, schedule, plan = chosen(given, machine)
+        if given.undecided is None:
+            schedule = proved(given, machine)
+        else:
+            one, schedule, plan = chosen(given, machine)
     except TooWideError as refused:
         one = decided_time_multiplexed(given, machine, refused)
         return _time_multiplexed(spec, proved(one, machine), refused)
-    schedule = schedule or proved(one, machine)
     refuse_if_any(unusable_names(one))
     try:
         return planned_alone(replace(spec, collectives=(one,)), schedule, plan)
@@ -97,7 +100,7 @@ def planned(
     schedule = with_tokens(schedule)
     left = left_by(schedule.collective.limits.reserved, target)
     plan = plan or build_plan(schedule, left)
-    whole = of_one_call(schedule, plan)
+    whole = of_one_call(plan)
     refuse_if_any(check_program(whole))
     return whole, predict_program(whole)
 

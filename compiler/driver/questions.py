@@ -10,6 +10,8 @@ from collc.driver.pipeline import bundle_of, of_one
 from collc.driver.planning import planned_alone
 from collc.driver.proving import proved
 from collc.language import parse_source
+from collc.language.again import with_steps
+from collc.language.undecided import steps_of
 from collc.schedule import build_schedule
 from collc.schedule.barrier_tokens import with_tokens
 from collc.spec import Collective, Considered, Spec
@@ -44,14 +46,12 @@ class Question:
     def least(self, plan: str, length: int) -> int:
         """What a plan takes at least."""
         spec, collective = self.at(length)
-        assert collective.undecided is not None, "all steps are left open"
-        written = collective.undecided.write(plan)
+        written = with_steps(collective, steps_of(plan))
         schedule = with_tokens(build_schedule(written))
         return least_terms(schedule, TARGETS[spec.target]).cycles
 
     def bundle(self, plan: str, length: int) -> Bundle:
         """A plan compiled for one length; raises CollcError."""
         spec, collective = self.at(length)
-        assert collective.undecided is not None, "all steps are left open"
-        written = collective.undecided.write(plan)
+        written = with_steps(collective, steps_of(plan))
         return bundle_of(planned_alone(spec, proved(written, TARGETS[spec.target])))

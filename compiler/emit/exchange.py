@@ -10,6 +10,7 @@ from collc.emit.step_tables import StepTable, kinds_of, table_numbers, tables_of
 from collc.lowering.ids import Ids
 from collc.lowering.memory import LOOP_HEADER, lane_numbers, row_numbers
 from collc.plan import AREA_BITS, Exchange, Lane, Number, Phase, Plan, RowKind
+from collc.plan.show import divided
 from collc.plan.step_tables import always, extent_of
 
 # what a row does: the name of the bit in the text, and what is said of it there
@@ -251,7 +252,7 @@ def _spelled(number: Number, phase: str, tables: dict[tuple[int, ...], str]) -> 
     """A number as an expression of the place `p`."""
     if not (number.slope or number.modulus or number.table):
         return str(number.offset)
-    index = _divided(number.divisor)
+    index = divided(number.divisor)
     text = str(number.offset)
     if number.slope:
         slope = abs(number.slope)
@@ -265,7 +266,7 @@ def _spelled(number: Number, phase: str, tables: dict[tuple[int, ...], str]) -> 
     if not number.table:
         return text
     table = tables.setdefault(number.table, f"{phase}_table_{len(tables)}")
-    entry = f"{table}[{_divided(number.every)} % {len(number.table)}]"
+    entry = f"{table}[{divided(number.every)} % {len(number.table)}]"
     return entry if text == "0" else f"({text} + {entry})"
 
 
@@ -276,10 +277,6 @@ def _spelled_kind(kind: Number, phase: str, tables: dict[tuple[int, ...], str]) 
     area = kind.offset >> AREA_BITS
     names = [name for bit, (name, _) in _BITS.items() if kind.offset & bit]
     return " | ".join([*names, f"({area} << {AREA_BITS})"] if area else names)
-
-
-def _divided(divisor: int) -> str:
-    return "p" if divisor == 1 else f"(p / {divisor})"
 
 
 def exchange_fields(phase: Phase, any_color: str, by_color: bool) -> tuple[Field, ...]:

@@ -43,13 +43,15 @@ from collc.emit.roles import Shape, shape_of
 from collc.emit.surroundings import Surroundings
 from collc.lowering.ids import Ids
 from collc.lowering.registers import vector_pairs
-from collc.lowering.resources import hands_over, resets, switched_colors
+from collc.lowering.resources import hands_over, resets
 from collc.lowering.shared_phases import SharedPhase
-from collc.lowering.slots import shares_outputs_over_time
 from collc.plan import AREA_BITS, Plan, Registers
+from collc.plan.placement import switched_colors
 from collc.plan.short import is_short, stores_by_registers
-from collc.schedule import Schedule, home_pe
+from collc.plan.slots import shares_outputs_over_time
+from collc.schedule import home_pe
 from collc.spec import Collective, ContractKind
+from collc.spec.contract import spanned
 from collc.spec.slice_ownership import lines_and_ranks
 
 
@@ -172,12 +174,10 @@ class BundleModel:
         return " or ".join(parts) or "params.alone"
 
 
-def model_of(
-    schedule: Schedule, plan: Plan, source: str, shared: tuple[SharedPhase, ...] | None = None
-) -> BundleModel:
+def model_of(plan: Plan, source: str, shared: tuple[SharedPhase, ...] | None = None) -> BundleModel:
     """The bundle of `plan`; `source` is the name of the .coll file, for comments. In a program of
     several collectives `shared` is what each phase is given."""
-    collective = plan.collective
+    collective, schedule = plan.collective, plan.schedule
     contract, grid, root = collective.contract, collective.grid, home_pe(schedule)
     how = combine_of(contract)
     ids = Ids(pairs=vector_pairs(plan.phases))
@@ -204,7 +204,7 @@ def model_of(
         elements=contract.length,
         words=contract.element.words,
         length=contract.words,
-        held=contract.span_of(contract.held, contract.apart) * contract.element.words,
+        held=spanned(contract.held, contract.apart) * contract.element.words,
         elements_held=contract.held,
         stride=contract.apart,
         input_held=contract.span_of(contract.held) * contract.element.words,

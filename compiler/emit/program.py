@@ -17,9 +17,9 @@ from collc.emit.phases import PhaseModel
 from collc.emit.program_colors import ColorModel, color_models
 from collc.emit.registers import GotModel, got
 from collc.emit.streams import StreamModel
-from collc.lowering.configuration import setters
-from collc.lowering.resources import switched_colors
 from collc.lowering.shared_phases import SharedPhase, controls_ready, most_outputs, shared_of
+from collc.plan.configuration import setters
+from collc.plan.placement import switched_colors
 from collc.plan.program import ProgramPlan
 
 MODULES = ("collectives", "beside")  # what begins the names of their modules; then beside_2, ...
@@ -237,7 +237,7 @@ def _turns(plan: ProgramPlan) -> tuple[tuple[tuple[int, int], ...], ...]:
 def _module(plan: ProgramPlan, index: int, source: str, shared: list[SharedPhase]) -> BundleModel:
     """The model of one collective; its lists of ids are those of the whole program."""
     given = tuple(shared[i] for i, _ in plan.uses_of(index))
-    model = model_of(plan.schedules[index], plan.plans[index], source, given)
+    model = model_of(plan.plans[index], source, given)
     if any(model.name in one.names for one in plan.program.rooted):
         model = replace(model, site=replace(model.site, root="the root of the call"))
     return replace(

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from collc.emit.multiplexed import color_mask
 from collc.emit.registers import of_color
-from collc.lowering.configuration import is_switched
 from collc.plan import Phase
+from collc.plan.configuration import is_switched
 from collc.plan.placement import received_colors, sent_colors
 from collc.plan.program import ProgramPlan
 

@@ -38,7 +38,7 @@ def render(
     source = source_name(spec.file)
     model: BundleModel | ProgramModel
     if plan.alone:
-        model = model_of(plan.schedules[0], plan.plans[0], source)
+        model = model_of(plan.plans[0], source)
         clock = clock_model(spec, (model.width, model.height))
         texts = _texts_of_one(model, clock)
     else:

@@ -112,7 +112,6 @@ def _program(
             name=names.get(one.name, one.name),
             length=replace(one.length, name=buffers.get(one.length.name, one.length.name)),
             names=tuple(names.get(name, name) for name in one.names),
-            fill=lambda *sizes: renamed(one.fill(*sizes)),
         )
 
     def spelling(given: str) -> str:
@@ -126,7 +125,7 @@ def _program(
             root=buffers.get(one.root, one.root),
             length=one.length and replace(one.length, name=spelling(one.length.name)),
             names=(behind, root, before),
-            fill=lambda root: renamed(one.fill(root)),
+            first=renamed(one.first),
         )
 
     return replace(

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
-from threading import Lock
 
 import numpy as np
 
 from collc.base.diagnostics import Span
+from collc.base.memoize import Latest
 from collc.language import syntax
 from collc.language.each import (
     as_used,
@@ -46,11 +46,6 @@ from collc.spec.exchange import Moves
 MAX_STEPS = 16_384  # of all algorithms of a file, loops counted each time
 MAX_TRANSFERS = 4_194_304
 _INCLUDED_DEEP = 8
-
-# The last algorithms of the prelude, with no more transfers than one file may have: 88 MB.
-_MOST_UNFOLDED = 16
-_unfolded: dict[tuple[str, tuple[int, ...], int], tuple[Algorithm, Algorithms]] = {}
-_lock = Lock()
 
 
 @dataclass
@@ -242,23 +237,23 @@ def _of_prelude(name: str, values: tuple[int, ...], ranks: int) -> tuple[Algorit
     """An algorithm of the prelude, which sees nothing of the file that uses it, and what working
     it out has taken."""
     key = (name, values, ranks)
-    with _lock:
-        found = _unfolded.pop(key, None)
-    if found is None:
+
+    def worked_out() -> tuple[Algorithm, Algorithms]:
         known = {name: one for name, one in prelude().items() if isinstance(one, AlgorithmDecl)}
         alone = Algorithms(known, {}, {}, frozenset())
-        declaration = known[name]
-        made = alone._worked_out(declaration, values, ranks, declaration.span)
-        found = made, alone
-    with _lock:
-        _unfolded[key] = found
-        while len(_unfolded) > _MOST_UNFOLDED or _transfers_held() > MAX_TRANSFERS:
-            del _unfolded[next(iter(_unfolded))]
-    return found
+        return alone._worked_out(known[name], values, ranks, known[name].span), alone
+
+    return _unfolded.find(key, worked_out)
 
 
-def _transfers_held() -> int:
-    return sum(taken._transfers for _, taken in _unfolded.values())
+def _transfers(unfolded: tuple[Algorithm, Algorithms]) -> int:
+    return unfolded[1]._transfers
+
+
+# The last algorithms of the prelude, with no more transfers than one file may have: 88 MB.
+_unfolded = Latest[tuple[str, tuple[int, ...], int], tuple[Algorithm, Algorithms]](
+    16, MAX_TRANSFERS, _transfers
+)
 
 
 def _moves(each: EachDecl, around: RankScope, running: _Running) -> Moves:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from collc.base.diagnostics import Span
+from collc.base.grids import Grid
 from collc.language import syntax
 from collc.language.algorithms import Algorithms
 from collc.language.contracts import Contracts
@@ -21,6 +22,7 @@ from collc.spec import (
     ContractKind,
     ElementType,
     Operation,
+    Origin,
     OwnOperation,
     Result,
     RunLength,
@@ -39,6 +41,15 @@ class FileContext:
     operations: Mapping[str, OwnOperation | None]
     contracts: Contracts
     target: Target
+
+
+@dataclass(frozen=True, eq=False)
+class Declared(Origin):
+    """A collective as the file has it, and what it was elaborated with."""
+
+    declaration: syntax.CollectiveDecl
+    grids: Mapping[str, Grid | None]
+    context: FileContext
 
 
 def contract_of(declaration: syntax.ContractDecl, context: FileContext) -> Contract:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from collc.base.paths import Path
 from collc.language import syntax
+from collc.language.contract_of import Declared
 from collc.language.declared_names import reserved
 from collc.language.expressions import Scope, number
 from collc.language.problems import KnownProblemError, Problems, problem
@@ -30,6 +31,7 @@ from collc.spec import (
     Collective,
     Contract,
     ContractKind,
+    Origin,
     ReduceStep,
     RunLength,
     RunStep,
@@ -54,24 +56,32 @@ class DynamicLength:
 
 
 @dataclass(frozen=True)
-class FileContext:
-    """What a choice is elaborated with: numbers, names that are taken, and what elaborates a
-    collective, keeping its problems or, for another limit, anew."""
+class ChoiceContext:
+    """What a choice is elaborated with: numbers, names that are taken, what elaborates a
+    collective, keeping its problems, and what the choice is declared in."""
 
     scope: Scope
     taken: Collection[str]
     elaborate: Callable[[CollectiveDecl], Collective | None]
-    anew: Callable[[CollectiveDecl], Collective]
+    declared: Declared
 
 
 @dataclass(frozen=True)
-class _Choice:
+class Choice:
     """A choice as declared, with the length that it goes by."""
 
     declaration: CollectiveDecl
     length: RunLengthDecl
     names: tuple[str, ...]
     alternatives: tuple[AlternativeDecl, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class DeclaredChoice(Origin):
+    """What a selection was elaborated from."""
+
+    choice: Choice
+    declared: Declared
 
 
 def has_dynamic_length(declaration: CollectiveDecl) -> bool:
@@ -83,7 +93,7 @@ def has_dynamic_length(declaration: CollectiveDecl) -> bool:
 
 
 def elaborate_dynamic_length(
-    declaration: CollectiveDecl, context: FileContext, problems: Problems
+    declaration: CollectiveDecl, context: ChoiceContext, problems: Problems
 ) -> DynamicLength | None:
     """The choice and its alternatives. What is wrong goes to `problems`."""
     choice = problems.attempt(_choice, declaration, context)
@@ -94,11 +104,8 @@ def elaborate_dynamic_length(
     least = 1
     for index, limit in enumerate((*limits, None)):
         most = choice.length.most if limit is None else limit
-        alternatives.append(context.elaborate(_written(choice, index, least, most)))
+        alternatives.append(context.elaborate(alternative_for(choice, index, least, most)))
         least = least if limit is None else limit + 1
-
-    def fill(index: int, least: int, most: int) -> Collective:
-        return context.anew(_written(choice, index, least, most))
 
     complete = tuple(one for one in alternatives if one is not None)
     if len(complete) < len(alternatives):
@@ -106,8 +113,9 @@ def elaborate_dynamic_length(
     most = choice.length.most
     length = RunLength(choice.length.name.text, most, choice.length.span, 1, most)
     span = next((clause.span for clause in _select_clauses(declaration)), declaration.span)
-    name = declaration.name.text
-    return DynamicLength(Selection(name, length, choice.names, limits, span, fill), complete)
+    origin = DeclaredChoice(choice, context.declared)
+    selection = Selection(declaration.name.text, length, choice.names, limits, span, origin)
+    return DynamicLength(selection, complete)
 
 
 def refused_steps(contract: Contract, steps: tuple[Step, ...], path: Path | None) -> None:
@@ -159,7 +167,7 @@ def _select_clauses(declaration: CollectiveDecl) -> tuple[SelectClause, ...]:
     return tuple(clause for clause in declaration.clauses if isinstance(clause, SelectClause))
 
 
-def _choice(declaration: CollectiveDecl, context: FileContext) -> _Choice:
+def _choice(declaration: CollectiveDecl, context: ChoiceContext) -> Choice:
     clauses = _select_clauses(declaration)
     length = length_of(declaration, context.scope)
     if len(clauses) > 1:
@@ -168,7 +176,7 @@ def _choice(declaration: CollectiveDecl, context: FileContext) -> _Choice:
     if not clauses:
         steps = tuple(c for c in declaration.clauses if _is_how(c))
         whole = AlternativeDecl(None, None, steps, declaration.span)
-        return _Choice(declaration, length, (declaration.name.text,), (whole,))
+        return Choice(declaration, length, (declaration.name.text,), (whole,))
     _check_clause(clauses[0], declaration, length)
     number_of = range(1, len(clauses[0].alternatives) + 1)
     names = tuple(f"{declaration.name.text}_{i}" for i in number_of)
@@ -176,7 +184,7 @@ def _choice(declaration: CollectiveDecl, context: FileContext) -> _Choice:
         if name in context.taken:
             message = f"{name} would be an alternative of {declaration.name.text}, and a collective"
             raise problem("C108", message, declaration.name.span, help="choose another name")
-    return _Choice(declaration, length, names, clauses[0].alternatives)
+    return Choice(declaration, length, names, clauses[0].alternatives)
 
 
 def length_of(declaration: CollectiveDecl, scope: Scope) -> RunLengthDecl:
@@ -232,7 +240,7 @@ def _is_how(clause: Clause) -> bool:
     return isinstance(clause, kinds)
 
 
-def _limits(choice: _Choice, scope: Scope) -> tuple[int | None, ...]:
+def _limits(choice: Choice, scope: Scope) -> tuple[int | None, ...]:
     """The longest vectors of all alternatives but the last, in rising order; None where that is
     left to the compiler."""
     found: list[int | None] = []
@@ -256,7 +264,7 @@ def _limits(choice: _Choice, scope: Scope) -> tuple[int | None, ...]:
     return tuple(found)
 
 
-def _written(choice: _Choice, index: int, least: int, most: int) -> CollectiveDecl:
+def alternative_for(choice: Choice, index: int, least: int, most: int) -> CollectiveDecl:
     """An alternative as a collective for vectors of `least` to `most` elements."""
     declaration = choice.declaration
     others = tuple(

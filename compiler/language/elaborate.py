@@ -13,11 +13,12 @@ from typing import TypeVar
 
 from collc.base.diagnostics import Span
 from collc.base.grids import Grid
-from collc.language import dynamic_length, syntax
+from collc.language import syntax
 from collc.language.algorithms import Algorithms
-from collc.language.contract_of import FileContext, contract_of
+from collc.language.contract_of import Declared, FileContext, contract_of
 from collc.language.contracts import Contracts
 from collc.language.dynamic_length import (
+    ChoiceContext,
     DynamicLength,
     elaborate_dynamic_length,
     has_dynamic_length,
@@ -45,7 +46,7 @@ from collc.language.root_of_call import RootOfCall, elaborate_root_of_call, has_
 from collc.language.step_places import StepContext, direction_of, pe_of, rank_of
 from collc.language.steps import combines, elaborate_steps, root_of
 from collc.language.syntax import CollectiveDecl
-from collc.language.undecided import Parts, leaves_open, opened, undecided
+from collc.language.undecided import Parts, leaves_open, undecided
 from collc.spec import (
     Collective,
     Contract,
@@ -190,7 +191,7 @@ def _any_collective(
     taken: Collection[str],
 ) -> Collective | DynamicLength | RootOfCall | None:
     """A collective, or a choice of several by their length or by their root."""
-    elaborate_one = partial(_collective, grids=grids, context=context, problems=problems)
+    elaborate_one = partial(elaborate_collective, grids=grids, context=context, problems=problems)
     if has_root_of_call(declaration):
 
         def lines_of(one: CollectiveDecl) -> Lines | None:
@@ -204,17 +205,18 @@ def _any_collective(
         return problems.attempt(elaborate_root_of_call, *given)
     if not has_dynamic_length(declaration):
         return elaborate_one(declaration)
-    anew = partial(_elaborated_anew, grids=grids, context=context)
-    choice = dynamic_length.FileContext(context.scope, taken, elaborate_one, anew)
+    declared = Declared(declaration, grids, context)
+    choice = ChoiceContext(context.scope, taken, elaborate_one, declared)
     return elaborate_dynamic_length(declaration, choice, problems)
 
 
-def _collective(
+def elaborate_collective(
     declaration: CollectiveDecl,
     grids: Mapping[str, Grid | None],
     context: FileContext,
     problems: Problems,
 ) -> Collective | None:
+    """One collective; what is wrong with it goes to `problems`."""
     scope = context.scope
     contract = problems.attempt(contract_of, declaration.contract, context)
     grid = problems.attempt(elaborate_place, declaration.place, grids)
@@ -241,9 +243,7 @@ def _collective(
     )
     around = StepContext(contract, lines, scope, context.forest, context.algorithms, context.target)
     is_open = leaves_open(declaration)
-    left_open = (
-        problems.attempt(_left_open, declaration, around, grids, context) if is_open else None
-    )
+    left_open = problems.attempt(_left_open, declaration, around) if is_open else None
     steps = () if is_open else elaborate_steps(clauses, around, problems)
     root = None if is_open else problems.attempt(root_of, clauses, around)
     if contract is None or limits is None or reserved is None:
@@ -266,31 +266,12 @@ def _collective(
         path=lines.path,
         undecided=left_open,
         counts_along=lines.counts_along if contract.kind.by_slices else "x",
-        left_open=partial(_all_left_open, declaration, grids, context),
+        origin=Declared(declaration, grids, context),
     )
 
 
-def _all_left_open(
-    declaration: CollectiveDecl,
-    grids: Mapping[str, Grid | None],
-    context: FileContext,
-    *,
-    order_too: bool,
-) -> Collective:
-    """The same with all steps, and if wanted the order, left to the compiler."""
-    clauses = opened(declaration).clauses
-    if order_too:
-        clauses = tuple(c for c in clauses if not isinstance(c, syntax.OrderClause))
-    return _elaborated_anew(replace(declaration, clauses=clauses), grids, context)
-
-
-def _left_open(
-    declaration: CollectiveDecl,
-    around: StepContext,
-    grids: Mapping[str, Grid | None],
-    context: FileContext,
-) -> Undecided:
-    """What the compiler is to choose. Each way to do so is elaborated like the file's own text."""
+def _left_open(declaration: CollectiveDecl, around: StepContext) -> Undecided:
+    """What the compiler is to choose."""
     if around.contract is None:
         raise KnownProblemError
 
@@ -302,22 +283,8 @@ def _left_open(
         direction=partial(direction_of, around=around),
         rank=partial(rank_of, around=around),
         root=partial(pe_of, around=around, word=word),
-        elaborate=partial(_elaborated_anew, grids=grids, context=context),
     )
     return undecided(parts)
-
-
-def _elaborated_anew(
-    complete: CollectiveDecl, grids: Mapping[str, Grid | None], context: FileContext
-) -> Collective:
-    """A collective that is written by the compiler; raises CollcError."""
-    forest, algorithms = context.forest.renewed(), context.algorithms.renewed()
-    problems = Problems()
-    anew = replace(context, forest=forest, algorithms=algorithms)
-    collective = _collective(complete, grids, anew, problems)
-    problems.raise_if_any()
-    assert collective is not None
-    return collective
 
 
 def _clauses(declaration: CollectiveDecl, kind: type[C]) -> tuple[C, ...]:

@@ -111,7 +111,8 @@ def keywords() -> frozenset[str]:
 
 def lexed(text: str) -> list[Token]:
     """All tokens of a text, without comments."""
-    return list(_lark().lex(text))
+    state = _lark().parse_interactive(text, start="start")  # it has the lexer of all texts
+    return list(state.lexer_thread.lex(None))  # type: ignore[no-untyped-call]
 
 
 def pieces(tokens: Sequence[Token]) -> Iterator[tuple[list[Token], Token | None]]:

@@ -25,7 +25,7 @@ from collc.language.syntax import (
     RunLengthDecl,
     Word,
 )
-from collc.spec import BroadcastStep, Collective, ContractKind, RootChoice, RunLength
+from collc.spec import Collective, ContractKind, RootChoice, RunLength
 
 SUFFIXES = ("behind", "root", "before")  # where a PE is, seen from the root
 
@@ -95,7 +95,7 @@ def elaborate_root_of_call(
         places=line.places,
         span=clause.root.span,
         length=_length(length),
-        fill=lambda root: _filled(alternatives[0], axis, line.places[root]),
+        first=alternatives[0],
     )
     return RootOfCall(choice, alternatives)
 
@@ -161,10 +161,3 @@ def _written(
     most = Number(length.most, length.span)
     buffer = replace(buffer, length=most, run_length=length)
     return replace(written, contract=replace(declaration.contract, buffer=buffer))
-
-
-def _filled(one: Collective, axis: str, place: int) -> Collective:
-    (step,) = one.steps
-    assert isinstance(step, BroadcastStep)
-    moved = replace(step, x=place) if axis == "x" else replace(step, y=place)
-    return replace(one, steps=(moved,))

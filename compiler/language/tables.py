@@ -31,7 +31,6 @@ def make_parser() -> Lark:
     if parser is None:
         parser = _from_grammar(grammar)
         _write(file, parser)
-    parser.lexer = parser._build_lexer()  # else each text has one of its own made
     return parser
 
 

@@ -1,7 +1,7 @@
 """What a collective leaves to the compiler: `auto` in the place of a number, a root, or all steps.
 
-Nothing is chosen here. The places are found and checked, and become an `Undecided`, which makes a
-complete collective of what is chosen for them: every choice is a program that could be written.
+Nothing is chosen here. The places are found and checked, and become an `Undecided`. What is chosen
+for them is put into the declaration: every choice is a program that could be written.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from collc.language.syntax import (
     TreeUse,
     Word,
 )
-from collc.spec import Collective, Contract, ContractKind, Gap, Undecided
+from collc.spec import Contract, ContractKind, Gap, Undecided
 
 StepClause = ReduceClause | BroadcastClause | RunClause
 Use = TypeVar("Use", TreeUse, Call)
@@ -90,7 +90,6 @@ class Parts:
     direction: Callable[[ReduceClause | RunClause], Line]
     rank: Callable[[PeDecl | Expression, Line], int]
     root: Callable[[PeDecl | Expression], tuple[int, int]]
-    elaborate: Callable[[CollectiveDecl], Collective]
 
 
 def undecided(parts: Parts) -> Undecided:
@@ -114,8 +113,6 @@ def undecided(parts: Parts) -> Undecided:
         extents=extents,
         ordered=any(isinstance(clause, OrderClause) for clause in declaration.clauses),
         root=root,
-        fill=lambda numbers: parts.elaborate(_filled(declaration, numbers)),
-        write=lambda text: parts.elaborate(_written(declaration, text)),
         span=span,
     )
 
@@ -208,7 +205,7 @@ def _of_use(use: TreeUse | Call, what: str) -> Iterator[tuple[Gap, Span]]:
             yield Gap(what, name, 0), argument.span
 
 
-def _filled(declaration: CollectiveDecl, numbers: tuple[int, ...]) -> CollectiveDecl:
+def filled_in(declaration: CollectiveDecl, numbers: tuple[int, ...]) -> CollectiveDecl:
     """The same with a number for each gap."""
     left = iter(numbers)
     return replace(
@@ -243,16 +240,17 @@ def _filled_use(use: Use, left: Iterator[int]) -> Use:
     return replace(use, arguments=tuple(map(filled, use.arguments)))
 
 
-def _written(declaration: CollectiveDecl, text: str) -> CollectiveDecl:
-    """The same with the clauses of a text in place of its steps; messages about them are about
-    the step that left them to the compiler."""
+def with_clauses(declaration: CollectiveDecl, clauses: Sequence[Clause]) -> CollectiveDecl:
+    """The same with other clauses in place of its steps; messages about them are about the step
+    that left them to the compiler."""
     at = next(c.span for c in declaration.clauses if isinstance(c, StepClause))
     kept = (c for c in declaration.clauses if not isinstance(c, StepClause))
-    return replace(declaration, clauses=(*kept, *(_moved(c, at) for c in _clauses(text))))
+    return replace(declaration, clauses=(*kept, *(_moved(c, at) for c in clauses)))
 
 
 @lru_cache(maxsize=256)
-def _clauses(text: str) -> tuple[Clause, ...]:
+def steps_of(text: str) -> tuple[Clause, ...]:
+    """The clauses of steps that were written down, as those of a choice that is made again."""
     (parsed,) = parse_text("auto", f"collective written = barrier() on g {{ {text} }}")
     assert isinstance(parsed, CollectiveDecl)
     return parsed.clauses

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from collc.lowering.configuration import configurations, differing
+from collc.plan.configuration import configurations, differing
 from collc.plan.program import ProgramPlan, SharedColor, Use
 from collc.spec import Reconfigure
 

@@ -44,6 +44,7 @@ def broadcast_phase(phase: BroadcastPhase) -> Phase:
         about=f"multicast from PE ({phase.x}, {phase.y})",
         roles=tuple(role for role, _ in placed),
         regions=tuple(regions),
+        pattern=phase,
     )
 
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import combinations
 
-from collc.lowering.pe_masks import Mask, receiving, sending
 from collc.lowering.resources import take
 from collc.plan import Phase
+from collc.plan.pe_masks import Mask, receiving, sending
 from collc.plan.placement import received_colors, sent_colors
 from collc.spec import Collective
 from collc.target import Target

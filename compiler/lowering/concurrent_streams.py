@@ -15,11 +15,10 @@ from itertools import islice, product
 import numpy as np
 
 from collc.lowering import memory
-from collc.lowering.pe_masks import Mask, touched_by
-from collc.lowering.sharing import fits, share, shared_dsrs, widest
+from collc.lowering.sharing import share, shared_dsrs, widest
 from collc.plan import Plan
+from collc.plan.pe_masks import Mask, touched_by
 from collc.plan.program import ProgramPlan, Use
-from collc.schedule import Schedule
 from collc.spec import Program
 from collc.target import Target
 
@@ -27,25 +26,23 @@ _MOST_CALL_STREAMS = 4
 _MOST_SPLITS = 256
 
 
-def planned_call_streams(
-    schedules: tuple[Schedule, ...], chosen: tuple[Plan, ...], program: Program, target: Target
-) -> ProgramPlan:
+def planned_call_streams(chosen: tuple[Plan, ...], program: Program, target: Target) -> ProgramPlan:
     """The plan of a program some of whose calls are in flight at the same time, by the plans chosen
     for its collectives."""
     program = in_parts(program, chosen)
     if not program.together:
-        return share(schedules, chosen, program, target)
+        return share(chosen, program, target)
     members = call_streams_of(program, [one.collective.name for one in chosen])
     parts = tuple(_part(program, members, chosen, i) for i in range(len(members)))
     machines = _dsrs_apart(members, chosen, target)
     best: tuple[ProgramPlan, ...] = ()
     for split in _splits(target, len(members)):
-        call_streams = _planned(schedules, chosen, members, parts, machines, split)
+        call_streams = _planned(chosen, members, parts, machines, split)
         if not best or _wants(call_streams) < _wants(best):
             best = call_streams
         if _wants(best) == (False, 0):
             break
-    return _together(schedules, members, program, target, best)
+    return _together(members, program, target, best)
 
 
 def in_parts(program: Program, plans: tuple[Plan, ...]) -> Program:
@@ -86,7 +83,7 @@ def _connected(calls: tuple[int, ...], touched: list[Mask]) -> list[list[int]]:
 
 def _wants(call_streams: tuple[ProgramPlan, ...]) -> tuple[bool, int]:
     """Whether call streams ask for more than there is, and how many colors they tear down."""
-    fitting = all(fits(one, len(one.target.colors)) for one in call_streams)
+    fitting = all(one.fits(len(one.target.colors)) for one in call_streams)
     return not fitting, sum(color.torn_down for one in call_streams for color in one.colors)
 
 
@@ -164,8 +161,7 @@ def _uneven(split: tuple[int, ...], call_streams: int) -> int:
     return max(counts) - min(counts)
 
 
-def _planned(  # noqa: PLR0913, PLR0917 - what call streams are made of
-    schedules: tuple[Schedule, ...],
+def _planned(
     chosen: tuple[Plan, ...],
     members: tuple[tuple[int, ...], ...],
     parts: tuple[Program, ...],
@@ -186,15 +182,14 @@ def _planned(  # noqa: PLR0913, PLR0917 - what call streams are made of
             output_queues=tuple(n for n in machine.output_queues if n in own),
             local_task_ids=tuple(n for n in machine.local_task_ids if n not in taken),
         )
-        of_call_stream = tuple(schedules[i] for i in of), tuple(chosen[i] for i in of)
-        plan = share(*of_call_stream, part, left)
+        of_call_stream = tuple(chosen[i] for i in of)
+        plan = share(of_call_stream, part, left)
         taken |= {color.number for color in plan.colors} | set(plan.task_ids)
         found.append(plan)
     return tuple(found)
 
 
 def _together(
-    schedules: tuple[Schedule, ...],
     members: tuple[tuple[int, ...], ...],
     program: Program,
     target: Target,
@@ -210,11 +205,10 @@ def _together(
             positions = tuple((name, first + at) for name, at in use.positions)
             uses.append(Use(of[use.collective], use.phase, positions))
         first += len(call_stream.colors)
-    in_order = tuple(plans[i] for i in range(len(schedules)))
+    in_order = tuple(plans[i] for i in range(len(plans)))
     return ProgramPlan(
         target=target,
         program=program,
-        schedules=schedules,
         plans=in_order,
         uses=tuple(sorted(uses, key=lambda use: (use.collective, use.phase))),
         colors=tuple(color for call_stream in call_streams for color in call_stream.colors),

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from itertools import product
 
 from collc.base.memoize import memoized
-from collc.lowering.configuration import is_switched, setters, torn_down_by
 from collc.lowering.memory import INSTRUCTION_BYTES
 from collc.plan import Role, Route, Strided
+from collc.plan.configuration import is_switched, setters, torn_down_by
 from collc.plan.program import ProgramPlan, Use
 
 

@@ -7,9 +7,10 @@ what is irregular comes out as many runs, and is printed as a table.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from collc.plan import Strided
+from collc.plan import Region, Strided
+from collc.spec.exchange import StepsPhase
 
 
 def compress(ranks: Sequence[int]) -> tuple[Strided, ...]:
@@ -87,3 +88,16 @@ def _fold(run: Strided, period: int, size: int) -> Strided:
     if run.first == run.last:
         return Strided(run.first, run.first + (size - 1) * period, period)
     return Strided(run.first, run.last, run.step, period, size)
+
+
+def regions_of(
+    pattern: StepsPhase, places_of_roles: Iterable[Sequence[int]]
+) -> tuple[tuple[Region, int], ...]:
+    """The roles' places in grid coordinates, on all lines."""
+    across = Strided(*pattern.lines)
+    found = []
+    for role, places in enumerate(places_of_roles):
+        for along in compress(places):
+            region = Region(along, across) if pattern.axis == "x" else Region(across, along)
+            found.append((region, role))
+    return tuple(sorted(found))

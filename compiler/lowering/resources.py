@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import count, islice
 
 from collc.plan import Advance, Phase, Plan, filters_of, joins_three, ops_with_tasks, sides_of
+from collc.plan.placement import colors_of, switched_colors
 from collc.spec import ContractKind, Reserved
 from collc.target import Target
 
@@ -34,18 +35,6 @@ def left_by(reserved: Reserved, target: Target) -> Target:
         kept_bytes=target.kept_bytes if reserved.kept_bytes is None else reserved.kept_bytes,
         memory_bytes=target.memory_bytes - reserved.memory_bytes,
     )
-
-
-def colors_of(phases: Sequence[Phase]) -> tuple[str, ...]:
-    """The symbolic colors of all phases, in phase order, sorted within a phase."""
-    names = [sorted({use.color for role in phase.roles for use in role.colors}) for phase in phases]
-    return tuple(dict.fromkeys(name for group in names for name in group))
-
-
-def switched_colors(phases: Sequence[Phase]) -> frozenset[str]:
-    """The colors that have more than one position at some router."""
-    uses = (use for phase in phases for role in phase.roles for use in role.colors)
-    return frozenset(use.color for use in uses if len(use.positions) > 1)
 
 
 def number_colors(phases: Sequence[Phase], target: Target) -> tuple[tuple[str, int], ...]:
@@ -167,12 +156,6 @@ def deal_queues(
     return dealt
 
 
-def color_limit(plan: Plan) -> int:
-    """How many colors a plan may use: the collective's own limit, at most the target's."""
-    own = plan.collective.limits.colors
-    return len(plan.target.colors) if own is None else min(own, len(plan.target.colors))
-
-
 def most_filters(phases: Iterable[Phase]) -> int:
     """Filters that a PE has at most, if it plays the role with most of them in each phase."""
     each = (max(len(filters_of(role)) for role in phase.roles) for phase in phases if phase.streams)
@@ -191,7 +174,7 @@ def within_budget(plan: Plan) -> bool:
     )
     numbers = dict(plan.colors)
     return (
-        len(plan.colors) <= color_limit(plan)
+        len(plan.colors) <= plan.color_limit
         and most_filters(plan.phases) <= target.filters
         and all(numbers[name] in target.switch_colors for name in switched_colors(plan.phases))
         and all(taken <= set(available) for available, taken in used)

@@ -38,6 +38,7 @@ def reduce_phase(
         about=f"{phase.tree} along {where(phase.axis, path)}",
         roles=roles,
         regions=_regions(phase, tuple(ranks.values())),
+        pattern=phase,
         path=path,
     )
 

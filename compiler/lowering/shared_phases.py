@@ -5,24 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from collc.lowering.configuration import (
+from collc.lowering.ids import Ids
+from collc.lowering.registers import pairs_of_phase, vector_pairs
+from collc.lowering.resources import task_ids_of_phase
+from collc.plan import Phase
+from collc.plan.configuration import (
     Configuration,
     configuration,
     is_switched,
     setters,
     torn_down_by,
 )
-from collc.lowering.ids import Ids
-from collc.lowering.registers import (
-    controls,
-    copies,
-    pairs_of_phase,
-    sends,
-    stores,
-    vector_pairs,
-)
-from collc.lowering.resources import task_ids_of_phase
-from collc.plan import Phase
+from collc.plan.operands import controls, copies, sends, stores
 from collc.plan.program import ProgramPlan, Use
 from collc.spec.arithmetic import arithmetic_of
 

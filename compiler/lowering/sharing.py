@@ -14,37 +14,27 @@ from itertools import combinations, count
 
 from collc.lowering import memory
 from collc.lowering.color_queues import queues_of_colors, too_few_queues
-from collc.lowering.configuration import configuration, first_differing
-from collc.lowering.pe_masks import touched_by
 from collc.lowering.registers import dsrs_in_turn
-from collc.lowering.resources import (
-    QueueNeed,
-    colors_of,
-    deal_queues,
-    switched_colors,
-    take,
-    task_ids_of_phase,
-)
+from collc.lowering.resources import QueueNeed, deal_queues, take, task_ids_of_phase
 from collc.lowering.teardown import with_teardown
 from collc.plan import Phase, Plan
-from collc.plan.placement import received_colors, sent_colors
+from collc.plan.configuration import configuration, first_differing
+from collc.plan.pe_masks import touched_by
+from collc.plan.placement import colors_of, received_colors, sent_colors, switched_colors
 from collc.plan.program import ProgramPlan, SharedColor, Use, own_tasks
-from collc.schedule import Schedule
 from collc.spec import Collective, ContractKind, Program, Reconfigure
 from collc.target import Target
 
 
-def share(
-    schedules: tuple[Schedule, ...], chosen: tuple[Plan, ...], program: Program, target: Target
-) -> ProgramPlan:
+def share(chosen: tuple[Plan, ...], program: Program, target: Target) -> ProgramPlan:
     """The plan of a program whose collectives have these plans and run one after the other."""
     most = len(target.colors) if program.colors is None else program.colors
     if program.reconfigure is Reconfigure.AUTO and not program.rooted:
         for alike in (False, True):
-            unchanged = apart(schedules, chosen, program, target, alike)
-            if fits(unchanged, most):
+            unchanged = apart(chosen, program, target, alike)
+            if unchanged.fits(most):
                 return unchanged
-    return _time_multiplexed(schedules, chosen, program, target)
+    return _time_multiplexed(chosen, program, target)
 
 
 def widest(plan: Plan) -> int:
@@ -88,7 +78,6 @@ def _kept_apart(colors: tuple[str, ...], together: list[set[str]]) -> tuple[int,
 
 
 def apart(
-    schedules: tuple[Schedule, ...],
     plans: tuple[Plan, ...],
     program: Program,
     target: Target,
@@ -132,7 +121,7 @@ def apart(
         )
         for one, owner in zip(named, owners, strict=True)
     )
-    return _numbered(schedules, plans, program, target, uses, tuple(colors))
+    return _numbered(plans, program, target, uses, tuple(colors))
 
 
 def _owners(named: Sequence[_Named], plans: Sequence[Plan]) -> list[int]:
@@ -179,9 +168,7 @@ def _goes_into(one: _Named, owner: _Named) -> bool:
     )
 
 
-def _time_multiplexed(
-    schedules: tuple[Schedule, ...], plans: tuple[Plan, ...], program: Program, target: Target
-) -> ProgramPlan:
+def _time_multiplexed(plans: tuple[Plan, ...], program: Program, target: Target) -> ProgramPlan:
     """Phases that share as few colors as are allowed, or have queues of their own."""
     named = _named(plans)
     most_at_once = max((len(one.colors) for one in named), default=0)
@@ -225,7 +212,7 @@ def _time_multiplexed(
         )
         for i, plan in enumerate(plans)
     )
-    return _numbered(schedules, changed, program, target, uses, colors)
+    return _numbered(changed, program, target, uses, colors)
 
 
 def _switched(named: Sequence[_Named], positions: Sequence[tuple[int, ...]]) -> set[int]:
@@ -315,8 +302,7 @@ def _color_numbers(switched: Sequence[bool], target: Target) -> list[int]:
     return [next(plain) if numbers.get(i, -1) < 0 else numbers[i] for i in range(len(switched))]
 
 
-def _numbered(  # noqa: PLR0913, PLR0917 - the parts of a plan
-    schedules: tuple[Schedule, ...],
+def _numbered(
     plans: tuple[Plan, ...],
     program: Program,
     target: Target,
@@ -342,7 +328,6 @@ def _numbered(  # noqa: PLR0913, PLR0917 - the parts of a plan
     return ProgramPlan(
         target=target,
         program=program,
-        schedules=schedules,
         plans=numbered,
         uses=uses,
         colors=colors,
@@ -378,14 +363,3 @@ def _tasks(plans: Sequence[Plan], program: Program, free: int) -> int:
         return shared
     all_apart = sum(task_ids_of_phase(phase) for plan in plans for phase in plan.phases)
     return max(shared, min(all_apart, free))
-
-
-def fits(plan: ProgramPlan, most: int) -> bool:
-    """Whether a plan uses only numbers that the target has, and few enough colors."""
-    target = plan.target
-    return (
-        len(plan.colors) <= most
-        and all(color.number in target.colors for color in plan.colors)
-        and all(color.input_queue in target.input_queues for color in plan.colors)
-        and all(color.output_queue in target.output_queues for color in plan.colors)
-    )

@@ -9,7 +9,8 @@ from math import log
 import numpy as np
 
 from collc.base.diagnostics import CollcError, Diagnostic
-from collc.plan import Phase
+from collc.plan import Phase, Plan
+from collc.schedule.lengths import of_length
 from collc.spec import Program
 from collc.spec.exchange import StepsPhase
 
@@ -69,11 +70,21 @@ def _refused(message: str) -> CollcError:
     return CollcError([Diagnostic("C503", message, None)])
 
 
+def plan_of_length(plan: Plan, length: int) -> Plan:
+    """The plan of a collective for vectors of a dynamic length."""
+    shorter = of_length(plan.schedule, length)
+    phases = (
+        phase if phase.pattern is pattern else replace(phase, pattern=pattern)
+        for phase, pattern in zip(plan.phases, shorter.phases, strict=True)
+    )
+    return replace(plan, collective=shorter.collective, phases=tuple(phases))
+
+
 def exchange_of_length(phase: Phase, pattern: StepsPhase, length: int) -> tuple[Phase, StepsPhase]:
     """A phase made of steps, and its pattern, for vectors of a dynamic length; as they are where
     their length is known."""
     if phase.exchange is None or not phase.exchange.dynamic_length:
         return phase, pattern
     slicing = replace(pattern.slicing, length=length)
-    exchange = replace(phase.exchange, slicing=slicing)
-    return replace(phase, exchange=exchange), replace(pattern, slicing=slicing)
+    exchange, shorter = replace(phase.exchange, slicing=slicing), replace(pattern, slicing=slicing)
+    return replace(phase, exchange=exchange, pattern=shorter), shorter

@@ -8,13 +8,15 @@ pattern and not the grid. Colors are symbolic (`columns_even`) until `Plan.color
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 from collc.base.paths import Path
 from collc.plan.ops import Role
 from collc.plan.regions import Region
 from collc.plan.routers import Direction, Route
+from collc.schedule import Phase as Pattern
+from collc.schedule import Schedule
 from collc.spec import Collective, ContractKind, ElementType, Operation, Order, OwnOperation
 from collc.spec.exchange import Blocks, Slicing
 from collc.target import Target
@@ -73,6 +75,8 @@ class Phase:
 
     Regions are disjoint and sorted; PEs in no region take no part. `name` is a CSL identifier
     ("columns", "row", "broadcast"); `axis` is "x", "y" or "xy": the coordinates a role depends on.
+    `pattern` is what the phase carries out, as the schedule has it; phases whose PEs do the same
+    are equal, whatever it is for.
     `exchange` is there in a phase made of steps, whose roles have lanes (D21). With a `path` all
     this is said of the row that the path is unfolded to: x is a place, WEST the way back to the
     place before, EAST the way on to the next (D29). Where an order is not contiguous, `detours` say
@@ -88,6 +92,7 @@ class Phase:
     about: str
     roles: tuple[Role, ...]
     regions: tuple[tuple[Region, int], ...]
+    pattern: Pattern = field(compare=False, repr=False)
     exchange: Exchange | None = None
     path: Path | None = None
     detours: tuple[Detour, ...] = ()
@@ -123,7 +128,7 @@ class Plan:
     and one output queue for a phase of whole vectors, in which a PE receives on one color and sends
     on one, one of each for every lane of an exchange. `task_ids` and `dsr_ids` are dealt out as
     `collc.lowering.resources` says (DSR ids serve every file). Where there are not enough, phases
-    whose slots no PE has both of have one number (`collc.lowering.slots`); of DSRs `registers` says
+    whose slots no PE has both of have one number (`collc.plan.slots`); of DSRs `registers` says
     which then. `code_bytes` and `data_bytes` are estimates for the largest PE class.
 
     A plan may ask for more than the target has; `collc.checks` refuses it then.
@@ -140,6 +145,17 @@ class Plan:
     code_bytes: int
     data_bytes: int
     registers: Registers | None = None
+
+    @property
+    def schedule(self) -> Schedule:
+        """What the plan carries out."""
+        return Schedule(self.collective, tuple(phase.pattern for phase in self.phases))
+
+    @property
+    def color_limit(self) -> int:
+        """How many colors it may use: the collective's own limit, at most the target's."""
+        own, available = self.collective.limits.colors, len(self.target.colors)
+        return available if own is None else min(own, available)
 
     @property
     def streams(self) -> bool:

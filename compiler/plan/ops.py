@@ -41,7 +41,6 @@ class Buffer(Enum):
 
     VECTOR = "vector"  # the collective's own
     STAGE = "stage"  # areas of a vector's length, for what arrives over slices still to be sent
-    RESULT = "result"  # a vector apart from the one that is given
 
 
 @dataclass(frozen=True, order=True)

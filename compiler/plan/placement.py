@@ -1,11 +1,12 @@
-"""From regions back to ranks: which role each rank of a line plays, and routes seen from the line.
+"""From regions back to ranks: which role each rank of a line plays, and routes seen from the line;
+and the colors of phases.
 
 Checks and prediction work on one line of a phase; all lines of a phase are alike.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from collc.plan import Direction, Phase, Role, Route
 from collc.plan.root_bypass import by_rank
@@ -58,3 +59,17 @@ def received_colors(role: Role) -> Iterator[str]:
 def sent_colors(role: Role) -> Iterator[str]:
     """The colors on which a PE of a role sends."""
     return (color for lane in role.lanes for color in lane.sends)
+
+
+def colors_of(phases: Iterable[Phase]) -> tuple[str, ...]:
+    """The colors that some router has a route for, phase by phase, sorted within a phase."""
+    found: dict[str, None] = {}
+    for phase in phases:
+        found |= dict.fromkeys(sorted({use.color for role in phase.roles for use in role.colors}))
+    return tuple(found)
+
+
+def switched_colors(phases: Sequence[Phase]) -> frozenset[str]:
+    """The colors that have more than one position at some router."""
+    uses = (use for phase in phases for role in phase.roles for use in role.colors)
+    return frozenset(use.color for use in uses if len(use.positions) > 1)

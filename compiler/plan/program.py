@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from collc.plan import Phase, Plan
-from collc.schedule import Phase as Pattern
 from collc.schedule import Schedule
 from collc.spec import Program
 from collc.spec.program import program_of_one
@@ -68,7 +67,6 @@ class ProgramPlan:
 
     target: Target
     program: Program
-    schedules: tuple[Schedule, ...]
     plans: tuple[Plan, ...]
     uses: tuple[Use, ...]
     colors: tuple[SharedColor, ...]
@@ -81,11 +79,26 @@ class ProgramPlan:
     alone: bool = False
 
     @property
+    def schedules(self) -> tuple[Schedule, ...]:
+        """What each collective does."""
+        return tuple(plan.schedule for plan in self.plans)
+
+    @property
     def color_numbers(self) -> tuple[int, ...]:
         """The colors that the program uses."""
         if self.alone:
             return tuple(number for _, number in self.plans[0].colors)
         return tuple(color.number for color in self.colors)
+
+    def fits(self, most: int) -> bool:
+        """Whether it uses only numbers that the target has, and few enough colors."""
+        target = self.target
+        return (
+            len(self.colors) <= most
+            and all(color.number in target.colors for color in self.colors)
+            and all(color.input_queue in target.input_queues for color in self.colors)
+            and all(color.output_queue in target.output_queues for color in self.colors)
+        )
 
     @property
     def own_tasks(self) -> int:
@@ -110,10 +123,6 @@ class ProgramPlan:
         """The phase of a use."""
         return self.plans[use.collective].phases[use.phase]
 
-    def pattern(self, use: Use) -> Pattern:
-        """What the phase of a use is to do."""
-        return self.schedules[use.collective].phases[use.phase]
-
     def uses_of(self, collective: int) -> Iterator[tuple[int, Use]]:
         """The uses of one collective, in order, each with its index."""
         return ((i, use) for i, use in enumerate(self.uses) if use.collective == collective)
@@ -123,9 +132,7 @@ class ProgramPlan:
         return f"{self.plans[use.collective].collective.name}.{self.phase(use).name}"
 
 
-def of_one_call(schedule: Schedule, plan: Plan) -> ProgramPlan:
+def of_one_call(plan: Plan) -> ProgramPlan:
     """The plan of the program that calls one collective once, and is `alone`."""
     program, size = program_of_one(plan.collective), (plan.code_bytes, plan.data_bytes)
-    return ProgramPlan(
-        plan.target, program, (schedule,), (plan,), (), (), (), (), *size, alone=True
-    )
+    return ProgramPlan(plan.target, program, (plan,), (), (), (), (), *size, alone=True)

@@ -138,15 +138,16 @@ def show_number(number: Number) -> str:
     """`3`, `(511 - 1 * (p / 2)) mod 512`, `0 + [0 1 3][p mod 3]`."""
     text = str(number.offset)
     if number.slope or number.divisor != 1:
-        text = f"{number.offset} + {number.slope} * {_divided(number.divisor)}"
+        text = f"{number.offset} + {number.slope} * {divided(number.divisor)}"
     text = f"({text}) mod {number.modulus}" if number.modulus else text
     if number.table or number.every != 1:
         entries = " ".join(map(str, number.table))
-        text += f" + [{entries}][{_divided(number.every)}]"
+        text += f" + [{entries}][{divided(number.every)}]"
     return text
 
 
-def _divided(divisor: int) -> str:
+def divided(divisor: int) -> str:
+    """The place, or every so many of them one number."""
     return "p" if divisor == 1 else f"(p / {divisor})"
 
 

@@ -13,22 +13,17 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 import numpy as np
 
 from collc.base.diagnostics import CollcError, Diagnostic
 from collc.base.files import write_files
+from collc.base.memoize import Latest
 from collc.schedule.barrier_tokens import TOKEN
 from collc.spec.arrays import Array
 
 Progress = Callable[[int], None]
-
-# Programs that are memoized: one for each target, and none that takes much memory.
-MOST_PROGRAMS, MOST_PES = 2, 10_000
-_memoized: dict[tuple[Any, ...], Any] = {}  # the one that was asked for last comes last
-_lock = Lock()
 
 
 class RunError(Exception):
@@ -118,16 +113,15 @@ def compiled(fabsim: Any, texts: Mapping[str, str], arch: str, **limits: int) ->
     csl = tuple(sorted(item for item in texts.items() if item[0].endswith(".csl")))
     options = tuple(sorted(item for item in os.environ.items() if item[0].startswith("FABSIM_")))
     key = (fabsim.compile, arch, csl, options)  # what compiles within limits does so without
-    with _lock:
-        program = _memoized.pop(key, None)
-    if program is None:
-        program = _newly_compiled(fabsim, dict(csl), arch, limits)
-    if program.width * program.height <= MOST_PES:
-        with _lock:
-            _memoized[key] = program
-            while len(_memoized) > MOST_PROGRAMS:
-                del _memoized[next(iter(_memoized))]
-    return program
+    return _compiled.find(key, lambda: _newly_compiled(fabsim, dict(csl), arch, limits))
+
+
+def _pes(program: Any) -> int:  # noqa: ANN401
+    return int(program.width * program.height)
+
+
+# One for each target, and none that takes much memory.
+_compiled = Latest[tuple[Any, ...], Any](most=2, room=20_000, weigh=_pes)
 
 
 def _newly_compiled(

@@ -185,7 +185,7 @@ def _carried_out(
         length = lengths[of_call.name] if of_call else 0
         schedule = plan.schedules[plan.index_of(call, length)]
         if call in rooted:
-            schedule = build_schedule(rooted[call].fill(lengths[rooted[call].root]))
+            schedule = build_schedule(rooted[call].at(lengths[rooted[call].root]))
         name = schedule.collective.contract.buffer
         if not name:
             continue
@@ -219,11 +219,11 @@ def _module_of(plan: ProgramPlan, name: str) -> str:
 
 def _tokens(simulator: Any, plan: ProgramPlan) -> str:  # noqa: ANN401 - see `fabsim_module`
     """Whether every barrier has gathered the tokens it should have."""
-    for schedule, one in zip(plan.schedules, plan.plans, strict=True):
-        if one.collective.contract.buffer or not schedule.phases:
+    for one in plan.plans:
+        if one.collective.contract.buffer or not one.phases:
             continue
         given = make_input(one.collective, 0)
-        wanted = carry_on(schedule, given, np.ones(given.shape, np.bool_))
+        wanted = carry_on(one.schedule, given, np.ones(given.shape, np.bool_))
         found = tokens_of(simulator, _module_of(plan, one.collective.name), given)
         wrong = describe(wanted.vectors, found, wanted.known)
         if wrong:

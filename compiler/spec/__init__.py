@@ -5,7 +5,7 @@ and its names resolved; spans point into the source for later messages. Reading 
 `operation`, `contract`, `steps`, `limits`, `decision`, `collective`, `program`.
 """
 
-from collc.spec.collective import Collective, Undecided
+from collc.spec.collective import Collective, Origin, Undecided
 from collc.spec.contract import Contract, ContractKind, Result, RunLength
 from collc.spec.decision import Considered, Decision, Gap
 from collc.spec.limits import Expectation, Limits, Reserved, TimeStamps
@@ -36,6 +36,7 @@ __all__ = [
     "Limits",
     "Operation",
     "Order",
+    "Origin",
     "OwnOperation",
     "Parameter",
     "Program",

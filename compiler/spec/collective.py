@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Protocol
 
 from collc.base.diagnostics import Span
 from collc.base.grids import Grid
@@ -17,29 +15,24 @@ from collc.spec.steps import Step
 
 @dataclass(frozen=True, eq=False)
 class Undecided:
-    """What a collective leaves to the compiler, and how to say it in full.
+    """What a collective leaves to the compiler.
 
     It is everything (`run auto`) or the numbers of `gaps`. `extents` are the numbers of ranks
     along the lines of its grid, of a path or a single line one number; `ordered` says whether
-    an order of the ranks is given, `root` where it has to start or end, if that is said. `fill`
-    takes a number for each gap, `write` all steps as text; both give the collective in full
-    and raise `CollcError`.
+    an order of the ranks is given, `root` where it has to start or end, if that is said.
+    `collc.language.again` has the collective in full once that is chosen.
     """
 
     gaps: tuple[Gap, ...]
     extents: tuple[int, ...]
     ordered: bool
     root: tuple[int, int] | None
-    fill: Callable[[tuple[int, ...]], Collective]
-    write: Callable[[str], Collective]
     span: Span
 
 
-class LeftOpen(Protocol):
-    """Leaves the steps of a collective to the compiler."""
-
-    def __call__(self, *, order_too: bool) -> Collective:
-        """The collective that leaves them open; raises `CollcError`."""
+@dataclass(frozen=True, eq=False)
+class Origin:
+    """What something was elaborated from; the language says what that is, and reads it again."""
 
 
 @dataclass(frozen=True)
@@ -50,9 +43,7 @@ class Collective:
     PE that a rooted contract starts from or ends at. None: reductions end at rank 0 and a broadcast
     step says where it starts. `path` is the order of all PEs that its other steps go along; None:
     they go along rows and columns. Where a contract is about slices, ranks of a grid are counted
-    along the axis `counts_along`, line by line. `left_open` gives the same with all steps left to
-    the compiler, and the order of the ranks as well if it is told `order_too`; None for one that
-    was not read. It raises `CollcError` where nothing can be left open.
+    along the axis `counts_along`, line by line. `origin` is None for one that was not read.
     """
 
     name: str
@@ -67,7 +58,7 @@ class Collective:
     undecided: Undecided | None = None
     decision: Decision | None = None
     counts_along: str = "x"
-    left_open: LeftOpen | None = field(default=None, compare=False, repr=False)
+    origin: Origin | None = field(default=None, compare=False, repr=False)
 
     @property
     def lined(self) -> Grid:

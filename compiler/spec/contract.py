@@ -72,6 +72,11 @@ class Result:
     span: Span
 
 
+def spanned(elements: int, stride: int) -> int:
+    """Places of memory from the first to the last of so many elements."""
+    return (elements - 1) * stride + 1 if elements else 0
+
+
 @dataclass(frozen=True)
 class Contract:
     """`allreduce(x: f32[256], add)`; `operation` is None where nothing is combined.
@@ -117,10 +122,9 @@ class Contract:
         """Elements of the buffer."""
         return self.run_length.most if self.run_length else self.length
 
-    def span_of(self, elements: int, stride: int = 0) -> int:
-        """Places of memory from the first to the last of so many elements of its buffer, or of one
-        with another stride."""
-        return (elements - 1) * (stride or self.stride) + 1 if elements else 0
+    def span_of(self, elements: int) -> int:
+        """Places of memory from the first to the last of so many elements of its buffer."""
+        return spanned(elements, self.stride)
 
     @property
     def words(self) -> int:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from collc.base.diagnostics import Diagnostic, Span
-from collc.spec.collective import Collective
+from collc.spec.collective import Collective, Origin
 from collc.spec.contract import RunLength
 from collc.spec.limits import Reserved, TimeStamps
+from collc.spec.steps import BroadcastStep
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,7 @@ class Selection:
 
     `names` are those of its alternatives, each a collective of the Spec, for short vectors first.
     Alternative i is for lengths up to `limits[i]`, the last one for all that are left; None is a
-    limit that is left to the compiler. `fill` gives an alternative, by its index, for vectors of at
-    least and at most so many elements; it raises `CollcError`.
+    limit that is left to the compiler.
     """
 
     name: str
@@ -37,7 +36,7 @@ class Selection:
     names: tuple[str, ...]
     limits: tuple[int | None, ...]
     span: Span
-    fill: Callable[[int, int, int], Collective] = field(compare=False, repr=False)
+    origin: Origin = field(compare=False, repr=False)
 
     def chosen(self, length: int) -> str:
         """The alternative for a length; all limits are known."""
@@ -57,8 +56,8 @@ class RootChoice:
     `root` is its name; it is a rank below `ranks`. `names` are collectives of the Spec, for PEs
     behind the root in the order of the ranks, for the root, and for PEs before it: their roots are
     the first rank, one within the line, and the last. `places[r]` is where rank r stands on the
-    line, `axis` its axis. With a `length` that is given as well. `fill` gives the collective with a
-    root.
+    line, `axis` its axis. With a `length` that is given as well. `first` is the collective with the
+    first rank for a root.
     """
 
     name: str
@@ -68,8 +67,16 @@ class RootChoice:
     axis: str
     places: tuple[int, ...]
     span: Span
-    fill: Callable[[int], Collective] = field(compare=False, repr=False)
+    first: Collective = field(compare=False, repr=False)
     length: RunLength | None = None
+
+    def at(self, root: int) -> Collective:
+        """The collective with a root, by its rank."""
+        (step,) = self.first.steps
+        assert isinstance(step, BroadcastStep)
+        place = self.places[root]
+        moved = replace(step, x=place) if self.axis == "x" else replace(step, y=place)
+        return replace(self.first, steps=(moved,))
 
 
 class Reconfigure(Enum):

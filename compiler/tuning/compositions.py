@@ -8,26 +8,33 @@ are summed along the lines of one axis so that each rank has a slice, and those 
 
 from __future__ import annotations
 
+from collc.language.declared_names import OPTIMAL
 from collc.spec import Collective, ContractKind
+from collc.tuning.written import Piece, Pieces, Place, Use, broadcast, reduce, run
 
-COMPOSITIONS: dict[ContractKind, tuple[str, ...]] = {
-    ContractKind.ALLGATHER: ("run linear_gather then broadcast from 0",),
-    ContractKind.ALLREDUCE: ("run chain_reduce_scatter then run direct_allgather",),
-    ContractKind.REDUCE: ("run chain_reduce_scatter then run linear_gather",),
+
+def _run(name: str, along: str = "") -> Piece:
+    return run(Use(name), along=along)
+
+
+COMPOSITIONS: dict[ContractKind, tuple[Pieces, ...]] = {
+    ContractKind.ALLGATHER: ((_run("linear_gather"), broadcast(0)),),
+    ContractKind.ALLREDUCE: ((_run("chain_reduce_scatter"), _run("direct_allgather")),),
+    ContractKind.REDUCE: ((_run("chain_reduce_scatter"), _run("linear_gather")),),
     ContractKind.REDUCE_SCATTER: (
-        "reduce optimal to 0 then run linear_scatter",
-        "reduce optimal to 0 then run binomial_scatter",
+        (reduce(Use(OPTIMAL), 0), _run("linear_scatter")),
+        (reduce(Use(OPTIMAL), 0), _run("binomial_scatter")),
     ),
 }
 
 
-def compositions(kind: ContractKind, place: str) -> tuple[str, ...]:
+def compositions(kind: ContractKind, place: Place) -> tuple[Pieces, ...]:
     """Those of a contract along a line; `place` is where it ends, which is rank 0 or there are
     none."""
-    return COMPOSITIONS.get(kind, ()) if place == "0" else ()
+    return COMPOSITIONS.get(kind, ()) if place == 0 else ()
 
 
-def on_grid(collective: Collective) -> tuple[str, ...]:
+def on_grid(collective: Collective) -> tuple[Pieces, ...]:
     """Those on a grid: on slices of its lines, or by way of its corner."""
     if collective.contract.kind is ContractKind.ALLREDUCE:
         width, height = collective.grid.width, collective.grid.height
@@ -35,23 +42,24 @@ def on_grid(collective: Collective) -> tuple[str, ...]:
     kind, along = collective.contract.kind, collective.counts_along
     within, among = ("rows", "column") if along == "x" else ("columns", "row")
     if kind is ContractKind.ALLGATHER:
-        gathered = f"run {within} by linear_gather then run {among} by linear_gather"
-        return (f"{gathered} then broadcast from 0",)
+        gathered = (_run("linear_gather", along) for along in (within, among))
+        return ((*gathered, broadcast(0)),)
     if kind is ContractKind.REDUCE_SCATTER:
-        summed = "reduce columns by optimal to 0 then reduce row by optimal to 0"
-        dealt = f"run {among} by linear_scatter then run {within} by linear_scatter"
-        return (f"{summed} then {dealt}",)
+        summed = (reduce(Use(OPTIMAL), 0, along) for along in ("columns", "row"))
+        dealt = (_run("linear_scatter", along) for along in (among, within))
+        return ((*summed, *dealt),)
     return ()
 
 
-def _on_slices(lines: str, across: str, ranks: int) -> str:
+def _on_slices(lines: str, across: str, ranks: int) -> Pieces:
     """Lines of one axis sum slices, those across the same slices of all of them."""
-    root = (ranks - 1) // 2
-    summed = f"run {across} by chain_reduce(root = {root}) on slices"
-    spread = f"run {across} by direct_broadcast(root = {root}) on slices"
+    root = (("root", (ranks - 1) // 2),)
+    summed, spread = Use("chain_reduce", root), Use("direct_broadcast", root)
     return (
-        f"run {lines} by chain_reduce_scatter then {summed} then {spread} "
-        f"then run {lines} by direct_allgather"
+        _run("chain_reduce_scatter", lines),
+        run(summed, along=across, on_slices=True),
+        run(spread, along=across, on_slices=True),
+        _run("direct_allgather", lines),
     )
 
 

@@ -250,5 +250,5 @@ def _of_few(
         row = Grid("few", len(children), 1, nowhere)
         few = Collective("few", contract, row, steps, Limits(None, None), (), nowhere)
         schedule = build_schedule(few)
-        found.append(predict(schedule, build_plan(schedule, target)).cycles - model.cycles)
+        found.append(predict(build_plan(schedule, target)).cycles - model.cycles)
     return min(found)

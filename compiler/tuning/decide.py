@@ -19,10 +19,11 @@ from collc_evaluator import StuckError
 
 from collc.base.diagnostics import CollcError, Diagnostic
 from collc.checks import BUDGETS, CHECKS, check_plan
-from collc.checks.memory import vector_fits
+from collc.checks.budgets.memory import vector_fits
 from collc.cost import cycles_of
 from collc.cost.axis_shortcut import CANDIDATE
 from collc.cost.choice import build_plan
+from collc.language.again import filled, with_steps
 from collc.language.show import show_steps
 from collc.lowering import candidate_plans
 from collc.lowering.resources import left_by
@@ -34,9 +35,10 @@ from collc.schedule.barrier_tokens import with_tokens
 from collc.spec import Collective, Considered, Decision, Undecided
 from collc.target import Target
 from collc.tuning.budget import Budget
-from collc.tuning.candidates import Written, plans, values
+from collc.tuning.candidates import plans, values
 from collc.tuning.cost_terms import Terms, least_terms, terms_of
 from collc.tuning.trees import with_chosen_trees
+from collc.tuning.written import Written
 
 T = TypeVar("T")
 
@@ -84,12 +86,12 @@ class TooWideError(CollcError):
 
 
 class Chosen(NamedTuple):
-    """A collective in full; of one that was chosen from several its schedule, which is proved, and
-    its plan, which has passed all checks."""
+    """A collective in full, chosen from several; its schedule, which is proved, and its plan, which
+    has passed all checks."""
 
     collective: Collective
-    schedule: Schedule | None = None
-    plan: Plan | None = None
+    schedule: Schedule
+    plan: Plan
 
 
 @dataclass
@@ -108,14 +110,16 @@ class _Search:
 
 
 def decided(collective: Collective, target: Target, colors: int | None = None) -> Collective:
-    """The collective of `chosen`."""
+    """The collective of `chosen`; one that leaves nothing open as it is."""
+    if collective.undecided is None:
+        return collective
     return chosen(collective, target, colors).collective
 
 
 def chosen(collective: Collective, target: Target, colors: int | None = None) -> Chosen:
-    """The collective in full, within so many colors if that is given; one that leaves nothing open
-    as it is. Raises CollcError where nothing that comes into question can be, TooWideError where
-    that is for the limit of colors."""
+    """What is chosen for a collective that leaves something open, within so many colors if that is
+    given. Raises CollcError where nothing that comes into question can be, TooWideError where that
+    is for the limit of colors."""
     search = _Search(target, colors)
     found = _found(collective, search)
     if found is None:
@@ -153,10 +157,9 @@ def decided_time_multiplexed(
 
 
 def _found(collective: Collective, search: _Search) -> Chosen | None:
-    """The collective in full; None where nothing that comes into question can be."""
+    """What is chosen; None where nothing that comes into question can be."""
     undecided = collective.undecided
-    if undecided is None:
-        return Chosen(collective)
+    assert undecided is not None
     if too_long := list(vector_fits(collective, search.target)):
         raise CollcError(too_long)
     if undecided.gaps:
@@ -164,14 +167,13 @@ def _found(collective: Collective, search: _Search) -> Chosen | None:
     else:
         written = list(plans(collective, search.target))
         search.budget.at_least_one((one.text for one in written), undecided)
-        _write(search, undecided, written)
+        _write(search, collective, written)
     if search.best is None or search.chosen is None:
         return None
     lost = [one for one in search.considered.values() if one is not search.chosen]
     lost.sort(key=lambda one: (one.refused != "", one.cycles is None, one.cycles or one.at_least))
     decision = Decision(search.chosen, tuple(lost), tuple(search.budget.left_out))
     one, schedule, plan = search.best
-    assert schedule is not None and plan is not None, "it has been predicted"
     one = replace(one, decision=decision)
     planned = replace(plan.collective, decision=decision)  # of a barrier with tokens for vectors
     return Chosen(one, replace(schedule, collective=one), replace(plan, collective=planned))
@@ -189,11 +191,11 @@ def _nearest(search: _Search) -> CollcError:
     return CollcError([(keeping or made_for or search.problems)[0].problem])
 
 
-def _write(search: _Search, undecided: Undecided, written: Sequence[Written]) -> None:
+def _write(search: _Search, collective: Collective, written: Sequence[Written]) -> None:
     """Look at plans as they are written: first at those of which nothing is known, then at those
     that may still be faster, then at what does the same as the best."""
     read: dict[str, Candidate] = {}
-    _read(search, undecided, [one.text for one in written if _nothing_known(one)], read)
+    _read(search, collective, [one for one in written if one.unbounded], read)
     left = []
     for one in (one for one in written if one.at_least or one.as_many_as):
         other = read.get(one.as_many_as)
@@ -203,28 +205,32 @@ def _write(search: _Search, undecided: Undecided, written: Sequence[Written]) ->
             ruled_out = Considered(one.text, at_least, None, None, None, "", terms)
             search.considered[one.text] = ruled_out
         else:
-            left.append(one.text)
-    _read(search, undecided, left, read)
+            left.append(one)
+    _read(search, collective, left, read)
     best = {text for text, one in read.items() if search.chosen and one.text == search.chosen.text}
-    _read(search, undecided, [one.text for one in written if one.mirrors in best], read)
-
-
-def _nothing_known(one: Written) -> bool:
-    return not (one.at_least or one.as_many_as or one.mirrors)
+    _read(search, collective, [one for one in written if one.mirrors in best], read)
 
 
 def _read(
-    search: _Search, undecided: Undecided, texts: Sequence[str], read: dict[str, Candidate]
+    search: _Search,
+    collective: Collective,
+    written: Sequence[Written],
+    read: dict[str, Candidate],
 ) -> None:
-    """Look at plans; `read` is told what each text became. Of those that leave numbers open, which
-    come last, it is the fastest that was found."""
+    """Look at plans; `read` is told what each of them, by its text, became. Of those that leave
+    numbers open, which come last, it is the fastest that was found."""
+    assert collective.undecided is not None
     open_ones: dict[str, Collective] = {}
-    texts = list(search.budget.affordable(texts, undecided))
-    _predict_all(search, _elaborated(search, undecided.write, texts, read, open_ones))
+    clauses = {one.text: one.clauses for one in written}
+    texts = list(search.budget.affordable(clauses, collective.undecided))
+    made = _elaborated(
+        search, lambda text: with_steps(collective, clauses[text]), texts, read, open_ones
+    )
+    _predict_all(search, made)
     if search.best is None and search.considered:
         return  # sizes of groups change no colors: where no other tree keeps the limits, none does
-    for text, collective in open_ones.items():
-        found = _fill(search, collective)
+    for text, open_one in open_ones.items():
+        found = _fill(search, open_one)
         if found is not None:
             read[text] = found
 
@@ -295,9 +301,9 @@ def _each_phase_keeps(collective: Collective, target: Target, most: int) -> bool
 
 def predicted(
     candidate: Candidate, target: Target, problems: list[Refusal], best: int | None = None
-) -> tuple[Chosen, Considered]:
-    """Plan, check and predict a candidate, with its trees chosen. What is not faster than `best`
-    has to keep its budgets only, since it is not going to be emitted."""
+) -> tuple[Chosen | None, Considered]:
+    """Plan, check and predict a candidate, with its trees chosen; None if it is refused. What is
+    not faster than `best` has to keep its budgets only, since it is not going to be emitted."""
     complete = with_chosen_trees(candidate.collective, target)
     same = complete is candidate.collective  # no tree was left to be chosen
     schedule = candidate.schedule if same else build_schedule(complete)
@@ -308,16 +314,16 @@ def predicted(
         plan = build_plan(values, left_by(complete.limits.reserved, target))
         colors = len(plan.colors)
         try:
-            cycles = cycles_of(values, plan, CANDIDATE)
+            cycles = cycles_of(plan, CANDIDATE)
         except StuckError:
             cycles = 0  # a check says why
         slower = best is not None and cycles >= best
-        found = list(check_plan(values, plan, BUDGETS if slower else CHECKS))
+        found = list(check_plan(plan, BUDGETS if slower else CHECKS))
         assert found or cycles, "a plan that gets stuck is refused by a check"
     if found:
         problems += [Refusal(problem, colors) for problem in found]
         refused = f"{found[0].code}: {found[0].message}"
-        return Chosen(complete), candidate.without_prediction(refused)
+        return None, candidate.without_prediction(refused)
     memory = plan.code_bytes + plan.data_bytes
     terms = terms_of(values, cycles, target).named()
     text, least = candidate.text, candidate.at_least
@@ -334,9 +340,9 @@ def _fill(search: _Search, collective: Collective) -> Candidate | None:
     numbers_of: dict[str, tuple[int, ...]] = {}
 
     def fill(numbers: tuple[int, ...]) -> Collective:
-        filled = undecided.fill(numbers)
-        numbers_of.setdefault(show_steps(filled), numbers)
-        return filled
+        complete = filled(collective, numbers)
+        numbers_of.setdefault(show_steps(complete), numbers)
+        return complete
 
     budget = search.budget
     budget.at_least_one([()], undecided)

@@ -11,10 +11,11 @@ from dataclasses import dataclass, field, replace
 
 from collc.cost import cycles_of
 from collc.cost.choice import fastest
+from collc.language.again import alternative
 from collc.lowering.resources import left_by
 from collc.plan import Plan
-from collc.schedule import Schedule, build_schedule
-from collc.schedule.lengths import collective_of_length, of_length
+from collc.plan.dynamic_lengths import plan_of_length
+from collc.schedule import build_schedule
 from collc.spec import Collective, Program, Selection, Spec
 from collc.target import TARGETS, Target
 from collc.tuning.decide import decided
@@ -40,7 +41,7 @@ def with_limits(spec: Spec) -> Spec:
         else:
             complete, alternatives = one, tuple(collectives[name] for name in one.names)
         selections.append(complete)
-        found |= {alternative.name: alternative for alternative in alternatives}
+        found |= {one.name: one for one in alternatives}
     open_names = {name for one in program.selections for name in one.names}
     others = {name: c for name, c in collectives.items() if name not in open_names}
     kept = tuple(
@@ -55,7 +56,7 @@ def _complete(selection: Selection, search: _Search) -> tuple[Selection, tuple[C
     names, alternatives, limits, least = [], [], [], 1
     for index, most in kept:
         names.append(selection.names[index])
-        alternatives.append(selection.fill(index, least, most))
+        alternatives.append(alternative(selection, index, least, most))
         limits.append(most)
         least = most + 1
     return replace(selection, names=tuple(names), limits=tuple(limits[:-1])), tuple(alternatives)
@@ -68,7 +69,7 @@ class _Search:
     selection: Selection
     program: Program
     target: Target
-    made: dict[tuple[int, int, int], Planned] = field(default_factory=dict)
+    made: dict[tuple[int, int, int], Plan] = field(default_factory=dict)
 
     def limits(self) -> list[tuple[int, int]]:
         """Alternatives by index, with the most elements that each is for, short vectors first."""
@@ -105,7 +106,7 @@ class _Search:
         def ahead(length: int) -> int:
             """Cycles by which the first is faster, where it gains least."""
             one = self.planned(index, least, length)
-            return min(other.cycles(n) - one.cycles(n) for n in (least, length))
+            return min(cycles_for(other, n) - cycles_for(one, n) for n in (least, length))
 
         if least > most or ahead(least) < 0:
             return least - 1
@@ -113,28 +114,20 @@ class _Search:
             return most
         return crossing(ahead, least, most, _LOOKS)
 
-    def planned(self, index: int, least: int, most: int) -> Planned:
-        """An alternative for vectors of `least` to `most` elements."""
+    def planned(self, index: int, least: int, most: int) -> Plan:
+        """The plan of an alternative for vectors of `least` to `most` elements."""
         key = index, least, most
         if key not in self.made:
-            collective = decided(self.selection.fill(*key), self.target)
+            collective = decided(alternative(self.selection, *key), self.target)
             schedule = build_schedule(with_chosen_trees(collective, self.target))
             colors = self.program.colors or len(self.target.colors)
-            self.made[key] = Planned(schedule, fastest(schedule, self.target, colors))
+            self.made[key] = fastest(schedule, self.target, colors)
         return self.made[key]
 
 
-@dataclass(frozen=True)
-class Planned:
-    """An alternative with its plan."""
-
-    schedule: Schedule
-    plan: Plan
-
-    def cycles(self, length: int) -> int:
-        """Predicted for vectors of a length."""
-        plan = replace(self.plan, collective=collective_of_length(self.plan.collective, length))
-        return cycles_of(of_length(self.schedule, length), plan)
+def cycles_for(plan: Plan, length: int) -> int:
+    """Predicted for vectors of a length."""
+    return cycles_of(plan_of_length(plan, length))
 
 
 @dataclass(frozen=True)
@@ -149,13 +142,13 @@ class Range:
     next_cycles: int | None
 
 
-def ranges(selection: Selection, planned: Sequence[Planned], texts: Sequence[str]) -> list[Range]:
+def ranges(selection: Selection, planned: Sequence[Plan], texts: Sequence[str]) -> list[Range]:
     """The alternatives of a choice, for short vectors first."""
     found = []
     for index, (name, one, text) in enumerate(zip(selection.names, planned, texts, strict=True)):
         first, last = selection.lengths(index)
-        following = planned[index + 1].cycles(last) if index + 1 < len(planned) else None
-        taken = one.cycles(first), one.cycles(last)
+        following = cycles_for(planned[index + 1], last) if index + 1 < len(planned) else None
+        taken = cycles_for(one, first), cycles_for(one, last)
         found.append(Range(name, text, (first, last), taken, following))
     return found
 

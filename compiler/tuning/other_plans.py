@@ -16,14 +16,16 @@ from functools import cached_property
 import numpy as np
 
 from collc.base.diagnostics import CollcError
+from collc.language.again import left_open, steps_as_declared, with_steps
 from collc.language.show import step_texts
 from collc.schedule import Schedule, home_pe
 from collc.spec import Collective, ContractKind, RunStep, Undecided
 from collc.spec.exchange import StepsPhase
 from collc.target import Target
-from collc.tuning.candidates import Written, plans
+from collc.tuning.candidates import plans
 from collc.tuning.decide import candidate_of, predicted
 from collc.tuning.roots import commutes
+from collc.tuning.written import Written, order
 
 MOST_RANKS = 64
 MOST_HOPS = 16_000
@@ -54,36 +56,44 @@ class Trials:
     found: dict[str, tuple[OtherPlan | None, int]] = field(default_factory=dict)
 
     @cached_property
-    def undecided(self) -> Undecided | None:
-        """What plans have to keep besides their contract, and how they are read. None where nothing
-        else can be tried: what the compiler has chosen, or is given its length when it runs, or
-        keeps a contract that only its steps are known to keep."""
+    def open_one(self) -> Collective | None:
+        """The collective with all steps left to the compiler. None where nothing else can be tried:
+        what the compiler has chosen, or is given its length when it runs, or keeps a contract that
+        only its steps are known to keep."""
         collective = self.schedule.collective
-        contract, left_open = collective.contract, collective.left_open
-        if left_open is None or collective.decision or contract.run_length or contract.own:
+        contract = collective.contract
+        if collective.origin is None or collective.decision or contract.run_length or contract.own:
             return None
         try:
-            undecided = left_open(order_too=_free(collective)).undecided
+            return left_open(collective, order_too=_free(collective))
         except CollcError:
             return None
+
+    @property
+    def undecided(self) -> Undecided | None:
+        """What plans have to keep besides their contract; None where nothing else can be tried."""
+        if self.open_one is None:
+            return None
+        undecided = self.open_one.undecided
         assert undecided is not None
-        if contract.kind in _ROOTED:
+        if self.open_one.contract.kind in _ROOTED:
             undecided = replace(undecided, root=home_pe(self.schedule))
         return undecided
 
-    def faster(self, text: str, below: int) -> OtherPlan | None:
+    def faster(self, plan: Written, below: int) -> OtherPlan | None:
         """A plan, if it takes fewer cycles than `below`, keeps the contract at the same PE and all
         limits, and does not take too long to predict."""
-        plan, looked_below = self.found.get(text, (None, 0))
-        if looked_below < below and (plan is None or looked_below <= plan.cycles < below):
-            plan = self._predicted(text, below)
-            self.found[text] = plan, below
-        return plan if plan is not None and plan.cycles < below else None
+        text = plan.text
+        found, looked_below = self.found.get(text, (None, 0))
+        if looked_below < below and (found is None or looked_below <= found.cycles < below):
+            found = self._predicted(plan, below)
+            self.found[text] = found, below
+        return found if found is not None and found.cycles < below else None
 
-    def _predicted(self, text: str, below: int) -> OtherPlan | None:
-        assert self.undecided is not None, "whoever asks has found something to try"
+    def _predicted(self, plan: Written, below: int) -> OtherPlan | None:
+        assert self.open_one is not None, "whoever asks has found something to try"
         try:
-            collective = self.undecided.write(text)
+            collective = with_steps(self.open_one, plan.clauses)
         except CollcError:
             return None
         candidate = candidate_of(collective, self.target)
@@ -97,7 +107,7 @@ class Trials:
         _, found = predicted(candidate, self.target, [], below)
         if found.cycles is None:
             return None
-        told = candidate.text
+        text, told = plan.text, candidate.text
         if text.startswith("order ") and not told.startswith("order "):
             told = text  # the usual order, which was another one
         return OtherPlan(told, found.cycles)
@@ -130,11 +140,11 @@ def other_plans(trials: Trials, below: int) -> Iterator[OtherPlan]:
         return
     unsaid = replace(schedule.collective, undecided=trials.undecided)
     written = list(plans(unsaid, trials.target))
-    trees = [one for one in written if not (one.at_least or one.as_many_as or one.mirrors)]
+    trees = [one for one in written if one.unbounded]
     steps = sorted((one for one in written if one.at_least), key=lambda one: one.at_least)
     near: list[Written] = []
     if _short(schedule):
-        near = [*map(Written, _in_other_orders(schedule)), *_alike(schedule, steps)]
+        near = [*_in_other_orders(schedule), *_alike(schedule, steps)]
     for texts in (near, [*trees, *(steps if _short(schedule) else ())]):
         found = _fastest(trials, texts, below)
         if found is not None:
@@ -142,13 +152,13 @@ def other_plans(trials: Trials, below: int) -> Iterator[OtherPlan]:
             yield found
 
 
-def in_order(trials: Trials, order: str, below: int) -> OtherPlan | None:
+def in_order(trials: Trials, name: str, below: int) -> OtherPlan | None:
     """The same steps in another order of all PEs, if they take fewer cycles than `below`; None
     where the order is part of the contract."""
     schedule = trials.schedule
     if trials.undecided is None or not _free(schedule.collective) or not _short(schedule):
         return None
-    return trials.faster(f"order {order} {_steps_alone(schedule)}", below)
+    return trials.faster(_in_order(schedule, name), below)
 
 
 def _free(collective: Collective) -> bool:
@@ -156,11 +166,14 @@ def _free(collective: Collective) -> bool:
     return commutes(collective) and not collective.contract.kind.by_slices
 
 
-def _steps_alone(schedule: Schedule) -> str:
-    return " then ".join(step_texts(schedule.collective))
+def _in_order(schedule: Schedule, name: str) -> Written:
+    """The same steps in another order."""
+    collective, first = schedule.collective, order(name)
+    text = " then ".join(step_texts(collective))
+    return Written(f"{first.text} {text}", (first.clause, *steps_as_declared(collective)))
 
 
-def _in_other_orders(schedule: Schedule) -> Iterator[str]:
+def _in_other_orders(schedule: Schedule) -> Iterator[Written]:
     """The same steps in the orders that come into question; refused where one is given already."""
     collective = schedule.collective
     words = {step.order: step.axis for step in collective.steps if isinstance(step, RunStep)}
@@ -170,7 +183,7 @@ def _in_other_orders(schedule: Schedule) -> Iterator[str]:
     straight = "west_to_east" if axis == "x" else "north_to_south"
     for other in (SNAKE,) if path is not None else (straight, "ring"):
         if other != word:
-            yield f"order {other} {_steps_alone(schedule)}"
+            yield _in_order(schedule, other)
 
 
 def _alike(schedule: Schedule, steps: Iterable[Written]) -> Iterator[Written]:
@@ -184,7 +197,7 @@ def _alike(schedule: Schedule, steps: Iterable[Written]) -> Iterator[Written]:
 def _fastest(trials: Trials, written: Iterable[Written], below: int) -> OtherPlan | None:
     best = None
     for one in written:
-        found = trials.faster(one.text, below) if one.at_least < below else None
+        found = trials.faster(one, below) if one.at_least < below else None
         if found is not None:
             best, below = found, found.cycles
     return best

@@ -22,10 +22,10 @@ def shared_links(trials: Trials, plan: Plan, cycles: int) -> Iterator[Diagnostic
     """C802: the link at which most is lost, if another plan takes clearly less."""
     schedule, target = trials.schedule, trials.target
     found = [
-        (link, pattern)
-        for pattern, phase in zip(schedule.phases, plan.phases, strict=True)
-        if isinstance(pattern, StepsPhase) and not phase.streams
-        for link in [crowded_link(schedule, pattern, phase, target)]
+        (link, phase.pattern)
+        for phase in plan.phases
+        if isinstance(phase.pattern, StepsPhase) and not phase.streams
+        for link in [crowded_link(schedule, phase.pattern, phase, target)]
         if link is not None
     ]
     if not found:

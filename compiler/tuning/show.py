@@ -9,7 +9,6 @@ from typing import Any
 
 from collc.cost.show import shortened
 from collc.plan import Plan
-from collc.schedule import Schedule
 from collc.spec import Considered, Decision
 from collc.spec.exchange import StepsPhase
 from collc.tuning.cost_terms import terms_of
@@ -80,12 +79,13 @@ def _added(terms: tuple[tuple[str, int], ...]) -> str:
     return " + ".join(f"{name} {cycles}" for name, cycles in terms)
 
 
-def show_terms(schedule: Schedule, plan: Plan, cycles: int) -> str:
+def show_terms(plan: Plan, cycles: int) -> str:
     """What predicted cycles go into; of steps also by which transfers the last rank gets its
     last element, and which link has most to carry."""
-    contract, target = schedule.collective.contract, plan.target
+    schedule, contract, target = plan.schedule, plan.collective.contract, plan.target
     lines = [f"  {cycles} = {_added(terms_of(schedule, cycles, target).named())}"]
-    for pattern, phase in zip(schedule.phases, plan.phases, strict=True):
+    for phase in plan.phases:
+        pattern = phase.pattern
         if isinstance(pattern, StepsPhase):
             chain = follow_steps(pattern, contract, target).chain
             told = [f"{source} -> {rank} in step {step}" for step, source, rank in chain]

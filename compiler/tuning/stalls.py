@@ -40,7 +40,7 @@ def stalls(schedule: Schedule, prediction: Prediction, target: Target) -> Iterat
         return
     better = _better(collective, phase, target)
     other = build_schedule(with_chosen_trees(better, target))
-    cycles = cycles_of(other, build_plan(other, target))
+    cycles = cycles_of(build_plan(other, target))
     if prediction.cycles - cycles < MUCH * prediction.cycles:
         return
     yield Diagnostic(

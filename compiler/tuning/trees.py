@@ -55,7 +55,7 @@ def _chosen(tree: Tree, contract: Contract, target: Target) -> Tree:
         if fewest is not None and least[index] >= fewest:
             break
         schedule = build_schedule(lines[index])
-        cycles = cycles_of(schedule, build_plan(schedule, target))
+        cycles = cycles_of(build_plan(schedule, target))
         if fewest is None or cycles < fewest:
             best, fewest = tree.candidates[index], cycles
     text = tree.text if best.text == tree.text else f"{best.text}, the {tree.text} choice"

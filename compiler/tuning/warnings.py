@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from collc.base.diagnostics import Diagnostic
 from collc.cost import Prediction
 from collc.plan import Plan
-from collc.schedule import Schedule
 from collc.target import Target
 from collc.tuning.less_than_half import less_than_half
 from collc.tuning.noncontiguous_order import noncontiguous_order
@@ -17,11 +16,10 @@ from collc.tuning.stalls import stalls
 from collc.tuning.uneven_slices import uneven_slices
 
 
-def warnings_of(
-    schedule: Schedule, plan: Plan, prediction: Prediction, target: Target
-) -> Iterator[Diagnostic]:
+def warnings_of(plan: Plan, prediction: Prediction, target: Target) -> Iterator[Diagnostic]:
     """What is said of a collective by itself."""
-    cycles, trials = prediction.cycles, Trials(schedule, target)
+    schedule, cycles = plan.schedule, prediction.cycles
+    trials = Trials(schedule, target)
     of_plans = [
         *stalls(schedule, prediction, target),
         *shared_links(trials, plan, cycles),

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from collc.base.diagnostics import Span
 from collc.base.grids import Grid, Lines
 from collc.base.version import __version__
 from collc.cost import Prediction
@@ -82,12 +81,7 @@ class Observed:
 def view_data(bundle: Viewed, source: str, seen: Observed) -> ViewData:
     """One program for the viewer; `source` is the text of its file."""
     width, height = bundle.size
-    collectives = list(zip(bundle.schedules, bundle.plans, strict=True))
-    phases = [
-        _phase(plan, phase, pattern.span)
-        for schedule, plan in collectives
-        for pattern, phase in zip(schedule.phases, plan.phases, strict=True)
-    ]
+    phases = [_phase(plan, phase) for plan in bundle.plans for phase in plan.phases]
     return {
         "version": VERSION,
         "generator": f"collc {__version__}",
@@ -130,8 +124,8 @@ def _colors(bundle: Viewed) -> list[dict[str, Any]]:
     return [{"number": number, "names": found} for number, found in sorted(names.items())]
 
 
-def _phase(plan: Plan, phase: Phase, span: Span) -> dict[str, Any]:
-    numbers = dict(plan.colors)
+def _phase(plan: Plan, phase: Phase) -> dict[str, Any]:
+    numbers, span = dict(plan.colors), phase.pattern.span
     grid = plan.collective.grid
     placed = (
         placed_on_path(phase, phase.path)

@@ -18,7 +18,8 @@ from programs.texts import program_of
 from collc.base.diagnostics import Diagnostic
 from collc.checks.color_reuse import turns
 from collc.checks.program import check_program
-from collc.checks.teardown import nothing_torn_down, teardown
+from collc.checks.teardown import teardown
+from collc.checks.traffic.nothing_torn_down import nothing_torn_down
 from collc.plan import Advance, ColorUse, Direction, Phase, Role
 from collc.plan.program import ProgramPlan
 
@@ -260,7 +261,7 @@ def test_pes_of_a_path_are_those_of_the_grid() -> None:
 )
 def test_a_collective_by_itself_tears_nothing_down(advance: Advance, codes: list[str]) -> None:
     plan = with_role(plan_of(*CHAIN, limits=""), 1, "root", sending(advance))
-    found = list(nothing_torn_down(plan.schedules[1], plan.plans[1]))
+    found = list(nothing_torn_down(plan.plans[1]))
     assert [problem.code for problem in found] == codes
     for problem in found:
         assert "in `broadcast` PE (3, 0) tears down color" in problem.message

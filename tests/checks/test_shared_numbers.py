@@ -11,9 +11,10 @@ import pytest
 from collc.checks import check_plan
 from collc.cost.choice import build_plan
 from collc.language import parse_source
-from collc.lowering.slots import Slot, slots_of, with_shared_numbers
+from collc.lowering.shared_numbers import with_shared_numbers
 from collc.plan import Plan, Registers, Role
 from collc.plan.program import of_one_call
+from collc.plan.slots import Slot, slots_of
 from collc.run.program import run_program
 from collc.schedule import Schedule, build_schedule
 from collc.target import TARGETS
@@ -59,10 +60,10 @@ def subject_of(
         f"{tree} {target}",
         plan,
         mutants,
-        lambda changed: check_plan(schedule, changed),
+        check_plan,
         lambda changed: judging.texts_of(schedule, changed),
         lambda changed, texts: (
-            run_program(texts, of_one_call(schedule, changed), target, seed=1, repeats=2).problem
+            run_program(texts, of_one_call(changed), target, seed=1, repeats=2).problem
         ),
     )
 
@@ -139,5 +140,5 @@ def test_numbers_are_shared_only_where_they_are_short() -> None:
 def test_what_cannot_be_shared_is_still_refused(fields: dict[str, tuple[int, ...]], code: str):
     schedule, plan = planned("chain", "wse2")
     smaller = replace(plan.target, **fields)
-    found = check_plan(schedule, build_plan(schedule, smaller))
+    found = check_plan(build_plan(schedule, smaller))
     assert code in {problem.code for problem in found}

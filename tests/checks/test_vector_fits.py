@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from collc.base.diagnostics import CollcError
-from collc.checks.memory import memory, vector_fits
+from collc.checks.budgets.memory import memory, vector_fits
 from collc.cli import commands
 from collc.driver import proving
 from collc.driver.pipeline import compile_text
@@ -122,6 +122,6 @@ def test_memory_is_reserved_as_a_number_of_bytes(wrong: str) -> None:
 def test_a_barrier_has_no_vector_to_be_shortened() -> None:
     bundle = compile_text(BARRIER, "test.coll", {})
     plan = replace(bundle.plan, target=replace(bundle.plan.target, kept_bytes=49_000))
-    (problem,) = memory(bundle.schedule, plan)
+    (problem,) = memory(plan)
     assert (problem.code, "shorten" in problem.help) == ("C308", False)
     assert not list(vector_fits(plan.collective, replace(plan.target, memory_bytes=0)))

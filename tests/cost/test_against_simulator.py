@@ -26,7 +26,7 @@ def test_vectors_that_share_links_are_predicted_and_the_faster_coloring_is_taken
     schedule = build_schedule(b.line_reduce(b.two_phase(128, group), 600))
     simulated = {}
     for plan in candidate_plans(schedule, WSE2):
-        prediction = predict(schedule, plan)
+        prediction = predict(plan)
         cycles = accuracy.simulate(schedule, plan, prediction).cycles
         assert abs(cycles - prediction.cycles) <= 4
         simulated[len(plan.colors)] = cycles

@@ -145,7 +145,7 @@ def test_random_trees_are_above_the_bound_of_trees(ranks, seed, length, spread):
     schedule = build_schedule(make(tree, length))
     free = replace(WSE2, cycles=without_code(WSE2.cycles))
     for target in (WSE2, free):
-        prediction = predict(schedule, build_plan(schedule, target))
+        prediction = predict(build_plan(schedule, target))
         assert prediction.bound <= prediction.cycles
         assert prediction.tree_bound is not None
         assert prediction.tree_bound <= prediction.cycles

@@ -37,4 +37,4 @@ def test_the_cycles_are_the_predicted_ones(
     """
     schedule = prove_text(text, "test.coll", {})[1]
     for plan in candidate_plans(schedule, TARGETS[target]):
-        assert cycles_of(schedule, plan) == predict(schedule, plan).cycles
+        assert cycles_of(plan) == predict(plan).cycles

@@ -39,7 +39,7 @@ def test_prediction_is_near_the_simulator(name, ranks, length, target):
     plan = build_plan(schedule, TARGETS[target])
     problem, cycles = s.outcome(s.texts_of(schedule, plan), schedule, target)
     assert problem == ""
-    assert abs(predict(schedule, plan).cycles - cycles) <= START_UP + 0.02 * cycles
+    assert abs(predict(plan).cycles - cycles) <= START_UP + 0.02 * cycles
 
 
 def in_twos(schedule):
@@ -85,7 +85,7 @@ def predict_following(schedule, plan, monkeypatch):
     """The cycles predicted, and how often a place was looked at for that."""
     monkeypatch.setattr(exchange, "line_of", lambda *given: Counting(line_of(*given)))
     Counting.looks = 0
-    return predict(schedule, plan).cycles, Counting.looks
+    return predict(plan).cycles, Counting.looks
 
 
 def test_what_is_too_much_to_be_followed_goes_on_at_the_same_pace(monkeypatch):
@@ -93,7 +93,7 @@ def test_what_is_too_much_to_be_followed_goes_on_at_the_same_pace(monkeypatch):
     plan = build_plan(schedule, WSE2)
     cycles, looks = predict_following(schedule, plan, monkeypatch)
     monkeypatch.setattr(exchange, "MOST", int(0.8 * looks))
-    estimated = predict(schedule, plan).cycles
+    estimated = predict(plan).cycles
     assert estimated != cycles
     assert abs(estimated - cycles) < 0.1 * cycles
 

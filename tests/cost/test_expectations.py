@@ -16,7 +16,7 @@ def unmet(tree, quantity, relation, factor, times_bound=False):
     collective = replace(b.line_reduce(tree, 100), expectations=(expected,))
     schedule = build_schedule(collective)
     plan = build_plan(schedule, WSE2)
-    found = unmet_expectations((expected,), plan, predict(schedule, plan))
+    found = unmet_expectations((expected,), plan, predict(plan))
     return [problem.message for problem in found]
 
 
@@ -46,7 +46,7 @@ def test_no_place_of_a_chain_is_kept_for_a_single_one(waits, told):
 
 def test_a_long_critical_path_is_cut():
     schedule = build_schedule(b.line_allreduce(b.chain(300)))
-    text = show_prediction(predict(schedule, build_plan(schedule, WSE2)))
+    text = show_prediction(predict(build_plan(schedule, WSE2)))
     assert "293 more" in text
     assert "the way to the farthest PE (299 hops)" in text
     assert text.startswith("predicted: ")

@@ -28,7 +28,7 @@ VISIT = 2 * RAMP + 1
 
 def cycles(collective, target=FREE):
     schedule = build_schedule(collective)
-    return predict(schedule, build_plan(schedule, target)).cycles
+    return predict(build_plan(schedule, target)).cycles
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 17, 512])
@@ -81,7 +81,7 @@ def test_with_no_start_up_costs_every_tree_takes_what_the_thesis_says(ranks, see
     tree = b.random_tree(ranks, seed)
     schedule = build_schedule(b.line_reduce(tree, length))
     *_, without_control = candidate_plans(schedule, UNCROWDED)  # a control wavelet takes time
-    assert predict(schedule, without_control).cycles == exact(tree, length)
+    assert predict(without_control).cycles == exact(tree, length)
 
 
 @given(
@@ -97,14 +97,14 @@ def test_the_bound_is_never_above_the_prediction(width, height, seed, length, co
     contract = replace(collective.contract, operation=operation, element=element)
     schedule = build_schedule(replace(collective, contract=contract))
     for target in (WSE2, FREE):
-        prediction = predict(schedule, build_plan(schedule, target))
+        prediction = predict(build_plan(schedule, target))
         assert prediction.bound <= prediction.cycles
         assert sum(prediction.breakdown.values()) == prediction.cycles
 
 
 def test_broadcasts_meet_the_bound():
     schedule = build_schedule(b.broadcast(9, 7, 2, 5, 10))
-    prediction = predict(schedule, build_plan(schedule, FREE))
+    prediction = predict(build_plan(schedule, FREE))
     assert prediction.cycles == prediction.bound
 
 
@@ -120,7 +120,7 @@ def test_two_phase_agrees_with_measurements(group, measured):
     code = replace(WSE2.cycles.code, store_passes=0)
     by_registers = replace(WSE2, cycles=replace(WSE2.cycles, code=code))
     once = without_resets(build_plan(schedule, by_registers))
-    assert 48 <= measured - predict(schedule, once).cycles <= 48 + 2 * 13
+    assert 48 <= measured - predict(once).cycles <= 48 + 2 * 13
 
 
 def without_resets(plan):
@@ -154,13 +154,13 @@ def test_one_pe_has_no_sign_to_change():
 
 def test_the_critical_path_of_a_chain_visits_every_rank():
     schedule = build_schedule(b.line_reduce(b.chain(5), 8))
-    (path,) = predict(schedule, build_plan(schedule, FREE)).critical_path
+    (path,) = predict(build_plan(schedule, FREE)).critical_path
     assert [wait.rank for wait in path.waits] == [4, 3, 2, 1]
 
 
 def test_fewer_colors_are_taken_where_vectors_would_crowd_the_links():
     schedule = build_schedule(b.line_reduce(b.two_phase(512, 256), 4096))
-    two, three = (predict(schedule, plan).cycles for plan in candidate_plans(schedule, WSE2))
+    two, three = (predict(plan).cycles for plan in candidate_plans(schedule, WSE2))
     assert three > two + 900
     assert len(build_plan(schedule, WSE2).colors) == 2
 
@@ -169,5 +169,5 @@ def test_a_whole_wafer_is_predicted_quickly():
     schedule = build_schedule(b.grid_allreduce(b.two_phase(750, 27), b.two_phase(994, 31), 64))
     plan = build_plan(schedule, WSE2)
     began = perf_counter()
-    predict(schedule, plan)
+    predict(plan)
     assert perf_counter() - began < 2

@@ -21,7 +21,7 @@ def relays(schedule: Schedule, target: str) -> list[tuple[int, int]]:
     (phase,), (alternatives,) = schedule.phases, alternatives_of(schedule, TARGETS[target])
     plans = (planned_by((one,), schedule, TARGETS[target]) for one in alternatives if one.relays)
     least = relays_at_least(schedule, phase, TARGETS[target])
-    return [(least, cycles_of(schedule, plan)) for plan in plans]
+    return [(least, cycles_of(plan)) for plan in plans]
 
 
 @pytest.mark.parametrize("element", ["f32", "f16"])  # one to a wavelet, and two
@@ -47,7 +47,7 @@ def test_nor_do_those_of_two_wavelets_at_a_time(name, order, by):
 
 def test_relays_that_take_more_than_a_stream_are_not_lowered(monkeypatch: pytest.MonkeyPatch):
     _, schedule = prove_text(text_of("all_to_all"), "t", {"P": 64, "B": 64}, "wse2")
-    best = min(cycles_of(schedule, one) for one in candidate_plans(schedule, TARGETS["wse2"]))
+    best = min(cycles_of(one) for one in candidate_plans(schedule, TARGETS["wse2"]))
     lowered = []
 
     def counted(chosen, *given):
@@ -55,7 +55,7 @@ def test_relays_that_take_more_than_a_stream_are_not_lowered(monkeypatch: pytest
         return planned_by(chosen, *given)
 
     monkeypatch.setattr("collc.cost.choice.planned_by", counted)
-    assert cycles_of(schedule, build_plan(schedule, TARGETS["wse2"])) == best
+    assert cycles_of(build_plan(schedule, TARGETS["wse2"])) == best
     assert lowered
     assert not any(one.relays for one in lowered)
 

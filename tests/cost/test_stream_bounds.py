@@ -20,29 +20,29 @@ from collc.target import TARGETS
 @pytest.mark.parametrize(("ranks", "length"), [(4, 64), (9, 9), (12, 240)])
 def test_no_stream_takes_less(name, target, ranks, length, element):
     _, schedule = prove_text(text_of(name, element), "t", {"P": ranks, "B": length}, target)
-    found = [(streams_at_least(schedule, one), one) for one in plans(schedule, target)]
-    assert all(least <= cycles_of(schedule, plan) for least, plan in found)
+    found = [(streams_at_least(one), one) for one in plans(schedule, target)]
+    assert all(least <= cycles_of(plan) for least, plan in found)
     assert any(least > 0 for least, _ in found) == (name != "reduce_scatter")
 
 
 def test_words_that_nobody_needs_may_be_on_their_way_at_the_end():
     _, schedule = prove_text(text_of("all_to_all"), "t", {"P": 128, "B": 128}, "wse2")
     for plan in plans(schedule):
-        least, cycles = streams_at_least(schedule, plan), cycles_of(schedule, plan)
+        least, cycles = streams_at_least(plan), cycles_of(plan)
         assert 0.8 * cycles < least <= cycles
 
 
 def test_the_choice_is_that_of_all_and_looks_at_fewer(monkeypatch: pytest.MonkeyPatch):
     _, schedule = prove_text(text_of("all_to_all"), "t", {"P": 16, "B": 256}, "wse2")
     everything = list(candidate_plans(schedule, TARGETS["wse2"]))
-    best = min(cycles_of(schedule, plan) for plan in everything)
+    best = min(cycles_of(plan) for plan in everything)
     looked_at = {}
 
-    def counted(schedule, plan):
+    def counted(plan):
         looked_at[id(plan)] = plan
-        return cycles_of(schedule, plan)
+        return cycles_of(plan)
 
     monkeypatch.setattr(choice, "cycles_or_never", counted)
     chosen = build_plan(schedule, TARGETS["wse2"])
-    assert cycles_of(schedule, chosen) == best
+    assert cycles_of(chosen) == best
     assert len(looked_at) < len(everything)

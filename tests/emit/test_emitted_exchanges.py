@@ -56,7 +56,7 @@ def test_what_is_proved_is_emitted_as_csl(algorithm, parameters, tmp_path):
         proved += 1
         for target in TARGETS.values():
             for plan in candidate_plans(schedule, target):
-                assert check_plan(schedule, plan) == ()
+                assert check_plan(plan) == ()
                 write_files(tmp_path, s.texts_of(schedule, plan))
                 fabsim.compile(tmp_path / "layout.csl", arch=target.name, strict=True)
     assert proved

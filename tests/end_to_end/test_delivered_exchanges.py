@@ -18,7 +18,7 @@ from collc.target import TARGETS
 
 def runs(schedule, target: str = "wse2", times: int = 1) -> None:
     plan = build_plan(schedule, TARGETS[target])
-    assert check_plan(schedule, plan) == ()
+    assert check_plan(plan) == ()
     assert s.outcome(s.texts_of(schedule, plan), schedule, target, times)[0] == ""
 
 

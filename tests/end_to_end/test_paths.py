@@ -116,5 +116,5 @@ def test_a_path_that_leaps_or_is_left_is_refused() -> None:
     twice = replace(phase.path, places=(*places[:-1], places[-3]))
     for path in (noncontiguous, outside, twice):
         wrong = replace(bundle.plan, phases=(replace(phase, path=path),))
-        assert [d.code for d in CHECKS["paths"](bundle.schedule, wrong)] == ["C330"]
-    assert list(CHECKS["paths"](bundle.schedule, bundle.plan)) == []
+        assert [d.code for d in CHECKS["paths"](wrong)] == ["C330"]
+    assert list(CHECKS["paths"](bundle.plan)) == []

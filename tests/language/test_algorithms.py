@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from collc.base.diagnostics import CollcError
-from collc.language import parse_source
+from collc.language import algorithms, parse_source
 from collc.language.expressions import FUNCTIONS, log2ceil, pow2_below
 from collc.spec import Algorithm, ContractKind, RunStep, Spec
 
@@ -297,10 +297,10 @@ def test_what_is_unfolded_already_is_forgotten_before_it_takes_much_memory(
     text = "target wse2\nparam P = 8\ngrid row = P x 1\nprogram { a }\n"
     text += "collective a = allreduce(x: f32[96], add) on row { run ring_allreduce }\n"
     held: dict[object, object] = {}
-    monkeypatch.setattr("collc.language.algorithms._unfolded", held)
+    monkeypatch.setattr(algorithms._unfolded, "held", held)
     for ranks in range(4, 32):
         parse_source(text.replace("P = 8", f"P = {ranks}"))
     assert [ranks for _, _, ranks in held] == [*range(16, 32)]
-    monkeypatch.setattr("collc.language.algorithms.MAX_TRANSFERS", 2 * 15 * 16 + 1)
+    monkeypatch.setattr(algorithms._unfolded, "room", 2 * 15 * 16 + 1)
     parse_source(text.replace("P = 8", "P = 16"))
     assert [ranks for _, _, ranks in held] == [16]

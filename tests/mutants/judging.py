@@ -55,10 +55,10 @@ def tree(name: str, target: str, which: int) -> Subject:
         f"{name} {target} {len(plan.colors)} colors",
         plan,
         trees.mutants,
-        lambda changed: check_plan(schedule, changed),
+        check_plan,
         lambda changed: texts_of(schedule, changed),
         lambda changed, texts: (
-            run_program(texts, of_one_call(schedule, changed), target, seed=1, repeats=2).problem
+            run_program(texts, of_one_call(changed), target, seed=1, repeats=2).problem
         ),
     )
 
@@ -70,7 +70,7 @@ def exchange(name: str, target: str) -> Subject:
         f"{name} {target}",
         plan,
         exchanges.mutants,
-        lambda changed: check_plan(schedule, changed),
+        check_plan,
         lambda changed: texts_of(schedule, changed),
         lambda _, texts: steps_patterns.run(texts, schedule, target, 2)[0],
     )
@@ -83,10 +83,10 @@ def stream(name: str, target: str) -> Subject:
         f"{name} {target}",
         plan,
         streams.mutants,
-        lambda changed: check_plan(schedule, changed),
+        check_plan,
         lambda changed: texts_of(schedule, changed),
         lambda changed, texts: (
-            run_program(texts, of_one_call(schedule, changed), target, seed=1, repeats=3).problem
+            run_program(texts, of_one_call(changed), target, seed=1, repeats=3).problem
         ),
     )
 
@@ -120,7 +120,7 @@ def texts_of(schedule: Schedule, plan: Plan) -> dict[str, str]:
     """The emitted text of a plan, whatever it takes."""
     name = plan.target.name
     spec = Spec("test.coll", name, (), (schedule.collective,))
-    return render(spec, of_one_call(schedule, plan), Prediction(0, 0, {}, ()), (name,))
+    return render(spec, of_one_call(plan), Prediction(0, 0, {}, ()), (name,))
 
 
 def judge(subject: Subject, mutant: Mutant[Any]) -> tuple[tuple[str, ...], str]:

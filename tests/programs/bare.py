@@ -10,6 +10,7 @@ from collc.cost import Prediction
 from collc.cost.choice import build_program_plan
 from collc.driver.pipeline import prove_program
 from collc.driver.proving import refuse_if_any
+from collc.driver.remedies import with_remedies
 from collc.emit.render import render
 from collc.plan.program import ProgramPlan
 from collc.run import RunReport
@@ -27,7 +28,7 @@ def planned(
     assert spec.program is not None
     tokens = tuple(map(with_tokens, schedules))
     plan = build_program_plan(tokens, spec.program, TARGETS[spec.target])
-    refuse_if_any(check_program(plan))
+    refuse_if_any(with_remedies(check_program(plan), plan))
     return spec, replace(plan, skewed=skew > 0)
 
 

@@ -10,9 +10,9 @@ import pytest
 from collc.checks.program import check_program
 from collc.driver.bundle import Bundle
 from collc.driver.pipeline import compile_text
-from collc.lowering.pe_masks import routing
 from collc.lowering.reconfiguration import reconfiguration_bytes
 from collc.lowering.show_program import show_program
+from collc.plan.pe_masks import routing
 
 TEXT = """target {target}
 grid pes = 8 x 4

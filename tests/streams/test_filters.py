@@ -29,22 +29,22 @@ def program(count: int, target: str = "wse2"):
     return compile_text(text, "t", {})
 
 
-def codes(schedule, plan, filters: int) -> set[str]:
+def codes(plan, filters: int) -> set[str]:
     changed = replace(plan, target=replace(plan.target, filters=filters))
-    return {problem.code for problem in check_plan(schedule, changed)}
+    return {problem.code for problem in check_plan(changed)}
 
 
 def test_filters_of_a_plan_are_counted():
     _, schedule = prove_text(text_of("all_to_all"), "t", {"P": 6, "B": 36})
     for plan in plans(schedule):
-        assert codes(schedule, plan, 1) == {"C340"}
-        assert codes(schedule, plan, 2) == set()  # two a PE, on as many colors as there are
+        assert codes(plan, 1) == {"C340"}
+        assert codes(plan, 2) == set()  # two a PE, on as many colors as there are
 
 
 def test_a_plan_without_filters_needs_none():
     _, schedule = prove_text(text_of("gather"), "t", {"P": 6, "B": 36})
     (plan,) = plans(schedule)
-    assert codes(schedule, plan, 0) == set()
+    assert codes(plan, 0) == set()
 
 
 def test_a_machine_with_too_few_goes_by_steps():

@@ -16,10 +16,10 @@ from collc.checks import check_plan
 from collc.driver.bundle import Bundle
 from collc.driver.pipeline import prove_text
 from collc.plan import Advance
-from collc.plan.read import read_plan
 from collc.plan.show import show_plan
 from collc.run.expected import make_input, mismatch
 from collc.target import TARGETS
+from tests.reading_plans import read_plan
 
 LINES = int(os.environ.get("COLLC_LINES", "12"))  # random ones
 COUNTS = {  # forms by target
@@ -109,7 +109,7 @@ def test_random_lines_are_delivered(seed):
 def test_a_form_is_read_back_from_its_text(name, target):
     for bundle in bundles(name, 6, 36, target):
         plan = bundle.plan
-        assert read_plan(show_plan(plan), plan.collective, plan.target) == plan
+        assert read_plan(show_plan(plan), plan.schedule, plan.target) == plan
 
 
 def test_the_form_for_long_slices_takes_little_more_than_the_bound():
@@ -159,4 +159,4 @@ def test_all_forms_pass_the_checks_on_many_lines():
             parameters = {"P": ranks, "B": fitting(name, ranks, length)}
             _, schedule = prove_text(text_of(name), "t", parameters, target)
             for plan in plans(schedule, target):
-                assert not check_plan(schedule, plan), (name, target, ranks, length)
+                assert not check_plan(plan), (name, target, ranks, length)

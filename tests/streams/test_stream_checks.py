@@ -33,23 +33,20 @@ from collc.plan import (
     streams_of,
     thens_of,
 )
-from collc.plan.read import read_plan
 from collc.plan.show import show_plan
-from collc.schedule import Schedule
 from collc.target import TARGETS
+from tests.reading_plans import read_plan
 
-Planned = tuple[Schedule, Plan]
 
-
-def planned(name: str = "gather", ranks: int = 5, length: int = 23) -> Planned:
+def planned(name: str = "gather", ranks: int = 5, length: int = 23) -> Plan:
     """The stream of a line; roles are the root, those between, the farthest."""
     schedule = s.Line(name, ranks, length).schedule()
     plans = candidate_plans(schedule, TARGETS["wse2"])
-    return schedule, next(plan for plan in plans if plan.streams)
+    return next(plan for plan in plans if plan.streams)
 
 
-def codes(schedule: Schedule, plan: Plan) -> set[str]:
-    return {problem.code for problem in check_plan(schedule, plan)}
+def codes(plan: Plan) -> set[str]:
+    return {problem.code for problem in check_plan(plan)}
 
 
 def with_role(plan: Plan, index: int, change: Callable[[Role], Role]) -> Plan:
@@ -106,122 +103,122 @@ ROOT, INNER, FAR = 0, 1, 2
 @pytest.mark.parametrize("name", ["gather", "scatter"])
 @pytest.mark.parametrize(("ranks", "length"), [(2, 2), (2, 1), (3, 1), (8, 5), (9, 100)])
 def test_every_stream_passes_also_with_empty_slices(name, ranks, length):
-    schedule, plan = planned(name, ranks, length) if length >= ranks else (None, None)
+    plan = planned(name, ranks, length) if length >= ranks else None
     if plan is not None:
-        assert check_plan(schedule, plan) == ()
+        assert check_plan(plan) == ()
 
 
 def test_a_switch_that_is_never_advanced_makes_others_wait_for_ever():
-    schedule, plan = planned()
-    assert codes(schedule, with_stream(plan, INNER, advance=Advance.NOTHING)) == {"C321"}
+    plan = planned()
+    assert codes(with_stream(plan, INNER, advance=Advance.NOTHING)) == {"C321"}
 
 
 def test_a_switch_that_is_not_set_back_is_refused():
-    schedule, plan = planned()
-    assert codes(schedule, with_stream(plan, FAR, advance=Advance.NOTHING)) == {"C321"}
+    plan = planned()
+    assert codes(with_stream(plan, FAR, advance=Advance.NOTHING)) == {"C321"}
 
 
 def test_a_switch_set_back_by_every_pe_is_refused():
-    schedule, plan = planned()
-    assert codes(schedule, with_stream(plan, INNER, advance=Advance.RESET)) == {"C321"}
+    plan = planned()
+    assert codes(with_stream(plan, INNER, advance=Advance.RESET)) == {"C321"}
 
 
 def test_a_receive_of_one_slice_less_is_refused():
-    schedule, plan = planned()
-    assert codes(schedule, with_stream(plan, ROOT, receives=between(1, 4))) == {"C321"}
-    assert codes(schedule, with_stream(plan, ROOT, receives=between(0, 5))) >= {"C321"}
+    plan = planned()
+    assert codes(with_stream(plan, ROOT, receives=between(1, 4))) == {"C321"}
+    assert codes(with_stream(plan, ROOT, receives=between(0, 5))) >= {"C321"}
 
 
 @pytest.mark.parametrize("index", [ROOT, INNER, FAR])
 def test_all_pes_of_a_lane_go_over_their_vectors_the_same_way(index):
-    schedule, plan = planned()
-    assert codes(schedule, turned(plan, index)) == {"C319"}
+    plan = planned()
+    assert codes(turned(plan, index)) == {"C319"}
 
 
 def test_slices_that_arrive_the_other_way_round_are_refused():
-    schedule, plan = planned(length=25)
+    plan = planned(length=25)
     for index in (ROOT, INNER, FAR):
         plan = turned(plan, index)
-    assert codes(schedule, plan) == {"C322"}
+    assert codes(plan) == {"C322"}
 
 
 def test_another_slice_is_refused():
-    schedule, plan = planned(length=25)
+    plan = planned(length=25)
     own = Slices(Number(0, 1))
-    assert codes(schedule, with_stream(plan, INNER, sends=own)) == set()
+    assert codes(with_stream(plan, INNER, sends=own)) == set()
     shifted = Slices(Number(-1, 1))
-    assert codes(schedule, with_stream(plan, INNER, sends=shifted)) == {"C322"}
+    assert codes(with_stream(plan, INNER, sends=shifted)) == {"C322"}
 
 
 def test_slices_beyond_the_last_are_refused():
-    schedule, plan = planned()
-    assert codes(schedule, with_stream(plan, FAR, sends=between(4, 6))) == {"C319"}
+    plan = planned()
+    assert codes(with_stream(plan, FAR, sends=between(4, 6))) == {"C319"}
 
 
 def test_a_router_that_passes_on_to_its_own_pe_is_refused():
-    schedule, plan = planned()
+    plan = planned()
     phase = plan.phases[0]
     first, second = phase.roles[INNER].colors[0].positions
     both = replace(second, send=(Direction.WEST, Direction.RAMP))
-    found = codes(schedule, with_color(plan, INNER, positions=(first, both)))
+    found = codes(with_color(plan, INNER, positions=(first, both)))
     assert "C321" in found
 
 
 def test_a_filter_that_begins_a_slice_late_is_refused():
-    schedule, plan = planned("scatter")
+    plan = planned("scatter")
     late = filtered(plan, 1, lambda counter: replace(counter, before=between(0, 1)))
-    assert codes(schedule, late) & {"C321", "C322"}
+    assert codes(late) & {"C321", "C322"}
 
 
 def test_a_filter_with_another_period_is_refused_even_if_the_first_call_is_right():
-    schedule, plan = planned("scatter", 5, 25)
+    plan = planned("scatter", 5, 25)
     longer = filtered(plan, 1, lambda counter: replace(counter, period=between(0, 5)))
-    assert codes(schedule, longer) == {"C321"}
+    assert codes(longer) == {"C321"}
 
 
 def test_no_filter_at_all_gives_a_pe_what_it_does_not_receive():
-    schedule, plan = planned("scatter")
-    assert codes(schedule, filtered(plan, 1, lambda _: None)) == {"C321"}
+    plan = planned("scatter")
+    assert codes(filtered(plan, 1, lambda _: None)) == {"C321"}
 
 
 def test_an_own_slice_that_does_not_come_back_has_to_be_waited_for():
     """What is sent and received on one color counts as sent when it has been received."""
-    schedule, plan = planned()
+    plan = planned()
     color = plan.phases[0].roles[INNER].colors[0].color
     back = {"receives": between(0, 1), "receives_on": color, "returns": True}
     both = with_stream(plan, INNER, **back)
-    assert codes(schedule, both) == {"C319"}
+    assert codes(both) == {"C319"}
 
 
 def test_a_lane_has_a_stream_or_nothing():
-    schedule, plan = planned()
+    plan = planned()
     name = plan.phases[0].exchange.lanes[0]
     silent = with_role(plan, FAR, lambda role: replace(role, lanes=(Lane(name, ()),)))
-    assert codes(schedule, silent) == {"C321"}
+    assert codes(silent) == {"C321"}
 
     def twice(role: Role) -> Role:
         return replace(role, lanes=(Lane(name, role.lanes[0].loops * 2),))
 
-    assert codes(schedule, with_role(plan, INNER, twice)) == {"C319"}
+    assert codes(with_role(plan, INNER, twice)) == {"C319"}
 
 
 def test_a_router_without_its_color_is_refused():
-    schedule, plan = planned()
-    found = codes(schedule, with_role(plan, INNER, lambda role: replace(role, colors=())))
+    plan = planned()
+    found = codes(with_role(plan, INNER, lambda role: replace(role, colors=())))
     assert found == {"C319"}
 
 
 def test_a_position_that_no_sender_can_take_is_refused():
-    schedule, plan = planned()
+    plan = planned()
     use: ColorUse = plan.phases[0].roles[INNER].colors[0]
     first, second = use.positions
     turned = replace(second, send=(Direction.EAST,), receive=first.receive)
-    assert "C311" in codes(schedule, with_color(plan, INNER, positions=(first, turned)))
+    assert "C311" in codes(with_color(plan, INNER, positions=(first, turned)))
 
 
 def test_a_stream_is_found_again_in_its_operations():
     for name in ("gather", "scatter", "all_to_all"):
-        _, plan = planned(name, 5, 25)
+        plan = planned(name, 5, 25)
         for role in plan.phases[0].roles:
             for lane in role.lanes:
                 stream = stream_of(lane)
@@ -230,8 +227,8 @@ def test_a_stream_is_found_again_in_its_operations():
 
 def test_a_plan_that_streams_is_read_back_from_its_text():
     for name in ("gather", "scatter", "all_to_all"):
-        _, plan = planned(name, 5, 25)
-        assert read_plan(show_plan(plan), plan.collective, plan.target) == plan
+        plan = planned(name, 5, 25)
+        assert read_plan(show_plan(plan), plan.schedule, plan.target) == plan
 
 
 def role_of(*lanes: tuple[str, Stream]) -> Role:
@@ -282,15 +279,15 @@ def test_what_a_lane_begins_after_has_to_be_there(after):
         assert stream is not None
         return replace(role, lanes=(lane_of(first.name, replace(stream, after=after)), second))
 
-    assert codes(schedule, chained) == set()
-    assert codes(schedule, with_role(chained, 0, change)) == {"C319"}
+    assert codes(chained) == set()
+    assert codes(with_role(chained, 0, change)) == {"C319"}
 
 
 def test_what_is_staged_from_both_sides_adjoins():
     """One operation takes it from the stage; at the ends of a line there is only one side."""
     _, schedule = prove_text(text_of("all_to_all"), "t", {"P": 6, "B": 36})
     plan = plans(schedule)[0]
-    assert codes(schedule, plan) == set()
+    assert codes(plan) == set()
     staged = [sum(s.staged for s in streams_of(r).values()) for r in plan.phases[0].roles]
     assert set(staged) == {1, 2}
 
@@ -301,5 +298,5 @@ def test_what_is_staged_from_both_sides_adjoins():
         return replace(role, lanes=tuple(replace(lane, name=name) for name, lane in both))
 
     for index, lanes in enumerate(staged):
-        problem = check_plan(schedule, with_role(plan, index, other_way))[0]
+        problem = check_plan(with_role(plan, index, other_way))[0]
         assert ("do not adjoin" in problem.message) == (lanes == 2)

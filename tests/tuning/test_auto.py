@@ -12,7 +12,7 @@ from collc.schedule import Schedule
 from collc.schedule.barrier_tokens import with_tokens
 from collc.spec import ContractKind
 from collc.target import TARGETS
-from collc.tuning.candidates import ALGORITHMS
+from collc.tuning.algorithms import ALGORITHMS
 from collc.tuning.cost_terms import least_terms, terms_of
 
 TREES = ("chain", "star", "binomial", "two_phase(S = 3)", "optimal")
@@ -166,10 +166,10 @@ def test_a_choice_is_the_same_every_time_and_stands_in_the_manifest() -> None:
 KINDS = [(kind, pattern) for kind, patterns in ALGORITHMS.items() for pattern in patterns]
 
 
-@pytest.mark.parametrize(("kind", "pattern"), KINDS, ids=lambda value: getattr(value, "text", ""))
+@pytest.mark.parametrize(("kind", "pattern"), KINDS, ids=lambda value: getattr(value, "name", ""))
 def test_no_algorithm_takes_fewer_cycles_than_is_said_before_it_is_read(kind, pattern) -> None:
     machine = TARGETS["wse2"]
-    name = pattern.text.format(group=4, chunks=3)
+    name = pattern.use({"G": 4, "c": 3}.get(pattern.number, 0)).text
     for ranks in (4, 16):
         length = 3 * ranks
         written = text(kind.value, f"run {name}", f"{ranks} x 1", length)

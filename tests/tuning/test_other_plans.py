@@ -9,10 +9,12 @@ import pytest
 
 from collc.tuning import decide, other_plans
 from collc.tuning.other_plans import Trials
+from collc.tuning.written import Use, order, run, written
 from tests.tuning.warned import compiled
 
 ALLREDUCE = "allreduce(x: f32[64], add)"
-SNAKE = "order snake run halving_doubling"
+IN_A_SNAKE = written((order("snake"), run(Use("halving_doubling"))))
+SNAKE = IN_A_SNAKE.text
 
 
 def counted(monkeypatch: pytest.MonkeyPatch, module: object, name: str) -> Counter[str]:
@@ -42,7 +44,7 @@ def test_the_schedule_of_a_plan_without_a_choice_is_built_once(
 ) -> None:
     bundle = compiled(ALLREDUCE, "order row_major run halving_doubling", "4 x 4")
     built = counted(monkeypatch, decide, "build_schedule")
-    assert Trials(bundle.schedule, bundle.plan.target).faster(SNAKE, 10_000) is not None
+    assert Trials(bundle.schedule, bundle.plan.target).faster(IN_A_SNAKE, 10_000) is not None
     assert built == {SNAKE: 1}
 
 
@@ -50,7 +52,7 @@ def test_what_was_too_slow_is_checked_in_full_where_more_is_allowed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     bundle = compiled(ALLREDUCE, "order row_major run halving_doubling", "4 x 4")
-    fresh = Trials(bundle.schedule, bundle.plan.target).faster(SNAKE, 10_000)
+    fresh = Trials(bundle.schedule, bundle.plan.target).faster(IN_A_SNAKE, 10_000)
     assert fresh is not None
     predicted = counted(monkeypatch, other_plans, "predicted")
     trials = Trials(bundle.schedule, bundle.plan.target)
@@ -61,5 +63,5 @@ def test_what_was_too_slow_is_checked_in_full_where_more_is_allowed(
         (10_000, fresh, 2),
         (fresh.cycles, None, 2),
     ):
-        assert trials.faster(SNAKE, below) == found
+        assert trials.faster(IN_A_SNAKE, below) == found
         assert predicted[SNAKE] == calls

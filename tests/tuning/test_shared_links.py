@@ -170,6 +170,6 @@ def test_what_shared_circuits_lose_is_what_free_links_would_win(
         return start, np.arange(len(links))
 
     monkeypatch.setattr(evaluated_line, "_links", links_of_their_own)
-    free = predict(bundle.schedule, bundle.plan).cycles
+    free = predict(bundle.plan).cycles
     lost = the_link(bundle).lost
     assert bundle.prediction.cycles - free == pytest.approx(lost, rel=0.05)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from collc.base.paths import Path
-from collc.lowering.regions import compress
+from collc.lowering.regions import regions_of
 from collc.lowering.roles import where
 from collc.lowering.steps.entries import Entries, with_colors
 from collc.lowering.steps.formulas import Formulas, formulas_of
@@ -30,7 +30,7 @@ from collc.lowering.steps.parts import (
 from collc.lowering.steps.rows import FIELDS, Rows, padded, rows_of
 from collc.lowering.steps.traffic import Bools, Ints, Traffic
 from collc.lowering.steps.wiring import Wiring
-from collc.plan import Detour, Exchange, Lane, Loop, Number, Phase, Region, Role, Strided
+from collc.plan import Detour, Exchange, Lane, Loop, Number, Phase, Role
 from collc.spec import ContractKind
 from collc.spec.exchange import StepsPhase
 from collc.spec.simd import may_go_backward
@@ -94,7 +94,8 @@ def steps_phase(  # noqa: PLR0913 - what, how it is wired, then how it is carrie
         order=None,
         about=f"{pattern.algorithm} along {where(pattern.axis, path)}",
         roles=roles,
-        regions=_regions(pattern, [places for places, _ in groups]),
+        regions=regions_of(pattern, [places for places, _ in groups]),
+        pattern=pattern,
         exchange=Exchange(
             slicing,
             int(areas[stages].max()) + 1 if stages.any() else 0,
@@ -308,16 +309,3 @@ def _about(wiring: Wiring, place: int, lanes: list[tuple[Loop, ...]]) -> str:
         ]
         parts.append(f"{' and '.join(does) or 'does nothing'} on lane `{name}`")
     return ", ".join(parts) or "lets slices pass"
-
-
-def _regions(
-    pattern: StepsPhase, places_of_roles: list[list[int]]
-) -> tuple[tuple[Region, int], ...]:
-    """The roles' places in grid coordinates, on all lines."""
-    across = Strided(*pattern.lines)
-    found = []
-    for role, places in enumerate(places_of_roles):
-        for along in compress(places):
-            region = Region(along, across) if pattern.axis == "x" else Region(across, along)
-            found.append((region, role))
-    return tuple(sorted(found))

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from collc.base.paths import Path
-from collc.lowering.regions import compress
+from collc.lowering.regions import regions_of
 from collc.lowering.roles import where
 from collc.lowering.steps.numbers import number_of
 from collc.lowering.streams.line import Flow, Part, Range, Shape
@@ -20,11 +20,9 @@ from collc.plan import (
     Filter,
     Lane,
     Phase,
-    Region,
     Role,
     Slices,
     Stream,
-    Strided,
     lane_of,
     stream_of,
 )
@@ -78,7 +76,8 @@ def stream_phases(
                 _role(f"part_{index}", places, flows, pattern, names)
                 for index, places in enumerate(groups)
             ),
-            regions=_regions(pattern, groups),
+            regions=regions_of(pattern, groups),
+            pattern=pattern,
             exchange=Exchange(pattern.slicing, 0, names, blocks=pattern.blocks, streams=True),
             path=path,
             paired=paired,
@@ -206,14 +205,3 @@ def _words(stream: Stream) -> Iterator[str]:
         yield "combines on the way"
     if stream.receives is not None:
         yield "receives" + (" to combine" if stream.combines or stream.staged else "")
-
-
-def _regions(pattern: StepsPhase, groups: Sequence[Places]) -> tuple[tuple[Region, int], ...]:
-    """The roles' places in grid coordinates, on all lines."""
-    across = Strided(*pattern.lines)
-    found = []
-    for role, places in enumerate(groups):
-        for along in compress(places):
-            region = Region(along, across) if pattern.axis == "x" else Region(across, along)
-            found.append((region, role))
-    return tuple(sorted(found))

@@ -1,0 +1,116 @@
+"""There are enough DSRs for the operands of all phases, memcpy's are left alone, and no PE has one
+for two operands that are loaded before the program begins.
+
+What a phase takes is counted here by its operations, independently of the planner: a number serves
+the destination and the first source of one operation, so each operation to the fabric takes one,
+all operations to the vector in memory take one together, and each operand from the fabric, and each
+vector or control wavelet that is sent, takes a number of `dsr_src1`. Where several vectors are
+stored by one operation, that has no numbers: its operands are DSDs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from collc.base.diagnostics import Diagnostic
+from collc.checks.counted import lane_sides_of
+from collc.checks.resource_report import by_phase, shortage
+from collc.plan import Phase, Plan, Role
+from collc.plan.operands import controls, sends, stores
+from collc.plan.slots import clashes, slots_of
+
+MEMCPY = 0  # the number that memcpy's code takes of each file [study]
+
+
+def dsr_ids(plan: Plan) -> Iterator[Diagnostic]:
+    """C307: too few DSR ids, one used twice by a PE, or memcpy's."""
+    used, available = plan.dsr_ids, plan.target.dsr_ids
+    counts = max((by_phase(plan, pairs), by_phase(plan, sources)), key=lambda by: sum(by.values()))
+    alone = max(_in_common(plan) + sum(map(pairs, plan.phases)), sum(map(sources, plan.phases)))
+    needed = alone if plan.registers is None else len(used)
+    if needed > len(available):
+        what, time_multiplexed = "DSRs of one file", in_turn([plan])
+        yield shortage(
+            "C307",
+            plan,
+            what,
+            counts,
+            len(available),
+            "dsr_ids",
+            total=needed,
+            time_multiplexed=time_multiplexed,
+        )
+    elif (
+        len(used) < needed
+        or len(set(used)) < len(used)
+        or not set(used) <= set(available) - {MEMCPY}
+        or _clash(plan)
+    ):
+        yield Diagnostic(
+            "C307",
+            f"`{plan.collective.name}` has the DSRs {', '.join(map(str, used))}, which are no "
+            f"{needed} of those of {plan.target.name} beside memcpy",
+            plan.collective.span,
+            help="give each operand a DSR of its own",
+        )
+
+
+def pairs(phase: Phase) -> int:
+    """Numbers for destinations: in the fabric a vector, a control wavelet behind it, what a lane
+    sends; in memory what a lane receives."""
+    if phase.exchange:
+        return lane_sides_of(phase)
+    return _any(phase, sends) + _any(phase, controls)
+
+
+def sources(phase: Phase) -> int:
+    """Numbers of `dsr_src1`: for vectors that are stored one by one, for the operation that sends
+    or copies one, for the control wavelet; for what a lane receives, and for what it sends."""
+    if phase.exchange:
+        return lane_sides_of(phase)
+    one_by_one = _any(phase, stores) and not _any(phase, _stores_several)
+    return one_by_one + _any(phase, _moves) + _any(phase, controls)
+
+
+def in_turn(plans: Iterable[Plan]) -> int:
+    """Numbers of phases that have them in turn: as many as any of them takes. A tree's control
+    wavelet has those of its vector, which is sent before."""
+    return max((_alone(phase) for plan in plans for phase in plan.phases), default=0)
+
+
+def _alone(phase: Phase) -> int:
+    if phase.exchange:
+        return lane_sides_of(phase)
+    return max(1 + _any(phase, sends), sources(phase) - _any(phase, controls))
+
+
+def _in_common(plan: Plan) -> int:
+    """One number for the vector in memory, where operations of trees go to it."""
+    return int(any(phase.exchange is None for phase in plan.phases))
+
+
+def _any(phase: Phase, has: Callable[[Role], bool]) -> int:
+    return int(any(map(has, phase.roles)))
+
+
+def _stores_several(role: Role) -> bool:
+    return any(op.stores and op.vectors > 1 for op in role.ops)
+
+
+def _moves(role: Role) -> bool:
+    return any(not op.stores for op in role.ops)
+
+
+def _clash(plan: Plan) -> bool:
+    """Whether registers that phases share are not there, or two of one PE."""
+    if plan.registers is None:
+        return False
+    slots, shared, common = slots_of(plan), plan.registers, _in_common(plan)
+    of_all, of_phases = shared.pairs[:common], shared.pairs[common:]
+    files = ((slots.pairs, of_phases), (slots.sources, shared.sources))
+    return bool(set(of_all) & set(of_phases)) or any(
+        len(numbers) != len(having)
+        or not set(numbers) <= set(range(len(plan.dsr_ids)))
+        or any(clashes(having, numbers))
+        for having, numbers in files
+    )

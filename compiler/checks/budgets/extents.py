@@ -1,0 +1,47 @@
+"""No DSD operation is longer than the machine counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from collc.base.diagnostics import Diagnostic
+from collc.checks.step_table_entries import shape_problem
+from collc.plan import Phase, Plan, Role
+from collc.plan.unrolled import unrolled
+from collc.spec.exchange import StepsPhase
+
+
+def extents(plan: Plan) -> Iterator[Diagnostic]:
+    """C309: an operation with more elements than the target's largest extent."""
+    contract, available = plan.collective.contract, plan.target.max_extent
+    words = contract.element.words
+    what = "elements" if words == 1 else "words"
+    for phase in plan.phases:
+        pattern = phase.pattern
+        if isinstance(pattern, StepsPhase):
+            longest = _longest_row(plan, phase, pattern)
+        else:
+            longest = max(_longest(role, contract.length) for role in phase.roles)
+        longest *= words
+        if longest > available:
+            yield Diagnostic(
+                "C309",
+                f"an operation of `{phase.name}` has {longest} {what}, {plan.target.name} "
+                f"counts to {available}",
+                contract.span,
+                help=f"shorten `{contract.buffer}` to at most {available // words} elements",
+            )
+
+
+def _longest_row(plan: Plan, phase: Phase, pattern: StepsPhase) -> int:
+    """Elements that are let pass at once, or from the stage's first to its last."""
+    if phase.exchange is None or shape_problem(plan, phase, pattern):
+        return pattern.slicing.length  # another check says so
+    rows = unrolled(phase, pattern)
+    stage = phase.exchange.areas * pattern.slicing.length
+    return max(pattern.slicing.length, stage, int(rows.passed.max(initial=0)))
+
+
+def _longest(role: Role, length: int) -> int:
+    """Elements of the longest operation of a role."""
+    return length * max((1, *(op.vectors for op in role.ops)))

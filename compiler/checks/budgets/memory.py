@@ -1,0 +1,64 @@
+"""The largest PE class fits its memory, as far as an estimate can tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from collc.base.diagnostics import Diagnostic
+from collc.plan import Plan
+from collc.spec import Collective, Contract
+from collc.target import Target
+
+
+def has_free(target: Target) -> str:
+    """What a target has for a program, and what it keeps."""
+    free, kept = target.free_bytes, target.kept_bytes
+    beside = f" beside {kept} for memcpy and the stack" if kept else ""
+    return f"{target.name} has {free}{beside}"
+
+
+def vector_fits(collective: Collective, target: Target) -> Iterator[Diagnostic]:
+    """C308: the vector alone exceeds a PE's memory. Whatever is planned does not change that, so it
+    is asked first."""
+    contract = collective.contract
+    held = contract.in_memory
+    needed = sum(one.span_of(one.held) for one in held) * contract.element.bytes
+    available, each = target.free_bytes, sum(one.stride for one in held) * contract.element.bytes
+    if held and needed > available:
+        yield Diagnostic(
+            "C308",
+            f"a PE needs {needed} bytes for {_named(contract)} alone, {has_free(target)}",
+            contract.span,
+            help=f"shorten `{contract.buffer}` to less than "
+            f"{available // each} elements, as code has to fit beside it",
+        )
+
+
+def _named(contract: Contract) -> str:
+    return " and ".join(f"`{one.buffer}`" for one in contract.in_memory)
+
+
+def memory(plan: Plan) -> Iterator[Diagnostic]:
+    """C308: code and data, in bytes, exceed a PE's memory."""
+    contract = plan.collective.contract
+    needed, available = plan.code_bytes + plan.data_bytes, plan.target.free_bytes
+    if needed > available:
+        areas = sum(phase.exchange.areas for phase in plan.phases if phase.exchange)
+        yield Diagnostic(
+            "C308",
+            f"a PE needs {needed} bytes (data {plan.data_bytes}, code about {plan.code_bytes}), "
+            f"{has_free(plan.target)}",
+            contract.span,
+            help=_remedy(contract, areas, needed - available),
+        )
+
+
+def _remedy(contract: Contract, areas: int, missing: int) -> str:
+    """The most elements that so many missing bytes leave; a barrier has none, and code may take
+    more than there is."""
+    each = (areas + sum(one.stride for one in contract.in_memory)) * contract.element.bytes
+    if contract.buffer:
+        over = (missing + max(each, 4 * (1 + areas)) - 1) // each
+        if over < contract.length:
+            return f"shorten `{contract.buffer}` to at most {contract.length - over} elements"
+    return "reserve less memory, or take steps with less code"

@@ -1,0 +1,99 @@
+"""Every vector of a reduce arrives, in order, and nothing waits for ever.
+
+One line of each phase is run with whole vectors as tokens: PEs go through their steps, routers
+through their positions. A router takes a token only from the direction of its position, a PE only
+the token that its step waits for, and tokens of a color never overtake each other. What each part
+does depends only on the tokens it has taken, so any order of moves leads to the same end, and a
+run that ends well shows that no order of arrivals can go wrong. In particular both ends of each
+link see the vectors of a color in the same order, and control wavelets move what they should.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+
+from collc.base.diagnostics import Diagnostic
+from collc.checks.by_phase import phases_of
+from collc.checks.line_tokens import LineTokens, run_tokens
+from collc.plan import Phase, Plan
+from collc.schedule import ReducePhase
+
+SHOWN_VECTORS = 6
+
+
+def delivery(plan: Plan) -> Iterator[Diagnostic]:
+    """C314 vectors get stuck, C315 a wrong vector arrives, C316 a stray control wavelet."""
+    for phase, pattern in phases_of(ReducePhase, plan):
+        run = run_tokens(phase, pattern)
+        yield from _stuck(phase, pattern, run)
+        yield from _wrong_vectors(phase, pattern, run)
+        yield from _stray_controls(phase, pattern, run)
+
+
+def _stuck(phase: Phase, pattern: ReducePhase, run: LineTokens) -> Iterator[Diagnostic]:
+    """C314: a PE that does not come to its end, or a vector on its way when all is quiet."""
+    waiting = run.waiting()
+    left = _left(run.links) or _left(run.ramps)
+    if not waiting and not left and not run.lost:
+        return
+    parts = [f"rank {rank} waits for a vector on `{color}`" for rank, color in waiting[:1]]
+    if left:
+        rank, color, source = left
+        parts.append(f"the vector of rank {source} waits at the router of rank {rank} on `{color}`")
+    if run.lost:
+        parts.append(f"the vector of rank {run.lost[0]} leaves the line")
+    yield Diagnostic(
+        "C314",
+        f"`{phase.name}` gets stuck: {', '.join(parts)}",
+        pattern.span,
+        help="a router has to be in the position that takes the next vector; use a pre-order tree",
+    )
+
+
+def _left(queues: dict[tuple[int, str], deque[tuple[int, bool]]]) -> tuple[int, str, int] | None:
+    """The first token that was not taken: where, on which color, whose."""
+    for (rank, color), queue in sorted(queues.items()):
+        if queue:
+            return rank, color, queue[0][0]
+    return None
+
+
+def _wrong_vectors(phase: Phase, pattern: ReducePhase, run: LineTokens) -> Iterator[Diagnostic]:
+    """C315: the first rank that receives other vectors than the schedule says, or in another
+    order."""
+    for rank, (received, due) in enumerate(zip(run.received, pattern.children, strict=True)):
+        waits = run.waits_for(rank) is not None
+        if tuple(received) != (due[: len(received)] if waits else due):
+            yield Diagnostic(
+                "C315",
+                f"in `{phase.name}` rank {rank} receives {_vectors(received)}, due is "
+                f"{_vectors(due)}",
+                pattern.span,
+                help="the routes do not follow the schedule; please report this",
+            )
+            return
+
+
+def _vectors(sources: Sequence[int]) -> str:
+    """`the vectors of rank 1, 4`; long lists are cut."""
+    if not sources:
+        return "nothing"
+    shown = [str(rank) for rank in sources[:SHOWN_VECTORS]]
+    shown += ["..."] if len(sources) > SHOWN_VECTORS else []
+    return f"the vector{'s' if len(sources) > 1 else ''} of rank {', '.join(shown)}"
+
+
+def _stray_controls(phase: Phase, pattern: ReducePhase, run: LineTokens) -> Iterator[Diagnostic]:
+    """C316: a control wavelet that moves another router than its sender's and its receiver's."""
+    parent = {child: rank for rank, sources in enumerate(pattern.children) for child in sources}
+    for source, router in run.moved_by_control:
+        if router not in (source, parent.get(source)):
+            yield Diagnostic(
+                "C316",
+                f"in `{phase.name}` the control wavelet of rank {source} moves the router of rank "
+                f"{router}, meant is that of rank {parent.get(source)}",
+                pattern.span,
+                help="routers between sender and receiver have to be in their last position",
+            )
+            return

@@ -1,0 +1,115 @@
+"""A broadcast reaches every PE exactly once.
+
+The vector is followed from its root over the grid, in which all but the first and the last row and
+column of each region are left out: between them a region does the same everywhere.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from collc.base.diagnostics import Diagnostic
+from collc.checks.by_phase import phases_of, problems
+from collc.plan import (
+    ColorUse,
+    Direction,
+    Phase,
+    Plan,
+    Region,
+    Role,
+    Strided,
+)
+from collc.schedule import BroadcastPhase
+
+STEPS = {
+    Direction.NORTH: (0, -1),
+    Direction.EAST: (1, 0),
+    Direction.SOUTH: (0, 1),
+    Direction.WEST: (-1, 0),
+}
+Cell = tuple[int, int]
+
+
+def multicast(plan: Plan) -> Iterator[Diagnostic]:
+    """C317: a PE that a broadcast does not reach, or reaches twice."""
+    help = "the routes do not cover the grid"
+    return problems("C317", help, phases_of(BroadcastPhase, plan), _problem)
+
+
+def _problem(phase: Phase, pattern: BroadcastPhase) -> str:
+    """The first PE, by rows, that is not reached once, or what goes wrong on the way."""
+    columns = _representatives([region.x for region, _ in phase.regions])
+    rows = _representatives([region.y for region, _ in phase.regions])
+    if pattern.x not in columns or pattern.y not in rows:
+        return f"PE ({pattern.x}, {pattern.y}) has no role"
+    copies, astray = _flood(phase, pattern, columns, rows)
+    if astray:
+        return astray
+    for y in rows:
+        for x in columns:
+            due = 0 if (x, y) == (pattern.x, pattern.y) else 1
+            if copies[x, y] != due:
+                return f"PE ({x}, {y}) gets the vector {copies[x, y]} times, due is {due}"
+    return ""
+
+
+def _representatives(runs: list[Strided]) -> list[int]:
+    """The first and last coordinates of all runs; every coordinate of runs that are no stretch."""
+    return sorted({c for run in runs for c in ((run.first, run.last) if _is_stretch(run) else run)})
+
+
+def _is_stretch(run: Strided) -> bool:
+    return run.repeats == 1 and (run.step == 1 or run.first == run.last)
+
+
+def _flood(
+    phase: Phase, pattern: BroadcastPhase, columns: list[int], rows: list[int]
+) -> tuple[Counter[Cell], str]:
+    """How often each PE takes the vector, and where it goes astray if it does."""
+    copies: Counter[Cell] = Counter()
+    visited: set[Cell] = set()
+    arrivals = [(columns.index(pattern.x), rows.index(pattern.y), Direction.RAMP)]
+    while arrivals:
+        column, row, source = arrivals.pop()
+        if not (0 <= column < len(columns) and 0 <= row < len(rows)):
+            return copies, f"the vector leaves the grid, going {source.opposite.value.lower()}"
+        cell = (columns[column], rows[row])
+        role = _role_at(phase, cell)
+        use = _use(role)
+        if role is None or use is None or use.positions[0].receive is not source:
+            return copies, f"PE {cell} does not take the vector from {source.value.lower()}"
+        if not _does_its_part(role, source):
+            return copies, f"PE {cell} does not {'send' if source is Direction.RAMP else 'copy'} it"
+        if cell in visited:
+            return copies, f"PE {cell} gets the vector twice"
+        visited.add(cell)
+        for way in use.positions[0].send:
+            if way is Direction.RAMP:
+                copies[cell] += 1
+            else:
+                right, down = STEPS[way]
+                arrivals.append((column + right, row + down, way.opposite))
+    return copies, ""
+
+
+def _does_its_part(role: Role, source: Direction) -> bool:
+    """Whether the PE that the vector leaves sends it, and one that it comes to copies it."""
+    (op, *others) = role.ops or (None,)
+    part = op is not None and (op.sends if source is Direction.RAMP else op.copies)
+    return part and not others
+
+
+def _role_at(phase: Phase, cell: Cell) -> Role | None:
+    found = (phase.roles[index] for region, index in phase.regions if _inside(region, cell))
+    return next(found, None)
+
+
+def _inside(region: Region, cell: Cell) -> bool:
+    return cell in region
+
+
+def _use(role: Role | None) -> ColorUse | None:
+    """The one color of a broadcast, with its one route."""
+    uses = role.colors if role else ()
+    return uses[0] if len(uses) == 1 and len(uses[0].positions) == 1 else None

@@ -1,0 +1,42 @@
+"""The way that the sum of a root bypass goes back, from the end of the line to the root.
+
+Other checks look at a root bypass as if its end were next to its root (`collc.plan.root_bypass`).
+What is between them has to let the sum pass, on a color that nothing else on the line uses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from collc.base.diagnostics import Diagnostic
+from collc.checks.by_phase import phases_of, problems
+from collc.plan import Phase, Plan, Role, Route
+from collc.plan.placement import SIDES, roles_of_places
+from collc.plan.root_bypass import bypass_color
+from collc.schedule import ReducePhase
+
+
+def root_route(plan: Plan) -> Iterator[Diagnostic]:
+    """C325: a router on the way of the sum that does not let it pass, or one beside it that is
+    set for its color."""
+    found = (one for one in phases_of(ReducePhase, plan) if one[1].bypass)
+    return problems("C325", "the sum has a color of its own", found, _problem)
+
+
+def _problem(phase: Phase, pattern: ReducePhase) -> str:
+    near, far = SIDES[pattern.order]
+    passes = (Route(near, (far,)),)
+    for place, role in enumerate(roles_of_places(phase, pattern)):
+        routes = _routes(role, bypass_color(pattern))
+        if 0 < place < pattern.bypass and routes != passes:
+            return f"the router {place} places from the end does not let the sum pass to the root"
+        if place > pattern.bypass and routes:
+            return (
+                f"the router {place} places from the end is set for the sum, which ends before it"
+            )
+    return ""
+
+
+def _routes(role: Role | None, color: str) -> tuple[Route, ...]:
+    uses = role.colors if role else ()
+    return tuple(route for use in uses if use.color == color for route in use.positions)

@@ -1,0 +1,18 @@
+"""Every row of an exchange is one that the emitted text can run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from collc.base.diagnostics import Diagnostic
+from collc.checks.by_phase import phases_of, problems
+from collc.checks.step_table_entries import shape_problem
+from collc.plan import Plan
+from collc.spec.exchange import StepsPhase
+
+
+def row_shapes(plan: Plan) -> Iterator[Diagnostic]:
+    """C319: a row that no text runs."""
+    found = phases_of(StepsPhase, plan)
+    return problems("C319", "no program text does this", found, partial(shape_problem, plan))

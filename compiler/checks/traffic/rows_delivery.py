@@ -1,0 +1,81 @@
+"""The rows of an exchange come to their end and leave what the schedule says.
+
+One line is run without any buffer (`collc.checks.step_table_run`). If it ends there, it ends on
+every fabric, and with the same result, provided that no PE changes what it is sending at the same
+time, which `rows_hazards` shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from collc.base.diagnostics import Diagnostic
+from collc.base.memoize import memoized
+from collc.checks.step_table_entries import step_tables_of
+from collc.checks.step_table_run import Run, due, run_rows
+from collc.plan import Phase, Plan
+from collc.plan.dynamic_lengths import exchange_of_length
+from collc.plan.unrolled import connections, unrolled
+from collc.spec.exchange import StepsPhase
+
+SHOWN = 3
+
+
+def rows_delivery(plan: Plan) -> Iterator[Diagnostic]:
+    """C321: rows that wait for ever. C322: other slices arrive than the schedule says."""
+    for phase, pattern in step_tables_of(plan):
+        yield from _problems(*exchange_of_length(phase, pattern, pattern.slicing.count))
+
+
+@memoized
+def _problems(phase: Phase, pattern: StepsPhase) -> tuple[Diagnostic, ...]:
+    assert phase.exchange is not None, "a phase made of steps is an exchange"
+    target, lost = connections(phase, pattern)
+    if lost:
+        return ()  # another check says so
+    run = run_rows(unrolled(phase, pattern), target, phase.exchange)
+    if run.problem:
+        return (_wrong(phase, pattern, run.problem),)
+    if run.stuck:
+        return (_stuck(phase, pattern, run),)
+    return tuple(_differing(phase, pattern, run))
+
+
+def _stuck(phase: Phase, pattern: StepsPhase, run: Run) -> Diagnostic:
+    """C321, with the first places that wait and what for."""
+    lanes = phase.exchange.lanes if phase.exchange else ("",)
+    parts = []
+    for lane, waits in run.stuck[:SHOWN]:
+        place, index = divmod(lane, len(lanes))
+        parts.append(f"place {place} waits on lane `{lanes[index]}` {waits}")
+    more = len(run.stuck) - SHOWN
+    if more > 0:
+        parts.append(f"and {more} more")
+    return Diagnostic(
+        "C321",
+        f"`{phase.name}` gets stuck: {', '.join(parts)}",
+        pattern.span,
+        help="what is sent in a step has to be received in the same step, in one order",
+    )
+
+
+def _differing(phase: Phase, pattern: StepsPhase, run: Run) -> Iterator[Diagnostic]:
+    """C322 for the first place and element that ends up with something else."""
+    wrong = np.argwhere(run.held != due(pattern))
+    if len(wrong):
+        place, slice_ = (int(n) for n in wrong[0])
+        first, last = int(run.bounds[slice_]), int(run.bounds[slice_ + 1]) - 1
+        yield _wrong(
+            phase, pattern, f"place {place} ends with other values in elements {first} to {last}"
+        )
+
+
+def _wrong(phase: Phase, pattern: StepsPhase, problem: str) -> Diagnostic:
+    return Diagnostic(
+        "C322",
+        f"in `{phase.name}` {problem}",
+        pattern.span,
+        help="the rows do not follow the schedule; please report this",
+    )

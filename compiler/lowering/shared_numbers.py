@@ -1,0 +1,89 @@
+"""Numbers of queues and DSRs that phases share, where not each can have its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import count, islice
+
+from collc.lowering.registers import dsrs_needed, vector_pairs
+from collc.lowering.resources import take
+from collc.plan import Plan, Registers
+from collc.plan.slots import Slot, Slots, slots_of
+
+
+def with_shared_numbers(plan: Plan) -> Plan:
+    """The plan with queues and registers that phases share, where there are not enough for each to
+    have its own."""
+    slots, target = slots_of(plan), plan.target
+    if not set(plan.output_queues) <= set(target.output_queues) or not set(
+        plan.input_queues
+    ) <= set(target.input_queues):
+        inputs, outputs = _shared_queues(plan, slots)
+        plan = replace(plan, input_queues=inputs, output_queues=outputs)
+    if dsrs_needed(plan.phases) <= len(target.dsr_ids):
+        return plan
+    first = vector_pairs(plan.phases)
+    pairs = _dealt(slots.pairs, range(first, first + len(slots.pairs)), lambda _: frozenset())
+    sources = _dealt(slots.sources, range(len(slots.sources)), lambda _: frozenset())
+    shared = Registers((*range(first), *pairs), sources)
+    needed = max((*shared.pairs, *shared.sources), default=-1) + 1
+    return replace(plan, dsr_ids=take(target.dsr_ids, needed), registers=shared)
+
+
+def _shared_queues(plan: Plan, slots: Slots) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Input and output queues; within an exchange, whose operations run beside each other, none
+    that it receives from has the number of one that it sends to. The first output queues that leave
+    input queues to all slots; where none do, the first."""
+    target = plan.target
+    exchanges = {i for i, phase in enumerate(plan.phases) if phase.exchange is not None}
+    ways = islice(_deals(slots.outputs, target.output_queues, lambda _: frozenset()), _WAYS)
+    for outputs in ways:
+        beside = _beside(slots.outputs, outputs, exchanges)
+        inputs = next(_deals(slots.inputs, target.input_queues, beside), None)
+        if inputs is not None:
+            return inputs, outputs
+    outputs = _dealt(slots.outputs, target.output_queues, lambda _: frozenset())
+    beside = _beside(slots.outputs, outputs, exchanges)
+    return _dealt(slots.inputs, target.input_queues, beside), outputs
+
+
+Kept = Callable[[Slot], frozenset[int]]
+
+_WAYS = 256  # of dealing output queues: those of three exchanges with two lanes each
+
+
+def _beside(outputs: Sequence[Slot], numbers: Sequence[int], exchanges: set[int]) -> Kept:
+    """The numbers of output queues that operations run on beside those of an input queue."""
+    of_phase: dict[int, set[int]] = {}
+    for slot, number in zip(outputs, numbers, strict=True):
+        of_phase.setdefault(slot.phase, set()).add(number)
+    return lambda slot: frozenset(of_phase.get(slot.phase, ()) if slot.phase in exchanges else ())
+
+
+def _deals(
+    slots: Sequence[Slot], available: Sequence[int], kept: Kept
+) -> Iterator[tuple[int, ...]]:
+    """The ways of giving each slot a number that is not `kept` from it and that no slot of its PEs
+    has, those with low numbers for the first slots first."""
+    if not slots:
+        yield ()
+        return
+    *before, last = slots
+    for numbers in _deals(before, available, kept):
+        met = (n for slot, n in zip(before, numbers, strict=True) if last.meets(slot))
+        taken = kept(last) | set(met)
+        yield from ((*numbers, number) for number in available if number not in taken)
+
+
+def _dealt(slots: Sequence[Slot], available: Iterable[int], kept: Kept) -> tuple[int, ...]:
+    """For each slot the first number that is not `kept` from it and that no slot of its PEs has
+    yet; past the last one they are made up."""
+    numbers = tuple(available)
+    dealt: list[int] = []
+    for slot in slots:
+        before = zip(slots, dealt, strict=False)
+        taken = kept(slot) | {number for other, number in before if slot.meets(other)}
+        past = count(max((*numbers, *taken), default=-1) + 1)
+        dealt.append(next(n for part in (numbers, past) for n in part if n not in taken))
+    return tuple(dealt)

@@ -1,0 +1,56 @@
+"""What roles of a phase of whole vectors have that takes a queue or a register."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from collc.plan.model import Phase
+from collc.plan.ops import Role
+from collc.plan.routers import BY_WAVELET
+
+Having = Callable[[Role], bool]
+
+
+def stores(role: Role) -> bool:
+    """Whether PEs of a role combine vectors in memory."""
+    return any(op.stores for op in role.ops)
+
+
+def sends(role: Role) -> bool:
+    """Whether they send their vector."""
+    return any(op.sends for op in role.ops)
+
+
+def combines(role: Role) -> bool:
+    """Whether they combine it with one that they receive as they send."""
+    return any(op.combines_from for op in role.ops)
+
+
+def controls(role: Role) -> bool:
+    """Whether they send a control wavelet behind it."""
+    return any(op.sends and op.advance in BY_WAVELET for op in role.ops)
+
+
+def copies(role: Role) -> bool:
+    """Whether they receive a vector over their own."""
+    return any(op.copies for op in role.ops)
+
+
+def receives(role: Role) -> bool:
+    """Whether they receive anything."""
+    return stores(role) or combines(role) or copies(role)
+
+
+def sends_or_copies(role: Role) -> bool:
+    """Whether they have an operation that moves a whole vector."""
+    return sends(role) or copies(role)
+
+
+# What roles have that take a register each, in the order in which the emitted code has them.
+PAIRS: tuple[Having, ...] = (sends, controls)
+_SOURCES: tuple[Having, ...] = (stores, sends_or_copies, controls)
+
+
+def sources_of_tree(phase: Phase) -> tuple[Having, ...]:
+    """What roles of a phase have that takes a source each."""
+    return _SOURCES[1:] if phase.passes else _SOURCES

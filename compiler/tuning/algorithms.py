@@ -1,0 +1,153 @@
+"""The algorithms of the prelude by the contract that they keep, and what each takes at least.
+
+That all are named, and that each keeps its contract, a test finds out by proof.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from collc.spec import Collective, Contract, ContractKind
+from collc.spec.simd import WIDE, elements_of_wavelet, takes_several, wavelets
+from collc.target import Target
+from collc.tuning.steps_model import step_begins
+from collc.tuning.written import Use
+
+CHUNKS = (2, 8)
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """An algorithm, and how many steps of it follow each other at least: `rounds` times the ranks
+    less one, or their logarithm where it is `doubling`. `vectors` are those that some PE sends or
+    takes where there are four PEs or more. `number` is its parameter: `c` for chunks, `G` for the
+    ranks of a group."""
+
+    name: str
+    rounds: int
+    number: str = ""
+    doubling: bool = False
+    vectors: int = 0
+
+    def uses(self, ranks: int) -> tuple[Use, ...]:
+        """The algorithm with every number that comes into question on a line of so many ranks."""
+        groups = (size for size in range(2, ranks + 1) if _is_power(ranks, size))
+        numbers = {"": (), "c": CHUNKS, "G": tuple(groups)}[self.number]
+        return tuple(self.use(number) for number in numbers) if self.number else (Use(self.name),)
+
+    def use(self, number: int) -> Use:
+        """The algorithm with a number, if it has a parameter."""
+        return Use(self.name, ((self.number, number),) if self.number else ())
+
+    def at_least(self, ranks: int, length: int, target: Target) -> tuple[int, str]:
+        """Cycles that it takes on a line, and what for: to begin steps, or for the elements that
+        pass a PE."""
+        steps = ranks.bit_length() - 1 if self.doubling else ranks - 1
+        moved = self.vectors * length if ranks > 3 else 0
+        return max((moved, "bandwidth"), (self.rounds * steps * step_begins(target), "start-up"))
+
+
+ALGORITHMS: dict[ContractKind, tuple[Pattern, ...]] = {
+    ContractKind.ALLREDUCE: (
+        Pattern("ring_allreduce", 2),
+        Pattern("recursive_doubling", 1, doubling=True),
+        Pattern("halving_doubling", 2, doubling=True),
+        Pattern("binary_blocks", 2, doubling=True),
+        Pattern("butterfly", 1, "G", doubling=True),
+        Pattern("direct_allreduce", 0),
+        Pattern("pipelined_allreduce", 2, "c"),
+        Pattern("binary_tree_allreduce", 1, "c", doubling=True, vectors=6),
+        Pattern("dual_root_allreduce", 1, "c", doubling=True, vectors=4),
+    ),
+    ContractKind.REDUCE: (
+        Pattern("pipelined_reduce", 1, "c"),
+        Pattern("binary_tree_reduce", 1, "c", doubling=True),
+        Pattern("reduce_scatter_gather", 1),
+    ),
+    ContractKind.BROADCAST: (
+        Pattern("pipelined_broadcast", 1, "c"),
+        Pattern("binary_tree_broadcast", 1, "c", doubling=True),
+        Pattern("scatter_allgather", 1),
+    ),
+    ContractKind.REDUCE_SCATTER: (
+        Pattern("ring_reduce_scatter", 1),
+        Pattern("recursive_halving_reduce_scatter", 1, doubling=True),
+        Pattern("pairwise_reduce_scatter", 1),
+        Pattern("direct_reduce_scatter", 0),
+        Pattern("chain_reduce_scatter", 0),
+    ),
+    ContractKind.ALLGATHER: (
+        Pattern("ring_allgather", 1),
+        Pattern("recursive_doubling_allgather", 1, doubling=True),
+        Pattern("direct_allgather", 0),
+    ),
+    ContractKind.SCATTER: (
+        Pattern("linear_scatter", 0),
+        Pattern("binomial_scatter", 1, doubling=True),
+    ),
+    ContractKind.GATHER: (
+        Pattern("linear_gather", 0),
+        Pattern("binomial_gather", 1, doubling=True),
+    ),
+    ContractKind.ALL_TO_ALL: (
+        Pattern("pairwise_all_to_all", 0),
+        Pattern("linear_all_to_all", 0),
+        Pattern("bruck_all_to_all", 1, doubling=True),
+    ),
+    ContractKind.BARRIER: (
+        Pattern("linear_barrier", 0),
+        Pattern("binomial_barrier", 1, doubling=True),
+        Pattern("dissemination_barrier", 1, doubling=True),
+    ),
+}
+_BOTH_WAYS = (
+    Pattern("ring_allreduce", 2),
+    Pattern("halving_doubling", 2, doubling=True),
+)
+
+
+@dataclass(frozen=True)
+class Run:
+    """An algorithm with its numbers, and whether its instructions take several wavelets."""
+
+    use: Use
+    simd: bool = False
+
+
+def algorithms(
+    collective: Collective, ranks: int, target: Target
+) -> Iterator[tuple[Run, tuple[int, str]]]:
+    """Algorithms with numbers for all their parameters, and what each takes at least, for what.
+
+    In an allreduce without multicast every contribution is sent once towards the sum, and the sum
+    once to everybody; each time one PE sends and one takes it.
+    """
+    contract = collective.contract
+    if contract.run_length is not None:
+        return  # for every limit all lengths would have to be evaluated, row by row
+    moved, length = 0, wavelets(contract, target, combines=True)
+    if contract.kind is ContractKind.ALLREDUCE:
+        moved = 4 * length * (ranks - 1) // ranks
+        for pattern in _wide_patterns(contract, target):
+            at_least = max((moved // WIDE, "bandwidth"), pattern.at_least(ranks, 0, target))
+            yield Run(Use(pattern.name), simd=True), at_least
+    for pattern in ALGORITHMS.get(contract.kind, ()):
+        # at least a cycle: what takes none goes by trees
+        at_least = max(
+            (moved, "bandwidth"), pattern.at_least(ranks, length, target), (1, "start-up")
+        )
+        yield from ((Run(use), at_least) for use in pattern.uses(ranks))
+
+
+def _wide_patterns(contract: Contract, target: Target) -> tuple[Pattern, ...]:
+    """Those in which PEs send and receive at once, if instructions can take two wavelets."""
+    group = WIDE * elements_of_wavelet(contract)
+    fits = contract.apart == 1 and contract.length % group == 0 and contract.run_length is None
+    return _BOTH_WAYS if fits and takes_several(contract, target) else ()
+
+
+def _is_power(number: int, base: int) -> bool:
+    while number % base == 0:
+        number //= base
+    return number == 1

@@ -1,0 +1,179 @@
+"""Plans as they would be written in a `.coll` file: clauses, each with its text.
+
+Nothing is written to be read again: `Written.clauses` go into the declaration in place of the steps
+that it leaves open, `Written.text` says to people what they are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from collc.base.diagnostics import Span
+from collc.language.expressions import AUTO
+from collc.language.syntax import (
+    Argument,
+    BroadcastClause,
+    Call,
+    Clause,
+    Expression,
+    Name,
+    Number,
+    OrderClause,
+    PeDecl,
+    ReduceClause,
+    RunClause,
+    TreeUse,
+    Word,
+)
+from collc.language.undecided import StepClause
+from collc.spec.steps import ROOT_BYPASS
+
+Place = int | tuple[int, int] | str  # a rank, a PE, or `auto`
+
+NOWHERE = Span(AUTO, 1, 1, 1, 1)  # it stands where the steps are left to the compiler
+
+
+@dataclass(frozen=True)
+class Use:
+    """A tree or an algorithm with its numbers: `two_phase(S = auto)`, `root_bypass(chain)`."""
+
+    name: str
+    numbers: tuple[tuple[str, int | str], ...] = ()
+    within: Use | None = None
+
+    @property
+    def text(self) -> str:
+        """As it is written."""
+        given = [f"{name} = {value}" for name, value in self.numbers]
+        given += [self.within.text] if self.within else []
+        return f"{self.name}({', '.join(given)})" if given else self.name
+
+    @property
+    def tree(self) -> TreeUse:
+        """As syntax."""
+        return TreeUse(_word(self.name), self._arguments, NOWHERE)
+
+    @property
+    def _arguments(self) -> tuple[Argument, ...]:
+        given = [Argument(_word(name), _number(value), NOWHERE) for name, value in self.numbers]
+        if self.within is not None:
+            inner = self.within
+            value: Expression = Name(inner.name, NOWHERE)
+            if inner.numbers:
+                value = Call(_word(inner.name), inner._arguments, NOWHERE)
+            given.append(Argument(None, value, NOWHERE))
+        return tuple(given)
+
+
+def bypassing(tree: Use) -> Use:
+    """The tree that passes its root by."""
+    return Use(ROOT_BYPASS, within=tree)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A clause and its text."""
+
+    text: str
+    clause: Clause = field(compare=False)
+
+
+Pieces = tuple[Piece, ...]
+
+
+@dataclass(frozen=True)
+class Written:
+    """A plan, and what is known before it is elaborated: that it takes at least so many cycles,
+    most of them for `term`, or at least as many as another plan, which has the best trees of the
+    model; or that it does the same as another plan, the other axis first or by another root, and is
+    worth a look only if that one is the best. The others are named by their texts."""
+
+    text: str
+    clauses: tuple[Clause, ...] = field(compare=False)
+    at_least: int = 0
+    term: str = ""
+    as_many_as: str = ""
+    mirrors: str = ""
+
+    @property
+    def unbounded(self) -> bool:
+        """Whether nothing is known of it."""
+        return not (self.at_least or self.as_many_as or self.mirrors)
+
+
+def written(
+    pieces: Pieces, at_least: int = 0, term: str = "", *, as_many_as: str = "", mirrors: str = ""
+) -> Written:
+    """The plan of these pieces, orders before steps."""
+    orders = [one.text for one in pieces if isinstance(one.clause, OrderClause)]
+    steps = [one.text for one in pieces if not isinstance(one.clause, OrderClause)]
+    text = " ".join([*orders, " then ".join(steps)])
+    clauses = (
+        _joined(one.clause) if place > len(orders) else one.clause
+        for place, one in enumerate(pieces)
+    )
+    return Written(text, tuple(clauses), at_least, term, as_many_as, mirrors)
+
+
+def _joined(step: Clause) -> Clause:
+    """A step behind another one."""
+    assert isinstance(step, StepClause)
+    return replace(step, then=True)
+
+
+def order(name: str) -> Piece:
+    """`order snake`."""
+    return Piece(f"order {name}", OrderClause((Use(name).tree,), NOWHERE))
+
+
+def reduce(tree: Use, to: Place, along: str = "") -> Piece:
+    """`reduce columns by chain to 0`."""
+    clause = ReduceClause(_lines(along), tree.tree, None, _place(to), NOWHERE)
+    return Piece(f"reduce {_by(along)}{tree.text} to {to}", clause)
+
+
+def broadcast(root: Place) -> Piece:
+    """`broadcast from 0`."""
+    return Piece(f"broadcast from {root}", BroadcastClause(_place(root), NOWHERE))
+
+
+def run(  # noqa: PLR0913 - a clause with all its words
+    algorithm: Use,
+    at: Place | None = None,
+    word: str = "to",
+    *,
+    along: str = "",
+    on_slices: bool = False,
+    simd: bool = False,
+) -> Piece:
+    """`run rows by linear_gather to (3, 0)`, or `from` there if that is the `word`."""
+    text = f"run {_by(along)}{algorithm.text}"
+    text += "" if at is None else f" {word} {at}"
+    text += " on slices" * on_slices + " in simd" * simd
+    place = None if at is None else _place(at)
+    slices = _word("slices") if on_slices else None
+    taken = _word("simd") if simd else None
+    return Piece(text, RunClause(_lines(along), algorithm.tree, place, slices, taken, NOWHERE))
+
+
+def _by(along: str) -> str:
+    return f"{along} by " if along else ""
+
+
+def _lines(along: str) -> Word | None:
+    return _word(along) if along else None
+
+
+def _word(text: str) -> Word:
+    return Word(text, NOWHERE)
+
+
+def _place(at: Place) -> PeDecl | Expression:
+    if isinstance(at, tuple):
+        x, y = at
+        return PeDecl(_number(x), _number(y), NOWHERE)
+    return _number(at)
+
+
+def _number(value: int | str) -> Expression:
+    return Name(value, NOWHERE) if isinstance(value, str) else Number(value, NOWHERE)
