@@ -171,7 +171,7 @@ def work_of(formula: Formula) -> Work:
     one that computes a float waits for it if it needs it."""
     scalars = waits = wide = 0
     computed = [at for at, node in enumerate(formula) if node.kind not in LEAVES]
-    for at, behind in zip(computed, [*computed[1:], None], strict=True):
+    for at, behind in zip(computed, [*computed, None][1:], strict=True):
         node = formula[at]
         if node.kind == "mul" and node.type in {"i32", "u32"}:
             wide += 1
