@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import product
 
-from collc.cost.axis_shortcut import cycles_or_never
+from collc.cost.axis_shortcut import NEVER, cycles_or_never
 from collc.cost.relays import relays_at_least
 from collc.cost.streams import streams_at_least
 from collc.lowering import (
@@ -44,7 +44,7 @@ def build_plan(schedule: Schedule, target: Target) -> Plan:
         return planned_by(chosen, schedule, target)
 
     offered = _without_slow_relays(schedule, target, alternatives_of(schedule, target), planned)
-    choices = list(product(*offered))
+    choices = _one_after_the_other(offered, planned) or list(product(*offered))
     first = planned(*choices[0])
     alone = not _has_control(first) and not any(
         relays_need_fewer(phase, schedule.collective.path) or does_as_a_stream(schedule, phase)
@@ -60,6 +60,38 @@ def build_plan(schedule: Schedule, target: Target) -> Plan:
     if len(possible) <= 1:
         return possible[0] if possible else min(plans, key=_colors)
     return _least(possible, _colors)
+
+
+_MOST_TOGETHER = 2  # phases of which it is open whether they stream, chosen for together
+
+
+def _one_after_the_other(
+    offered: tuple[tuple[Alternative, ...], ...], planned: Callable[..., Plan]
+) -> list[tuple[Alternative, ...]]:
+    """Where many phases can stream, the best choice that differs from one in which all do by a
+    phase at a time; nothing where there are few of them, or not all fit."""
+    streamed = [[one for one in of if one.streams] for of in offered]
+    if sum(map(bool, streamed)) <= _MOST_TOGETHER:
+        return []
+
+    def cost(chosen: tuple[Alternative, ...]) -> tuple[int, int]:
+        plan = planned(*chosen)
+        plan = plan if resources.within_budget(plan) else with_shared_numbers(plan)
+        fits = resources.within_budget(plan)
+        return cycles_or_never(plan) if fits else NEVER, len(plan.colors)
+
+    everywhere = product(*(few or of for few, of in zip(streamed, offered, strict=True)))
+    best = min(
+        ((cost(chosen), at, chosen) for at, chosen in enumerate(everywhere)),
+        key=lambda one: one[:2],
+    )
+    if best[0][0] == NEVER:
+        return []
+    for phase, of in enumerate(offered):
+        others = ((*best[2][:phase], one, *best[2][phase + 1 :]) for one in of if not one.streams)
+        tried = [(cost(chosen), at, chosen) for at, chosen in enumerate(others)]
+        best = min([best, *tried], key=lambda one: one[:2])
+    return [best[2]]
 
 
 def _without_slow_relays(

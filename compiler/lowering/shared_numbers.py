@@ -37,12 +37,14 @@ def _shared_queues(plan: Plan, slots: Slots) -> tuple[tuple[int, ...], tuple[int
     input queues to all slots; where none do, the first."""
     target = plan.target
     exchanges = {i for i, phase in enumerate(plan.phases) if phase.exchange is not None}
-    ways = islice(_deals(slots.outputs, target.output_queues, lambda _: frozenset()), _WAYS)
-    for outputs in ways:
-        beside = _beside(slots.outputs, outputs, exchanges)
-        inputs = next(_deals(slots.inputs, target.input_queues, beside), None)
-        if inputs is not None:
-            return inputs, outputs
+    out_met, in_met = _met_before(slots.outputs), _met_before(slots.inputs)
+    nothing = (frozenset[int](),) * max(len(slots.outputs), len(slots.inputs))
+    if next(_deals(in_met, target.input_queues, nothing), None) is not None:
+        for outputs in islice(_deals(out_met, target.output_queues, nothing), _WAYS):
+            beside = _beside(slots.outputs, outputs, exchanges)
+            inputs = next(_deals(in_met, target.input_queues, [*map(beside, slots.inputs)]), None)
+            if inputs is not None:
+                return inputs, outputs
     outputs = _dealt(slots.outputs, target.output_queues, lambda _: frozenset())
     beside = _beside(slots.outputs, outputs, exchanges)
     return _dealt(slots.inputs, target.input_queues, beside), outputs
@@ -61,19 +63,33 @@ def _beside(outputs: Sequence[Slot], numbers: Sequence[int], exchanges: set[int]
     return lambda slot: frozenset(of_phase.get(slot.phase, ()) if slot.phase in exchanges else ())
 
 
+Met = tuple[tuple[int, ...], ...]  # of each slot, the ones before it that some PE has, too
+
+
+def _met_before(slots: Sequence[Slot]) -> Met:
+    return tuple(
+        tuple(i for i, other in enumerate(slots[:at]) if slot.meets(other))
+        for at, slot in enumerate(slots)
+    )
+
+
 def _deals(
-    slots: Sequence[Slot], available: Sequence[int], kept: Kept
+    met: Met, available: Sequence[int], kept: Sequence[frozenset[int]]
 ) -> Iterator[tuple[int, ...]]:
-    """The ways of giving each slot a number that is not `kept` from it and that no slot of its PEs
+    """The ways of giving each slot a number that is not `kept` from it and that no slot it meets
     has, those with low numbers for the first slots first."""
-    if not slots:
-        yield ()
-        return
-    *before, last = slots
-    for numbers in _deals(before, available, kept):
-        met = (n for slot, n in zip(before, numbers, strict=True) if last.meets(slot))
-        taken = kept(last) | set(met)
-        yield from ((*numbers, number) for number in available if number not in taken)
+
+    def further(numbers: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+        at = len(numbers)
+        if at == len(met):
+            yield numbers
+            return
+        taken = kept[at].union(numbers[i] for i in met[at])
+        for number in available:
+            if number not in taken:
+                yield from further((*numbers, number))
+
+    return further(())
 
 
 def _dealt(slots: Sequence[Slot], available: Iterable[int], kept: Kept) -> tuple[int, ...]:
