@@ -36,7 +36,8 @@ from collc.target import Target
 
 def build_plan(schedule: Schedule, target: Target) -> Plan:
     """The best plan within all budgets, in which phases share numbers only if there is none in
-    which each has its own; if none is, the one with the fewest colors, which a check refuses.
+    which each has its own, or if many of them can stream; if none is, the one with the fewest
+    colors, which a check refuses.
     """
 
     @cache

@@ -40,7 +40,7 @@ def _shared_queues(plan: Plan, slots: Slots) -> tuple[tuple[int, ...], tuple[int
     out_met, in_met = _met_before(slots.outputs), _met_before(slots.inputs)
     nothing = (frozenset[int](),) * max(len(slots.outputs), len(slots.inputs))
     if next(_deals(in_met, target.input_queues, nothing), None) is not None:
-        for outputs in islice(_deals(out_met, target.output_queues, nothing), _WAYS):
+        for outputs in islice(_deals(out_met, target.output_queues, nothing), _MOST_DEALS):
             beside = _beside(slots.outputs, outputs, exchanges)
             inputs = next(_deals(in_met, target.input_queues, [*map(beside, slots.inputs)]), None)
             if inputs is not None:
@@ -52,7 +52,7 @@ def _shared_queues(plan: Plan, slots: Slots) -> tuple[tuple[int, ...], tuple[int
 
 Kept = Callable[[Slot], frozenset[int]]
 
-_WAYS = 256  # of dealing output queues: those of three exchanges with two lanes each
+_MOST_DEALS = 256  # of output queues that are tried: how long is searched, no number of a machine
 
 
 def _beside(outputs: Sequence[Slot], numbers: Sequence[int], exchanges: set[int]) -> Kept:

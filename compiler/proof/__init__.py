@@ -20,6 +20,7 @@ from collc.proof.other_root import of_other_root
 from collc.proof.steps import combining_nothing
 from collc.proof.trees import follow, prove_phase, show_vector
 from collc.schedule import Schedule, unfolded
+from collc.schedule.own_slices import works_on_blocks
 from collc.spec import ContractKind
 from collc.spec.exchange import StepsPhase
 
@@ -64,7 +65,7 @@ def _broken(schedule: Schedule) -> Iterator[Diagnostic]:
         yield from prove_line(schedule, "x" if grid.height == 1 else "y")
     elif not whole:
         yield from prove_blocks(schedule)
-    elif any(isinstance(phase, StepsPhase) and phase.blocks for phase in schedule.phases):
+    elif any(map(works_on_blocks, schedule.phases)):
         yield from prove_on_slices(schedule)
     else:
         yield from prove_contract(schedule)

@@ -31,6 +31,7 @@ from collc.proof.grid import prove_contract
 from collc.proof.line import prove_line
 from collc.proof.steps import order_of, out_of_order
 from collc.schedule import BroadcastPhase, Phase, ReducePhase, Schedule, corner_of, home_pe
+from collc.schedule.own_slices import works_on_blocks
 from collc.spec import Collective, ContractKind, RunStep
 from collc.spec.exchange import Blocks, Moves, Slicing, StepsPhase
 from collc.spec.slice_ownership import places_along
@@ -76,7 +77,7 @@ def prove_on_slices(schedule: Schedule) -> Iterator[Diagnostic]:
     It is kept if the lines before keep a reduce_scatter, so that rank r of each has slice r of its
     sum, those across an allreduce of that slice, and the lines after an allgather.
     """
-    groups = [(of, tuple(phases)) for of, phases in groupby(schedule.phases, _on_blocks)]
+    groups = [(of, tuple(phases)) for of, phases in groupby(schedule.phases, works_on_blocks)]
     axes = [
         {phase.axis for phase in phases if isinstance(phase, StepsPhase)} for _, phases in groups
     ]
@@ -94,18 +95,14 @@ def prove_on_slices(schedule: Schedule) -> Iterator[Diagnostic]:
     for kind, (_, phases) in zip(kinds, groups, strict=True):
         part = _with_kind(schedule, kind, phases, None)
         (along,) = _axes(part)
-        wrong = _left_out(part, along, kind)
+        wrong = _left_out(part, along)
         found = [wrong] if wrong else list(_on_line(part, along.axis, along.phases))
         yield from found
         if found:
             return
 
 
-def _on_blocks(phase: Phase) -> bool:
-    return isinstance(phase, StepsPhase) and phase.blocks is not None
-
-
-def _left_out(part: Schedule, along: _Axis, kind: ContractKind) -> Diagnostic | None:
+def _left_out(part: Schedule, along: _Axis) -> Diagnostic | None:
     """C204: lines that take no part."""
     grid = part.collective.grid
     every = (0, (grid.height if along.axis == "x" else grid.width) - 1)

@@ -47,12 +47,13 @@ def _behind_on_its_lines(schedule: Schedule, phase: StepsPhase) -> Sequence[Phas
     at = next(index for index, one in enumerate(phases) if one is phase)
     if collective.path is not None or min(collective.grid.width, collective.grid.height) == 1:
         return phases[at + 1 :]
-    if collective.contract.kind.by_slices or not any(map(_on_slices, phases)):
+    if collective.contract.kind.by_slices or not any(map(works_on_blocks, phases)):
         return None
     return [one for one in phases[at + 1 :] if getattr(one, "axis", phase.axis) == phase.axis]
 
 
-def _on_slices(phase: Phase) -> bool:
+def works_on_blocks(phase: Phase) -> bool:
+    """Whether each line of a phase has a block of the vector, as those have that run on slices."""
     return isinstance(phase, StepsPhase) and phase.blocks is not None
 
 

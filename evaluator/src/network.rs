@@ -1,5 +1,5 @@
-//! The routers of a line in which several ways use one link: a link carries one wavelet a cycle, and
-//! the colors that want it take turns (docs/machine.md, M2-7).
+//! The routers of a line in which several routes share a link: a link carries one wavelet a cycle, and
+//! the colors that want it are served round-robin (docs/machine.md, M2-7).
 //!
 //! A cycle has two halves: what moves is decided by what was there when it began, then it moves.
 
