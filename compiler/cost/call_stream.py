@@ -345,6 +345,7 @@ def _costs(call_stream: CallStream, position: int, use: Use, costs: Costs) -> Co
     sent = {plan.colors[positions[c]] for role in phase.roles for c in sent_colors(role)}
     words, given = plan.target, call_stream.given[position]
     lanes = call_stream.dispatches[position].lanes
+    late = given.late and not is_quick(plan, use, given)
     return replace(
         costs,
         output_queue=min(depth_of(words.output_queue_words, c.output_queue) for c in sent),
@@ -355,7 +356,7 @@ def _costs(call_stream: CallStream, position: int, use: Use, costs: Costs) -> Co
         length=costs.operands // PAIR if phase.paired else costs.operands,
         group=WIDE if phase.wide else 1,
         shared=True,
-        control_load=2 * costs.load if given.late and not is_quick(plan, use, given) else 0,
+        control_load=2 * costs.load + costs.issue if late else 0,
     )
 
 
