@@ -13,12 +13,14 @@ import numpy as np
 
 from collc.cost.calls import Calls, Routers
 from collc.cost.dispatch import Dispatch, combining, dispatches, sends_first
+from collc.cost.ends import Ends, Part, parts_of
 from collc.cost.operations import Costs, depth_of
 from collc.cost.phase_entry import code_of_start, places_of, work_of
-from collc.cost.phase_timing import Ends, Part, ends_of, parts_of
+from collc.cost.phase_timing import ends_of
 from collc.cost.predict import Mask, Times
 from collc.cost.processor import Piece, Processor, Stall, Stretch, Work
 from collc.cost.register_loads import loads
+from collc.cost.stretches import last
 from collc.lowering.shared_phases import SharedPhase, is_quick, shared_of
 from collc.plan import ColorUse
 from collc.plan.configuration import is_switched
@@ -212,7 +214,9 @@ class CallStream:
             ends = replace(ends, torn={name: torn + late for name, torn in ends.torn.items()})
         if self.processor is None:
             return over
-        length = np.where(ends.by_task, self.calls.to_end(use), _by_control(part))
+        self.processor.run(ends.code, np.where(ends.by_task, -1, last(ends.code)))
+        by_code = np.where(last(ends.code) < 0, _by_control(part), over - late - last(ends.code))
+        length = np.where(ends.by_task, self.calls.to_end(use), by_code)
         return self._told_of_end(over - length, length, self._teardowns(position, ends))
 
     def _through(self, call: Call) -> Times:
@@ -332,8 +336,20 @@ def _part(  # noqa: PLR0913, PLR0917 - what a phase is, and how PEs come to it
     dispatch = call_stream.dispatches[position]
     other = costs.code.other_use * call_stream.asked
     tasks = dispatch.stored + other, dispatch.sent + other
+    processor = call_stream.processor
+    others = processor.beside(ready, call_stream.told) if processor and phase.exchange else None
     return Part(
-        phase, shared, ready, depth, bool(given.torn_down), quick, restores, tasks, tasks, stall
+        phase,
+        shared,
+        ready,
+        depth,
+        bool(given.torn_down),
+        quick,
+        restores,
+        tasks,
+        tasks,
+        stall,
+        others,
     )
 
 

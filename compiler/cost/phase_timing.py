@@ -7,76 +7,27 @@ reading order: what is found, `ends_of`, reductions, exchanges, broadcasts.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
-from collc.base.grids import Grid, Lines
+from collc.base.grids import Grid
 from collc.base.paths import Path
 from collc.checks.vector_order import Passage, passages
 from collc.cost.arrivals import never, of_multicast, with_lines
+from collc.cost.ends import Ends, Part, parts_of
 from collc.cost.exchange import run_exchange
 from collc.cost.line import LineRun, run_line
 from collc.cost.operations import Costs, Place
-from collc.cost.predict import Mask, Times, lines_of, ranks_with_vectors
+from collc.cost.predict import Times, lines_of, ranks_with_vectors
 from collc.cost.processor import Stall
-from collc.plan import BY_WAVELET, Advance, Phase
+from collc.cost.stretches import TIMES, later, together
+from collc.plan import BY_WAVELET, Advance
 from collc.plan.placement import roles_of_ranks
 from collc.plan.program import ProgramPlan, Use
 from collc.plan.unrolled import NOWHERE, connections, roles_of_places
 from collc.schedule import BroadcastPhase, ReducePhase
 from collc.spec.exchange import StepsPhase
-
-
-@dataclass
-class Ends:
-    """By PE: when its part is over, and whether a task is told of it; by symbolic color, from when
-    on its router is torn down. `due` are two tasks between operations, behind storing and behind
-    sending: when they are, -1 if there are none; the first is `long` by so many cycles. `comes`
-    are stretches in which elements come (`collc.cost.arrivals`)."""
-
-    over: Times
-    by_task: Mask
-    torn: dict[str, Times]
-    due: tuple[Times, Times]
-    long: Times
-    comes: Times
-
-
-@dataclass(frozen=True)
-class Part:
-    """A phase with what it costs; at `begun[x, y]` the code of a PE, `depth[x, y]` calls deep,
-    calls its first function, and its routers that were torn down are open. A PE that is `quick`
-    does not wait for the control wavelet that it sends last; what `restores` changes the sign of
-    the result. The two tasks between operations (`Ends`) take the cycles `dispatch` to find out
-    whose they are; their code begins so many cycles `late`, these included. What only sends may
-    `stall` when it has begun; `depth` is by as much larger."""
-
-    phase: Phase
-    costs: Costs
-    begun: Times
-    depth: Times
-    torn_down: bool
-    quick: bool
-    restores: bool
-    late: tuple[Times, Times]
-    dispatch: tuple[Times, Times]
-    stall: Stall
-
-
-def parts_of(grid: Grid, of: npt.NDArray[Any]) -> Iterator[npt.NDArray[Any]]:
-    """The parts of an array [x, y] over the whole grid that a grid stands for, as views."""
-    site = grid.site
-    if site is None:
-        yield of
-        return
-    for copy in range(site.copies):
-        x = site.x + (copy if site.lines is Lines.COLUMN else 0)
-        y = site.y + (copy if site.lines is Lines.ROW else 0)
-        yield of[x : x + grid.width, y : y + grid.height]
 
 
 def ends_of(plan: ProgramPlan, use: Use, whole: Part) -> Ends:
@@ -85,16 +36,25 @@ def ends_of(plan: ProgramPlan, use: Use, whole: Part) -> Ends:
     grid = plan.plans[use.collective].collective.grid
     known: dict[bytes, Ends] = {}
     stall = whole.stall
-    given = (whole.begun, whole.depth, stall.behind, stall.cycles, *whole.late)
-    comes: list[Times] = []
+    others = _no_code(whole.begun) if whole.others is None else whole.others
+    given = (whole.begun, whole.depth, others, stall.behind, stall.cycles, *whole.late)
+    comes, code = list[Times](), list[Times]()
     arrays = (ends.over, ends.by_task, ends.long, *ends.due, *ends.torn.values())
-    for (begun, depth, behind, stops, *late), (over, told, long, stored, sent, *torn) in zip(
+    for (begun, depth, beside, behind, stops, *late), (
+        over,
+        told,
+        long,
+        stored,
+        sent,
+        *torn,
+    ) in zip(
         zip(*(parts_of(grid, of) for of in given), strict=True),
         zip(*(parts_of(grid, of) for of in arrays), strict=True),
         strict=True,
     ):
         first = begun.min()
-        key = b"".join(of.tobytes() for of in (begun - first, depth, behind, stops, *late))
+        busy = later(beside, np.full_like(begun, -first))
+        key = b"".join(of.tobytes() for of in (begun - first, depth, busy, behind, stops, *late))
         if key not in known:
             part = replace(
                 whole,
@@ -102,6 +62,7 @@ def ends_of(plan: ProgramPlan, use: Use, whole: Part) -> Ends:
                 depth=depth,
                 late=(late[0], late[1]),
                 stall=Stall(behind, stops),
+                others=None if whole.others is None else busy,
             )
             known[key] = _ends_of_part(plan, use, part)
         found = known[key]
@@ -111,8 +72,24 @@ def ends_of(plan: ProgramPlan, use: Use, whole: Part) -> Ends:
         for name, times in zip(ends.torn, torn, strict=True):
             times[:] = found.torn[name] + first
         comes.append(np.where(found.comes < 0, -1, found.comes + first))
+        code.append(later(found.code, np.full_like(begun, first)))
     ends.comes = _comes_of_parts(grid, comes, ends.over)
+    ends.code = _code_of_parts(grid, code, ends.over)
     return ends
+
+
+def _no_code(like: Times) -> Times:
+    """That no PE runs any."""
+    return np.zeros((*like.shape, TIMES, 0), dtype=np.int64)
+
+
+def _code_of_parts(grid: Grid, of_parts: list[Times], whole: Times) -> Times:
+    """The code of all parts of a grid."""
+    all_of = together(of_parts)
+    found = np.zeros((*whole.shape, *all_of.shape[3:]), dtype=np.int64)
+    for part, code in zip(parts_of(grid, found), all_of, strict=True):
+        part[:] = code
+    return found
 
 
 def _comes_of_parts(grid: Grid, of_parts: list[Times], whole: Times) -> Times:
@@ -136,7 +113,10 @@ def _ends_of_part(plan: ProgramPlan, use: Use, part: Part) -> Ends:
         arrays = (part.begun, part.depth, *part.late)
         begun, depth, stored, sent = (of[x, y][:, None] for of in arrays)
         stall = Stall(part.stall.behind[x, y][:, None], part.stall.cycles[x, y][:, None])
-        part = replace(part, begun=begun, depth=depth, late=(stored, sent), stall=stall)
+        others = None if part.others is None else part.others[x, y][:, None]
+        part = replace(
+            part, begun=begun, depth=depth, late=(stored, sent), stall=stall, others=others
+        )
     ends = _idle(part)
     if isinstance(pattern, StepsPhase):
         _exchange(part, pattern, ends)
@@ -160,6 +140,7 @@ def _idle(part: Part) -> Ends:
         (np.full_like(part.begun, -1), np.full_like(part.begun, -1)),
         np.zeros_like(part.begun),
         never(part.begun.shape),
+        _no_code(part.begun),
     )
 
 
@@ -192,7 +173,9 @@ def _folded(path: Path, shape: tuple[int, ...], ends: Ends) -> Ends:
         times[path.x, path.y] = found[:, 0]
     comes = never(over.shape, len(ends.comes))
     comes[..., path.x, path.y] = ends.comes[..., 0]
-    return Ends(over, told, torn, due, long, comes)
+    code = np.zeros((*over.shape, *ends.code.shape[2:]), dtype=np.int64)
+    code[path.x, path.y] = ends.code[:, 0]
+    return Ends(over, told, torn, due, long, comes, code)
 
 
 def _reduce(part: Part, pattern: ReducePhase, ends: Ends) -> None:
@@ -292,7 +275,11 @@ def _exchange(part: Part, pattern: StepsPhase, ends: Ends) -> None:
     costs, phase = part.costs, part.phase
     starts = lines_of(part.begun, pattern)
     deep = lines_of(part.depth, pattern)
-    free = run_exchange(costs, phase, pattern, starts, deep).time
+    others = None if part.others is None else lines_of(part.others, pattern)
+    run = run_exchange(costs, phase, pattern, starts, deep, others=others)
+    free = run.time
+    ends.code = np.zeros((*ends.over.shape, *run.code.shape[2:]), dtype=np.int64)
+    lines_of(ends.code, pattern)[:] = run.code
     target, _ = connections(phase, pattern)
     closing = np.zeros(starts.shape[1], dtype=np.int64)
     torn = {name: lines_of(times, pattern) for name, times in ends.torn.items()}

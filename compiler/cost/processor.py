@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from collc.cost.predict import Mask, Times
+from collc.cost.stretches import BEGIN, DUE, END, Stretches
 
 # by PE: when code was due, from which cycle on it runs, and before which one
 Stretch = tuple[Times, Times, Times]
@@ -73,18 +74,35 @@ class Processor:
         """Code that was due in a cycle runs from here to there, whatever else is due."""
         self.given.append((due, begin, end))
 
+    def run(self, code: Stretches, without: Times) -> None:
+        """Tasks have run, but for those that begin in a cycle."""
+        for one in range(code.shape[-1]):
+            due, begin, end = (code[..., time, one] for time in (DUE, BEGIN, END))
+            self.hold(due, begin, np.where(begin == without, begin, end))
+
+    def beside(self, begun: Times, pieces: Sequence[Piece]) -> Stretches:
+        """What runs beside an exchange that is called in a cycle: code of others, and these."""
+        taken = list(self.others)
+        for piece, begin in zip(pieces, self.would_take(pieces) if pieces else [], strict=True):
+            taken.append((np.full_like(begin, BEFORE_ALL), begin, begin + piece.length))
+        code = np.moveaxis(
+            np.array(taken, dtype=np.int64).reshape(-1, 3, *begun.shape), (0, 1), (3, 2)
+        )
+        code = np.where((code[..., BEGIN, :] > begun[..., None])[..., None, :], code, 0)
+        return code[..., code.any(axis=(0, 1, 2))]
+
     def first_free(self, due: Times) -> Times:
         """When code begins that is due in a cycle; it waits for what was due before."""
         taken = [*self.others, *self.given]
-        begin = due
-        for _ in taken:
-            before = begin
-            for earlier, start, end in taken:
-                waits = (earlier <= due) & (start <= begin) & (begin < end + self.gap)
-                begin = np.where(waits & (start < end), end + self.gap, begin)
+        if not taken:
+            return due
+        earlier, start, end = (np.stack(of) for of in zip(*taken, strict=True))
+        held, begin = (earlier <= due) & (start < end), due
+        while True:
+            waits = held & (start <= begin) & (begin < end + self.gap)
+            before, begin = begin, np.where(waits, end + self.gap, begin).max(axis=0)
             if (begin == before).all():
-                break
-        return begin
+                return begin
 
     def take(self, pieces: Sequence[Piece]) -> list[Times]:
         """When pieces of code begin: on each PE in the order in which they are due, but the

@@ -89,6 +89,7 @@ fn follow(line: &Line, most: i64, enough: i64) -> Result<Timing, Failure> {
     run(
         line,
         calls,
+        None,
         Budget {
             most,
             enough,
