@@ -113,7 +113,8 @@ class CallStream:
             if self.processor is not None:
                 length = np.where(sends_first(self.plan, use), call.costs.length, 0)
                 begins, stall = self.processor.sends(left, length, self.told)
-                depth = depth + begins - left
+                keeps = _by_call_back(self.plan, use, call.costs)  # what waits does so to its end
+                depth = np.where(keeps, depth, depth + begins - left)
             part = _part(self, position, use, call.costs, ready, depth, stall)
             over = self._over(position, use, part)
             reached = over + code.next_phase
@@ -197,9 +198,9 @@ class CallStream:
         self.by_code = ~ends.by_task
         if self.processor is not None:
             self.processor.coming = [(first, beyond) for first, beyond in ends.comes]
-        if self.processor is not None and part.costs.maps:
-            combines = combining(self.plan, use)
-            self.processor.hold(part.begun, part.begun, np.where(combines, ends.over, part.begun))
+        if self.processor is not None:
+            keeps, gap = _by_call_back(self.plan, use, part.costs), self.processor.gap
+            self.processor.hold(part.begun, part.begun, np.where(keeps, ends.over - gap, 0))
         if self.processor is not None and (np.stack(ends.due) >= 0).any():
             ends = self._between(position, use, part, ends)
         over = ends.over + self.calls.to_end(use) * ends.by_task
@@ -374,6 +375,11 @@ def _costs(call_stream: CallStream, position: int, use: Use, costs: Costs) -> Co
         shared=True,
         control_load=2 * costs.load + costs.issue if late else 0,
     )
+
+
+def _by_call_back(plan: ProgramPlan, use: Use, costs: Costs) -> Mask:
+    """The PEs whose code combines vectors itself, and so keeps the processor to the end."""
+    return combining(plan, use) & costs.maps
 
 
 def _by_control(part: Part) -> Times:
