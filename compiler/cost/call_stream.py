@@ -200,7 +200,8 @@ class CallStream:
             self.processor.coming = [(first, beyond) for first, beyond in ends.comes]
         if self.processor is not None:
             keeps, gap = _by_call_back(self.plan, use, part.costs), self.processor.gap
-            self.processor.hold(part.begun, part.begun, np.where(keeps, ends.over - gap, 0))
+            until = np.where(keeps, ends.over - gap, 0)
+            self.processor.hold(np.zeros_like(until), part.begun, until)
         if self.processor is not None and (np.stack(ends.due) >= 0).any():
             ends = self._between(position, use, part, ends)
         over = ends.over + self.calls.to_end(use) * ends.by_task

@@ -214,7 +214,7 @@ def _reduce(part: Part, pattern: ReducePhase, ends: Ends) -> None:
         due[0][rows, at] = [run.due[rank][0] for rank in own]
         due[1][rows, at] = [run.due[rank][1] for rank in own]
         for way in ways:
-            left = _control(run, way.source) + run.costs.send_start + run.costs.ramp_up
+            left = _left(part, _control(run, way.source) - 1)
             if pattern.bypass and way.destination == 0:  # from the end to the root
                 way_back = range(pattern.bypass + 1)
                 torn[way.color][rows, list(way_back)] = [left + hop * hops for hops in way_back]
@@ -268,6 +268,13 @@ def _sent(part: Part, issued: int) -> tuple[int, bool]:
         return issued + part.costs.code.control_sent, False
     moves = issued + part.costs.code.returns
     return part.costs.after(moves, moves).time, True
+
+
+def _left(part: Part, issued: int) -> int:
+    """When the control wavelet of a tree that is issued in a cycle is in its router: it goes at
+    once if nobody waits for it, else behind the task."""
+    costs = part.costs
+    return issued + (1 if part.quick else costs.code.returns) + costs.send_start + costs.ramp_up
 
 
 def _exchange(part: Part, pattern: StepsPhase, ends: Ends) -> None:
@@ -335,7 +342,7 @@ def _broadcast(part: Part, pattern: BroadcastPhase) -> Ends:
         ends.over[at], ends.by_task[at] = _sent(part, sent)
         ends.due[1][at] = control.time - costs.task
     # right behind the last element, where that has been held up on its way
-    left = sent + 1 + costs.send_start + costs.ramp_up
+    left = _left(part, sent)
     torn = np.maximum(left + costs.hop * distances, end + 1 - costs.ramp_down)
     torn[at] = left
     ends.torn = dict.fromkeys(ends.torn, torn)
