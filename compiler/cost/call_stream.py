@@ -118,7 +118,9 @@ class CallStream:
             part = _part(self, position, use, call.costs, ready, depth, stall)
             over = self._over(position, use, part)
             reached = over + code.next_phase
-            depth = code.returns + code.jump * self.by_code
+            # where steps end, returns from several places meet
+            meets = self.by_code & (self.plan.phase(use).exchange is not None)
+            depth = code.returns + code.jump * meets
         return over if uses else self._through(call)
 
     def _begun(self, position: int, reached: Times, depth: Times) -> tuple[Times, Mask]:
@@ -232,22 +234,25 @@ class CallStream:
         return due + task
 
     def _told_of_end(self, due: Times, length: Times, teardowns: list[Piece]) -> Times:
-        """When a part is over whose last task is due in a cycle. Tasks that tell of earlier
-        teardowns run before; the others wait for what begins behind the end."""
+        """When a part is over whose last task is due in a cycle. Tasks that tell of teardowns till
+        then run before; the others wait for what begins behind the end."""
         assert self.processor is not None, "one that has no others beside it does not wait"
         self.due = due
         ended = self.plan.target.code.missing * self.calls.joined
         task = Piece(due, length + ended, np.ones_like(due, dtype=np.bool_))
-        begin, *begun = self.processor.would_take([task, *self.told, *teardowns])
-        first = [handler < begin for handler in begun[len(self.told) :]]
-        earlier = [
-            replace(piece, on=piece.on & before)
-            for piece, before in zip(teardowns, first, strict=True)
-        ]
-        pieces = [task, *self.told, *earlier]
+        handlers = [*self.told, *teardowns]
+        begin, *begun = self.processor.would_take([task, *handlers])
+        earlier = [handler < begin for handler in begun]
         self.told = [
-            replace(piece, on=piece.on & ~before)
-            for piece, before in zip(teardowns, first, strict=True)
+            replace(piece, on=piece.on & ~first)
+            for piece, first in zip(handlers, earlier, strict=True)
+        ]
+        pieces = [
+            task,
+            *(
+                replace(piece, on=piece.on & first)
+                for piece, first in zip(handlers, earlier, strict=True)
+            ),
         ]
         return self.processor.take(pieces)[0] + length
 

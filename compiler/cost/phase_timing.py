@@ -226,13 +226,20 @@ def _reduce(part: Part, pattern: ReducePhase, ends: Ends) -> None:
 
 def _torn_at(run: LineRun, way: Passage, left: int) -> dict[int, int]:
     """When the control wavelet behind a vector, which is in the router of its PE at `left`, leaves
-    each router on its way: behind the vector, where that waits for a router or its receiver."""
+    each router on its way: behind the vector, where that waits for a router or its receiver, and
+    where the routers up to one that opens later have no room for all of it."""
     costs, found = run.costs, dict[int, int]()
     first = run.sent(way.source) + costs.ramp_up
     for router in range(way.source, way.destination - 1, -1):
         hops, behind = way.source - router, router - way.destination
         first = max(first + costs.hop * (hops > 0), run.opens[router].get(way.color, 0) + 1)
         found[router] = max(left + costs.hop * hops, first + costs.length)
+        for nearer in range(way.destination, router):
+            between = router - nearer - 1  # one that is torn down takes nothing
+            waits = costs.length - costs.router_queue * between
+            if waits >= 0:
+                opened = run.opens[nearer].get(way.color, 0)
+                found[router] = max(found[router], opened - 1 + waits + costs.hop * between)
         room = costs.input_queue + costs.router_queue * behind
         if room < costs.length:
             on_its_way = max(room, costs.ramp_down + costs.hop * behind)
@@ -345,9 +352,35 @@ def _broadcast(part: Part, pattern: BroadcastPhase) -> Ends:
     left = _left(part, sent)
     torn = np.maximum(left + costs.hop * distances, end + 1 - costs.ramp_down)
     torn[at] = left
+    if part.torn_down:
+        torn = np.maximum(torn, _let_on(costs, begun, at))
     ends.torn = dict.fromkeys(ends.torn, torn)
     ends.comes = of_multicast(part.stall, start, end, copies, at)
     return ends
+
+
+def _let_on(costs: Costs, opened: Times, root: tuple[int, int]) -> Times:
+    """When a multicast's control wavelet can leave each router at the earliest: routers that are
+    torn down take nothing, and those before one that opens later may have no room for all."""
+    never = np.iinfo(np.int64).min // 2
+    found, opens, between = np.full_like(opened, never), opened, 0
+    while costs.length >= costs.router_queue * between and (opens > never).any():
+        opens = _beyond(opens, root, never)
+        waits = costs.length - costs.router_queue * between
+        found = np.maximum(found, opens - 1 + waits + costs.hop * between)
+        between += 1
+    return found
+
+
+def _beyond(of: Times, root: tuple[int, int], none: int) -> Times:
+    """By router, the most of those to which a multicast goes on from there."""
+    x, y = root
+    found = np.full_like(of, none)
+    found[:, y:-1] = of[:, y + 1 :]
+    found[:, 1 : y + 1] = np.maximum(found[:, 1 : y + 1], of[:, :y])
+    found[x:-1, y] = np.maximum(found[x:-1, y], of[x + 1 :, y])
+    found[1 : x + 1, y] = np.maximum(found[1 : x + 1, y], of[:x, y])
+    return found
 
 
 def _held_up(costs: Costs, copies: Times, distances: Times, sides: Times) -> Times:
