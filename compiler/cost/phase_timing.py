@@ -323,8 +323,9 @@ def _broadcast(part: Part, pattern: BroadcastPhase) -> Ends:
     at = (pattern.x, pattern.y)
     root = Place(int(begun[at]), int(part.depth[at]))
     first = costs.returned(root, costs.issued(root, "send"))
-    way = begun.copy() if part.torn_down else np.zeros_like(begun)
-    way[at] = first + costs.send_start + costs.ramp_up
+    # what a router hands on goes to all sides at once, when all of them take it
+    way = np.maximum(begun, _beyond(begun, at, 0) - 1) if part.torn_down else np.zeros_like(begun)
+    way[at] = max(first + costs.send_start + costs.ramp_up, int(way[at]))
     row = way[:, pattern.y : pattern.y + 1]
     row[:] = _onward(row, pattern.x, costs.hop)
     way = _onward(way.T, pattern.y, costs.hop).T

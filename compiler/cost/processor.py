@@ -132,15 +132,22 @@ class Processor:
         return list(begun)
 
     def _early(self, handlers: Sequence[Piece], left: Sequence[Mask], due: Times) -> list[Mask]:
-        """Where handlers that are left go before a task that is due in a cycle."""
-        early: list[Mask] = []
-        for piece, on in zip(handlers, left, strict=True):
-            waits = self.first_free(due)
-            for before, first in zip(handlers, early, strict=False):
-                behind = self._ended(waits, before.length) + self.gap
-                waits = np.where(first & (before.due <= waits), behind, waits)
-            early.append(on & (piece.due <= waits + ALSO_FIRST))
-        return early
+        """Where handlers that are left go before a task that is due in a cycle: each that is due
+        when the task could begin puts it off."""
+        if not handlers:
+            return []
+        waits = self.first_free(due)
+        dues = np.stack([np.broadcast_to(piece.due, due.shape) for piece in handlers])
+        lengths = np.stack([piece.length for piece in handlers])
+        early = np.zeros(dues.shape, dtype=np.bool_)
+        for one in np.argsort(dues, axis=0, kind="stable")[:, None]:
+            when, length, on = (
+                np.take_along_axis(of, one, axis=0)[0] for of in (dues, lengths, np.stack(left))
+            )
+            first = on & (when <= waits + ALSO_FIRST)
+            waits = np.where(first, self._ended(waits, length) + self.gap, waits)
+            np.put_along_axis(early, one, first[None], axis=0)
+        return list(early)
 
     def _ended(self, begin: Times, length: Times) -> Times:
         """When code ends that begins in a cycle: elements that come meanwhile go before it."""
