@@ -111,10 +111,10 @@ class CallStream:
             self.told = [replace(piece, on=piece.on & ~waits) for piece in self.told]
             depth = np.where(waits, code.returns, depth)
             if self.processor is not None:
-                length = np.where(sends_first(self.plan, use), call.costs.length, 0)
+                only_sends = sends_first(self.plan, use)
+                length = np.where(only_sends, call.costs.length, 0)
                 begins, stall = self.processor.sends(left, length, self.told)
-                keeps = _by_call_back(self.plan, use, call.costs)  # what waits does so to its end
-                depth = np.where(keeps, depth, depth + begins - left)
+                depth = np.where(only_sends, depth + begins - left, depth)
             part = _part(self, position, use, call.costs, ready, depth, stall)
             over = self._over(position, use, part)
             reached = over + code.next_phase
