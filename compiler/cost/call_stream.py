@@ -291,10 +291,7 @@ class CallStream:
     def _begins_between(self, position: int, ends: Ends, task: Piece) -> Times:
         """When a task between operations begins: behind the handlers of teardowns till then."""
         assert self.processor is not None, "one that has no others beside it does not wait"
-        torn = [
-            replace(piece, on=piece.on & (piece.due <= task.due))
-            for piece in self._teardowns(position, ends)
-        ]
+        torn = self._teardowns(position, ends)
         begin = self.processor.would_take([task, *self.told, *torn])[0]
         return np.where(task.on, begin, task.due)
 
