@@ -56,6 +56,19 @@ class Switched:
     routers: Routers
 
 
+@dataclass(frozen=True)
+class Begun:
+    """A phase that PEs have come to: when they have set their routers, which of them have waited
+    for a teardown, and from when on the task runs that begins it there; the handlers that ran
+    before, each from when to when, and those that are left."""
+
+    at: Times
+    waits: Mask
+    task: Times
+    handlers: tuple[tuple[Times, Times], ...]
+    told: tuple[Piece, ...]
+
+
 @dataclass
 class CallStream:
     """`switching` is by how many cycles setting routers has put off the last PE's beginnings.
@@ -97,7 +110,8 @@ class CallStream:
         code, depth = self.plan.target.code, call.depth
         uses = list(self.plan.uses_of(call.index))
         for position, use in uses:
-            begun, waits = self._begun(position, reached, depth)
+            entry = self._begun(position, reached, depth)
+            begun, waits = entry.at, entry.waits
             self.switching += int(begun.max() - reached.max())
             ready = begun + self.loads[position]
             stall = Stall(np.zeros_like(ready), np.zeros_like(ready))
@@ -107,8 +121,10 @@ class CallStream:
                 if position != uses[0][0]:
                     stops = np.where(waits, self._stopped(reached, depth), left)
                     self.processor.hold(self.due, over, stops)
-                self.processor.hold(begun, begun, np.where(waits, first, begun))
-            self.told = [replace(piece, on=piece.on & ~waits) for piece in self.told]
+                for handler, end in entry.handlers:
+                    self.processor.handle(handler, end)
+                self.processor.hold(entry.task, entry.task, np.where(waits, first, entry.task))
+            self.told = list(entry.told)
             depth = np.where(waits, code.returns, depth)
             if self.processor is not None:
                 only_sends = sends_first(self.plan, use)
@@ -123,33 +139,37 @@ class CallStream:
             depth = code.returns + code.jump * meets
         return over if uses else self._through(call)
 
-    def _begun(self, position: int, reached: Times, depth: Times) -> tuple[Times, Mask]:
-        """When PEs that have come to a phase have set their routers, and which of them have waited
-        for a teardown."""
+    def _begun(self, position: int, reached: Times, depth: Times) -> Begun:
+        """What becomes of PEs that have come to a phase."""
         switched, waits = self.switched[position], np.zeros_like(reached, dtype=np.bool_)
         if not switched.colors:
-            return reached.copy(), waits
+            return Begun(reached.copy(), waits, reached, (), tuple(self.told))
         code = self.plan.target.code
         used = {k: mask for mask, (_, k) in zip(switched.used, switched.colors, strict=True)}
         for piece in self.told:
             waits |= piece.on & used.get(piece.color, waits)
-        begun = reached + code.awaited
+        begun = runs = reached + code.awaited
+        handlers, told = list[tuple[Times, Times]](), self.told
         if waits.any():
-            due = self._handled(used, self._stopped(reached, depth))
+            due, handlers, told = self._handled(used, waits, self._stopped(reached, depth))
             runs = due if self.processor is None else self.processor.first_free(due)
             before = sum(bool(one.colors) for one in self.switched[:position])
             started = self.calls.started(before) + code.other_use * self.asked
             begun = np.where(waits, runs + started, begun)
-        return begun + self.calls.opened(switched.routers), waits
+        begun = begun + self.calls.opened(switched.routers)
+        return Begun(begun, waits, runs, tuple(handlers), tuple(told))
 
     def _stopped(self, reached: Times, depth: Times) -> Times:
         """When the code has returned of PEs that have come to a phase and wait for a teardown."""
         code = self.plan.target.code
         return reached + code.waits + code.frame + np.maximum(depth - code.returns, 0)
 
-    def _handled(self, used: dict[int, Mask], free: Times) -> Times:
+    def _handled(
+        self, used: dict[int, Mask], waits: Mask, free: Times
+    ) -> tuple[Times, list[tuple[Times, Times]], list[Piece]]:
         """When the task may begin that the handlers of the colors that a phase uses activate, on
-        PEs that are free from some cycle on: behind these, and those that are due till then."""
+        PEs that wait for them and are free from some cycle on: behind these, and those that are due
+        till then. When they run, and which are left."""
         code, gap = self.plan.target.code, self.plan.target.cycles.engine.between_tasks
         due = np.stack([piece.due for piece in self.told])
         on = np.stack([piece.on for piece in self.told])
@@ -158,19 +178,23 @@ class CallStream:
         )
         order = np.argsort(due, axis=0, kind="stable")
         left = asked.sum(axis=0)
-        time = free + gap
+        time, handlers = free + gap, list[tuple[Times, Times]]()
+        remain = on.copy()
         for one in order[:, None]:
             when, here, awaited = (
                 np.take_along_axis(of, one, axis=0)[0] for of in (due, on, asked)
             )
-            here = here & ((left > 0) | (when <= time))
+            here = here & waits & ((left > 0) | (when <= time))
+            np.put_along_axis(remain, one, np.take_along_axis(remain, one, axis=0) & ~here, axis=0)
             begin = np.maximum(when, time)
             if self.processor is not None:
                 begin = self.processor.first_free(begin)
             left = left - awaited
             length = np.where(awaited & (left == 0), code.told_last, code.told)
             time = np.where(here, begin + length + gap, time)
-        return time
+            handlers.append((begin, np.where(here, begin + length, begin)))
+        told = [replace(piece, on=mask) for piece, mask in zip(self.told, remain, strict=True)]
+        return time, handlers, told
 
     def left_over(self, over: Times) -> list[Piece]:
         """The tasks that tell of teardowns and have not begun when the turn is over."""
@@ -299,9 +323,9 @@ class CallStream:
         """When the code that begins a call goes on behind it."""
         code = self.plan.target.code
         for position, use in self.plan.uses_of(call.index):
-            begun, waits = self._begun(position, call.reached, call.depth)
-            first = begun + self.loads[position] + code_of_start(self.plan, use, call.costs)
-            return np.where(waits, call.reached + code.waits, first)
+            entry = self._begun(position, call.reached, call.depth)
+            first = entry.at + self.loads[position] + code_of_start(self.plan, use, call.costs)
+            return np.where(entry.waits, call.reached + code.waits, first)
         return call.reached + code.ends
 
 

@@ -74,6 +74,11 @@ class Processor:
         """Code that was due in a cycle runs from here to there, whatever else is due."""
         self.given.append((due, begin, end))
 
+    def handle(self, begin: Times, end: Times) -> None:
+        """A handler of the system's runs from here to there."""
+        self.handled.append(len(self.given))
+        self.hold(np.full_like(begin, BEFORE_ALL), begin, end)
+
     def run(self, code: Stretches, without: Times) -> None:
         """Tasks have run, but for those that begin in a cycle."""
         for one in range(code.shape[-1]):
