@@ -11,19 +11,18 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from collc.cost.calls import Calls, Routers
+from collc.cost.calls import Calls
 from collc.cost.dispatch import Dispatch, combining, dispatches, sends_first
-from collc.cost.ends import Ends, Part, parts_of
+from collc.cost.ends import Ends, Part
 from collc.cost.operations import Costs, depth_of
-from collc.cost.phase_entry import code_of_start, places_of, work_of
+from collc.cost.phase_entry import code_of_start, work_of
 from collc.cost.phase_timing import ends_of
 from collc.cost.predict import Mask, Times
 from collc.cost.processor import Piece, Processor, Stall, Stretch, Work
 from collc.cost.register_loads import loads
 from collc.cost.stretches import last
+from collc.cost.switched import Begun, Switched, switched_of
 from collc.lowering.shared_phases import SharedPhase, is_quick, shared_of
-from collc.plan import ColorUse
-from collc.plan.configuration import is_switched
 from collc.plan.placement import received_colors, sent_colors
 from collc.plan.program import ProgramPlan, Use
 from collc.spec import ContractKind
@@ -44,29 +43,6 @@ class Call:
     costs: Costs
     reached: Times
     depth: Times
-
-
-@dataclass(frozen=True)
-class Switched:
-    """The colors that a phase finds torn down, by name and number; by PE: which its router has,
-    and what it sets."""
-
-    colors: tuple[tuple[str, int], ...]
-    used: tuple[Mask, ...]
-    routers: Routers
-
-
-@dataclass(frozen=True)
-class Begun:
-    """A phase that PEs have come to: when they have set their routers, which of them have waited
-    for a teardown, and from when on the task runs that begins it there; the handlers that ran
-    before, each from when to when, and those that are left."""
-
-    at: Times
-    waits: Mask
-    task: Times
-    handlers: tuple[tuple[Times, Times], ...]
-    told: tuple[Piece, ...]
 
 
 @dataclass
@@ -340,7 +316,7 @@ def call_stream_of(
         Calls(plan, turns, joined),
         shared,
         loads(plan, shared),
-        [_switched(plan, use) for use in plan.uses],
+        [switched_of(plan, use) for use in plan.uses],
         dispatches(plan, shared),
     )
 
@@ -413,32 +389,3 @@ def _by_control(part: Part) -> Times:
     """What the task takes that sends the control wavelet that ends a part."""
     code = part.costs.code
     return part.dispatch[1] + code.control + part.costs.control_load + code.control_sent
-
-
-def _switched(plan: ProgramPlan, use: Use) -> Switched:
-    """What a use finds torn down."""
-    grid = plan.plans[use.collective].collective.grid
-    phase = plan.phase(use)
-    shape = (grid.whole.width, grid.whole.height)
-    of_use = ((name, plan.colors[k]) for name, k in use.positions)
-    colors = tuple((name, color.number) for name, color in of_use if color.torn_down)
-    names = [name for name, _ in colors]
-    used = [np.zeros(shape, dtype=np.bool_) for _ in names]
-    counts = np.zeros((*shape, 4), dtype=np.int64)  # arrays, outputs, switched, moving
-    changing = {name for name, k in use.positions if name in names and is_switched(plan, k)}
-    for count, *parts in zip(*(parts_of(grid, of) for of in (counts, *used)), strict=True):
-        for region, number in phase.regions if names else ():
-            places = places_of(phase, region)
-            for color in phase.roles[number].colors:
-                if color.color in names:
-                    parts[names.index(color.color)][places] = True
-                    count[places] += _counted(color, color.color in changing)
-    torn: Times = np.sum(used, axis=0, dtype=np.int64) if names else counts[..., 0]
-    return Switched(colors, tuple(used), Routers(torn, *np.moveaxis(counts, -1, 0)))
-
-
-def _counted(use: ColorUse, switched: bool) -> tuple[int, int, int, int]:
-    """What a router adds to `Routers`, but for itself."""
-    outputs = len(use.positions[0].send)
-    several = outputs > 1
-    return several, outputs * several, switched, len(use.positions) > 1

@@ -14,14 +14,23 @@ import numpy as np
 from collc.base.grids import Grid
 from collc.base.paths import Path
 from collc.checks.vector_order import Passage, passages
-from collc.cost.arrivals import never, of_multicast, with_lines
-from collc.cost.ends import Ends, Part, parts_of
+from collc.cost.arrivals import never, with_lines
+from collc.cost.ends import (
+    Ends,
+    Part,
+    control_leaves,
+    ended_by_control,
+    idle,
+    no_code,
+    parts_of,
+)
 from collc.cost.exchange import run_exchange
 from collc.cost.line import LineRun, run_line
-from collc.cost.operations import Costs, Place
+from collc.cost.multicast_timing import multicast
+from collc.cost.operations import Place
 from collc.cost.predict import Times, lines_of, ranks_with_vectors
 from collc.cost.processor import Stall
-from collc.cost.stretches import TIMES, later, together
+from collc.cost.stretches import later, together
 from collc.plan import BY_WAVELET, Advance
 from collc.plan.placement import roles_of_ranks
 from collc.plan.program import ProgramPlan, Use
@@ -32,11 +41,11 @@ from collc.spec.exchange import StepsPhase
 
 def ends_of(plan: ProgramPlan, use: Use, whole: Part) -> Ends:
     """Evaluate a phase on every part of the grid that has it; parts that begin alike are alike."""
-    ends = _idle(whole)
+    ends = idle(whole)
     grid = plan.plans[use.collective].collective.grid
     known: dict[bytes, Ends] = {}
     stall = whole.stall
-    others = _no_code(whole.begun) if whole.others is None else whole.others
+    others = no_code(whole.begun) if whole.others is None else whole.others
     given = (whole.begun, whole.depth, others, stall.behind, stall.cycles, *whole.late)
     comes, code = list[Times](), list[Times]()
     arrays = (ends.over, ends.by_task, ends.long, *ends.due, *ends.torn.values())
@@ -78,11 +87,6 @@ def ends_of(plan: ProgramPlan, use: Use, whole: Part) -> Ends:
     return ends
 
 
-def _no_code(like: Times) -> Times:
-    """That no PE runs any."""
-    return np.zeros((*like.shape, TIMES, 0), dtype=np.int64)
-
-
 def _code_of_parts(grid: Grid, of_parts: list[Times], whole: Times) -> Times:
     """The code of all parts of a grid."""
     all_of = together(of_parts)
@@ -106,7 +110,7 @@ def _comes_of_parts(grid: Grid, of_parts: list[Times], whole: Times) -> Times:
 def _ends_of_part(plan: ProgramPlan, use: Use, part: Part) -> Ends:
     phase, pattern = part.phase, plan.phase(use).pattern
     if isinstance(pattern, BroadcastPhase):
-        return _broadcast(part, pattern)
+        return multicast(part, pattern)
     shape = part.begun.shape
     if phase.path is not None:
         x, y = phase.path.x, phase.path.y
@@ -117,7 +121,7 @@ def _ends_of_part(plan: ProgramPlan, use: Use, part: Part) -> Ends:
         part = replace(
             part, begun=begun, depth=depth, late=(stored, sent), stall=stall, others=others
         )
-    ends = _idle(part)
+    ends = idle(part)
     if isinstance(pattern, StepsPhase):
         _exchange(part, pattern, ends)
     else:
@@ -125,23 +129,6 @@ def _ends_of_part(plan: ProgramPlan, use: Use, part: Part) -> Ends:
     if part.restores:
         _negate_back(part, pattern, ends)
     return ends if phase.path is None else _folded(phase.path, shape, ends)
-
-
-def _idle(part: Part) -> Ends:
-    """PEs without a part run through it; no router has been used."""
-    costs, code = part.costs, part.costs.code
-    through = code.ends + part.depth - code.returns + code.frame + costs.between
-    over = part.begun + through + costs.task - costs.dispatch
-    colors = {use.color for role in part.phase.roles for use in role.colors}
-    return Ends(
-        over,
-        np.ones(over.shape, dtype=np.bool_),
-        {color: part.begun.copy() for color in sorted(colors)},
-        (np.full_like(part.begun, -1), np.full_like(part.begun, -1)),
-        np.zeros_like(part.begun),
-        never(part.begun.shape),
-        _no_code(part.begun),
-    )
 
 
 def _negate_back(part: Part, pattern: ReducePhase | StepsPhase, ends: Ends) -> None:
@@ -214,7 +201,7 @@ def _reduce(part: Part, pattern: ReducePhase, ends: Ends) -> None:
         due[0][rows, at] = [run.due[rank][0] for rank in own]
         due[1][rows, at] = [run.due[rank][1] for rank in own]
         for way in ways:
-            left = _left(part, _control(run, way.source) - 1)
+            left = control_leaves(part, _control(run, way.source) - 1)
             if pattern.bypass and way.destination == 0:  # from the end to the root
                 way_back = range(pattern.bypass + 1)
                 torn[way.color][rows, list(way_back)] = [left + hop * hops for hops in way_back]
@@ -265,23 +252,8 @@ def _end_of_rank(part: Part, run: LineRun, rank: int) -> tuple[int, bool]:
         by_code = run.after[rank].time
         return (by_code, False) if part.quick else (run.done[rank] - costs.dispatch, True)
     if last.sends and last.advance in BY_WAVELET:
-        return _sent(part, _control(run, rank) - 1)
+        return ended_by_control(part, _control(run, rank) - 1)
     return costs.after(run.end[rank], run.free[rank]).time, True
-
-
-def _sent(part: Part, issued: int) -> tuple[int, bool]:
-    """The same where a control wavelet that is issued in this cycle is the last of a part."""
-    if part.quick:
-        return issued + part.costs.code.control_sent, False
-    moves = issued + part.costs.code.returns
-    return part.costs.after(moves, moves).time, True
-
-
-def _left(part: Part, issued: int) -> int:
-    """When the control wavelet of a tree that is issued in a cycle is in its router: it goes at
-    once if nobody waits for it, else behind the task."""
-    costs = part.costs
-    return issued + (1 if part.quick else costs.code.returns) + costs.send_start + costs.ramp_up
 
 
 def _exchange(part: Part, pattern: StepsPhase, ends: Ends) -> None:
@@ -313,98 +285,3 @@ def _exchange(part: Part, pattern: StepsPhase, ends: Ends) -> None:
     else:
         over += costs.code.frame + costs.between + costs.task - costs.dispatch
     lines_of(ends.over, pattern)[:] = over
-
-
-def _broadcast(part: Part, pattern: BroadcastPhase) -> Ends:
-    """The vector goes along the root's row and then the columns, through routers that are open."""
-    costs, begun = part.costs, part.begun
-    x, y = np.indices(begun.shape)
-    distances = np.abs(x - pattern.x) + np.abs(y - pattern.y)
-    at = (pattern.x, pattern.y)
-    root = Place(int(begun[at]), int(part.depth[at]))
-    first = costs.returned(root, costs.issued(root, "send"))
-    # what a router hands on goes to all sides at once, when all of them take it
-    way = np.maximum(begun, _beyond(begun, at, 0) - 1) if part.torn_down else np.zeros_like(begun)
-    way[at] = max(first + costs.send_start + costs.ramp_up, int(way[at]))
-    row = way[:, pattern.y : pattern.y + 1]
-    row[:] = _onward(row, pattern.x, costs.hop)
-    way = _onward(way.T, pattern.y, costs.hop).T
-    issued = begun + costs.issued(Place(0, 0), "copy")
-    copies = issued + costs.receives
-    start = np.maximum(way + costs.ramp_down, copies)
-    start[at] = first
-    sides = np.sign(x - pattern.x) + 3 * np.sign(y - pattern.y)
-    end = np.maximum(start, _held_up(costs, copies, distances, sides)) + costs.length - 1
-    ends = _idle(part)
-    free = issued + part.depth
-    at_once = np.where(
-        start == copies, end + part.depth, np.maximum(free, end + 1 + costs.code.frame)
-    )
-    free = np.where(start < free, at_once, free)  # as `Costs.held`
-    free[at] = first
-    ends.over = np.maximum(end + 1 + costs.task - costs.dispatch, free + costs.between)
-    control = costs.after(int(end[at]), int(first))
-    sent = costs.issued(control, "control") + int(part.late[1][at])
-    ops = (op for role in part.phase.roles for op in role.ops)
-    if any(op.advance in BY_WAVELET for op in ops):
-        ends.over[at], ends.by_task[at] = _sent(part, sent)
-        ends.due[1][at] = control.time - costs.task
-    # right behind the last element, where that has been held up on its way
-    left = _left(part, sent)
-    torn = np.maximum(left + costs.hop * distances, end + 1 - costs.ramp_down)
-    torn[at] = left
-    if part.torn_down:
-        torn = np.maximum(torn, _let_on(costs, begun, at))
-    ends.torn = dict.fromkeys(ends.torn, torn)
-    ends.comes = of_multicast(part.stall, start, end, copies, at)
-    return ends
-
-
-def _let_on(costs: Costs, opened: Times, root: tuple[int, int]) -> Times:
-    """When a multicast's control wavelet can leave each router at the earliest: routers that are
-    torn down take nothing, and those before one that opens later may have no room for all."""
-    never = np.iinfo(np.int64).min // 2
-    found, opens, between = np.full_like(opened, never), opened, 0
-    while costs.length >= costs.router_queue * between and (opens > never).any():
-        opens = _beyond(opens, root, never)
-        waits = costs.length - costs.router_queue * between
-        found = np.maximum(found, opens - 1 + waits + costs.hop * between)
-        between += 1
-    return found
-
-
-def _beyond(of: Times, root: tuple[int, int], none: int) -> Times:
-    """By router, the most of those to which a multicast goes on from there."""
-    x, y = root
-    found = np.full_like(of, none)
-    found[:, y:-1] = of[:, y + 1 :]
-    found[:, 1 : y + 1] = np.maximum(found[:, 1 : y + 1], of[:, :y])
-    found[x:-1, y] = np.maximum(found[x:-1, y], of[x + 1 :, y])
-    found[1 : x + 1, y] = np.maximum(found[1 : x + 1, y], of[:x, y])
-    return found
-
-
-def _held_up(costs: Costs, copies: Times, distances: Times, sides: Times) -> Times:
-    """From when on the vector can pass at each PE without a stop, seen from those on its side that
-    begin late: what is before them waits in the routers up to there, what is behind comes later."""
-    found = np.zeros_like(copies)
-    for side in np.unique(sides):
-        there = sides == side
-        last = np.full(int(distances.max()) + 1, np.iinfo(np.int64).min // 2)
-        np.maximum.at(last, distances[there], copies[there])
-        at = np.arange(len(last))
-        beyond = at[None, :] - at[:, None]  # from a distance to that of a PE that begins late
-        room = costs.input_queue + costs.router_queue * np.maximum(beyond, 0)
-        late = np.where(room < costs.length, last[None, :] - room - np.minimum(beyond, 0), 0)
-        found[there] = late.max(axis=1)[distances[there]]
-    return found
-
-
-def _onward(way: Times, root: int, hop: int) -> Times:
-    """When the first element can leave routers on both sides of the root, along the first axis: not
-    before it has left the one before, nor before the router is open."""
-    found = way.copy()
-    for side in (found[root:], found[root::-1]):
-        steps = hop * np.arange(len(side))[:, None]
-        side[:] = np.maximum.accumulate(side - steps, axis=0) + steps
-    return found

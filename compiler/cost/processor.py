@@ -94,7 +94,8 @@ class Processor:
             np.array(taken, dtype=np.int64).reshape(-1, 3, *begun.shape), (0, 1), (3, 2)
         )
         code = np.where((code[..., BEGIN, :] > begun[..., None])[..., None, :], code, 0)
-        return code[..., code.any(axis=(0, 1, 2))]
+        some: Stretches = code[..., code.any(axis=(0, 1, 2))]
+        return some
 
     def first_free(self, due: Times) -> Times:
         """When code begins that is due in a cycle; it waits for what was due before."""
@@ -105,9 +106,10 @@ class Processor:
         held, begin = (earlier <= due) & (start < end), due
         while True:
             waits = held & (start <= begin) & (begin < end + self.gap)
-            before, begin = begin, np.where(waits, end + self.gap, begin).max(axis=0)
-            if (begin == before).all():
+            later: Times = np.where(waits, end + self.gap, begin).max(axis=0)
+            if (later == begin).all():
                 return begin
+            begin = later
 
     def take(self, pieces: Sequence[Piece]) -> list[Times]:
         """When pieces of code begin: on each PE in the order in which they are due, but the

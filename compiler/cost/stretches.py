@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from collc.plan.unrolled import Ints
 
@@ -17,9 +18,10 @@ TIMES = 3
 DUE, BEGIN, END = range(TIMES)
 
 
-def runs(code: Stretches) -> Ints:
+def runs(code: Stretches) -> npt.NDArray[np.bool_]:
     """Which of them there are, [..., stretch]."""
-    return code[..., BEGIN, :] < code[..., END, :]
+    found: npt.NDArray[np.bool_] = code[..., BEGIN, :] < code[..., END, :]
+    return found
 
 
 def later(code: Stretches, cycles: Ints) -> Stretches:
@@ -39,4 +41,5 @@ def together(of: Sequence[Stretches]) -> Stretches:
 def last(code: Stretches) -> Ints:
     """When the last one begins, -1 where there is none."""
     begins = np.where(runs(code), code[..., BEGIN, :], -1)
-    return begins.max(axis=-1, initial=-1)
+    found: Ints = begins.max(axis=-1, initial=-1)
+    return found
