@@ -12,7 +12,7 @@ pub struct Stretch {
 }
 
 /// Code of others, by PE, as it begins.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Others {
     of: Vec<VecDeque<Stretch>>,
     last: i64,
@@ -39,7 +39,15 @@ impl Others {
     }
 
     /// The end of what runs at a PE in a cycle, if something does; cycles do not go back.
+    #[inline]
     pub fn until(&mut self, pe: usize, now: i64) -> Option<i64> {
+        if self.are_over(now) {
+            return None;
+        }
+        self.running(pe, now)
+    }
+
+    fn running(&mut self, pe: usize, now: i64) -> Option<i64> {
         let of = self.of.get_mut(pe)?;
         while of.front().is_some_and(|one| one.end <= now) {
             of.pop_front();

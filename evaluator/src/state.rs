@@ -185,7 +185,7 @@ impl<'line> Evaluation<'line> {
             wakes: Wakes::new(wakes.collect(), now),
             seen: called.iter().map(|cycle| cycle - 1).collect(),
             network: Network::new(line),
-            others: Others::default(),
+            others: Others::new(Vec::new()),
             stretches: None,
             tasks: None,
         };
