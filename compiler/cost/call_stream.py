@@ -218,7 +218,9 @@ class CallStream:
             ends = replace(ends, torn={name: torn + late for name, torn in ends.torn.items()})
         if self.processor is None:
             return over
-        self.processor.run(ends.code, np.where(ends.by_task, -1, last(ends.code)))
+        # where no task is told of the end, the last one is the one that ends the part
+        until = np.where(ends.by_task, ends.over - gap, last(ends.code))
+        self.processor.run(ends.code, last(ends.code), until)
         by_code = np.where(last(ends.code) < 0, _by_control(part), over - late - last(ends.code))
         length = np.where(ends.by_task, self.calls.to_end(use), by_code)
         return self._told_of_end(over - length, length, self._teardowns(position, ends))

@@ -79,11 +79,11 @@ class Processor:
         self.handled.append(len(self.given))
         self.hold(np.full_like(begin, BEFORE_ALL), begin, end)
 
-    def run(self, code: Stretches, without: Times) -> None:
-        """Tasks have run, but for those that begin in a cycle."""
+    def run(self, code: Stretches, last: Times, end: Times) -> None:
+        """Tasks have run; the one that begins in the cycle `last` is over in another one."""
         for one in range(code.shape[-1]):
-            due, begin, end = (code[..., time, one] for time in (DUE, BEGIN, END))
-            self.hold(due, begin, np.where(begin == without, begin, end))
+            due, begin, over = (code[..., time, one] for time in (DUE, BEGIN, END))
+            self.hold(due, begin, np.where(begin == last, end, over))
 
     def beside(self, begun: Times, pieces: Sequence[Piece]) -> Stretches:
         """What runs beside an exchange that is called in a cycle: code of others, and these."""
