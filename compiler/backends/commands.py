@@ -1,7 +1,5 @@
 """Back ends that are two commands, one that compiles and one that runs a host script."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import sys

@@ -4,8 +4,6 @@ Stand-ins of fabsim's, which `fabsim shims` writes, are recognised by what they 
 the same names, and a run on them says nothing about the vendor's tools.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Mapping

@@ -4,8 +4,6 @@ Each question has a file in the user's cache folder, with a line for each answer
 of the question, of the compiler and of the simulator, so no answer is stale.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Processes that share the cores of this machine."""
 
-from __future__ import annotations
-
 import os
 
 

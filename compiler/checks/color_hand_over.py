@@ -5,8 +5,6 @@ A proof of reconfiguration that fails is about two collectives, one after the ot
 its colors, by symbol and number, and the phase that has a color after it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

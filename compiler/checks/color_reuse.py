@@ -3,8 +3,6 @@
 Phases that follow each other on a color either find it torn down, or set all its routers alike.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """CallStreams of a program, whose calls are in flight at the same time, have nothing in common."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import combinations
 

@@ -5,8 +5,6 @@ let a color pass in their last position do so for ever; tokens jump over them (`
 keeps the work near the number of vectors.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from dataclasses import dataclass, field
 

@@ -3,8 +3,6 @@
 Such a router would have to be opened for a phase by a PE that does not know when.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic, Span

@@ -1,7 +1,5 @@
 """Checks of a program: each collective by itself, then what they share."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations

@@ -1,7 +1,5 @@
 """Routers of a line that are done with, jumped over."""
 
-from __future__ import annotations
-
 
 def follow(skips: list[int], rank: int) -> int:
     """The first rank from `rank` down that skips no further, -1 beyond rank 0. `skips[r]` is r, or

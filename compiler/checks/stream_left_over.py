@@ -1,7 +1,5 @@
 """What a stream leaves behind on a line: PEs that wait, switches and filters in another state."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from collc.checks.stream_run import Line, Place

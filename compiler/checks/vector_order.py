@@ -4,8 +4,6 @@ On one color, the vectors that a router sees come from ever farther ranks. So of
 color, taken from the farthest rank on, the first one through a router is the last in time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """`collc build`: write the CSL of programs, or print a stage on the way to it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass

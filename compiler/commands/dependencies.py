@@ -1,7 +1,5 @@
 """What builds ask for: on what the emitted files depend, and a file that says all is well."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The option `-o DIRECTORY`, or another that names one, and writing there."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The sizes that `--over` gives: a parameter and its values."""
 
-from __future__ import annotations
-
 import re
 
 import click

@@ -1,7 +1,5 @@
 """`collc plot cycles | gap | best`: pictures, and the same as CSV."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator, Sequence
 from itertools import product

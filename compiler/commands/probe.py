@@ -1,7 +1,5 @@
 """`collc probe`: which rules of docs/machine.md hold on a tool, and what its cycles come to."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """`collc reproduce`: the numbers of the published sources."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

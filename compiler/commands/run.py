@@ -1,7 +1,5 @@
 """`collc run`: run the emitted CSL on fabsim."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence

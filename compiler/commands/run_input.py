@@ -1,7 +1,5 @@
 """What `collc run` gives the simulator beside the program: input from files, a trace, a report."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -1,7 +1,5 @@
 """`collc run --on`: one program on several back ends, and the table of what they make of it."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping

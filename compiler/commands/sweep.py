@@ -1,7 +1,5 @@
 """`collc sweep`: one file at many sizes, judged here or on a cluster."""
 
-from __future__ import annotations
-
 import csv
 import io
 import os

@@ -1,7 +1,5 @@
 """`collc tune`: the best plans by length, as a table, data, or a clause to paste."""
 
-from __future__ import annotations
-
 import csv
 import io
 import os

@@ -1,7 +1,5 @@
 """`collc view`: one page with the plan, what is predicted, and what a run did."""
 
-from __future__ import annotations
-
 import re
 import sys
 from dataclasses import replace

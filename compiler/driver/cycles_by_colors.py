@@ -1,7 +1,5 @@
 """Predicted cycles against the number of colors that a collective, or a program, may use."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 

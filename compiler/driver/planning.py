@@ -1,7 +1,5 @@
 """From a Spec to the plan of its program, which keeps all limits, and its prediction."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple

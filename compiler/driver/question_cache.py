@@ -1,7 +1,5 @@
 """What has been chosen and run for a question of `collc tune`, kept between runs."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from pathlib import Path
 

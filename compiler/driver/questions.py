@@ -1,7 +1,5 @@
 """A program whose steps are left open, for many lengths: what is chosen, and what it takes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

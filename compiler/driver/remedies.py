@@ -1,8 +1,6 @@
 """What helps a program that asks for more colors and queues than there are, or has some torn down
 that cannot be, found by trying."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from collc.base.diagnostics import Diagnostic

@@ -1,8 +1,6 @@
 """A collective whose phases cannot all have colors of their own within its limit: as a program of
 one call, whose phases share colors over time (D90)."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import NamedTuple
 

@@ -6,8 +6,6 @@ a choice by length, for other lengths. Each is elaborated like the file's own te
 had been unfolded yet, and raises `CollcError` like that.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

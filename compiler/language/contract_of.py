@@ -1,7 +1,5 @@
 """The contract of a collective, as its declaration says it; and what all collectives share."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

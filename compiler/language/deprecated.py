@@ -4,8 +4,6 @@ They are replaced before any name is looked up, so that nothing behind knows the
 one release after the one that brought the new spelling.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import TypeVar
 

@@ -4,8 +4,6 @@ Every alternative of a choice becomes a collective of its own, elaborated like o
 out for the longest vectors that the alternative is for.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 

@@ -1,8 +1,6 @@
 """What lines `each r, q where ... : slice E` of algorithms and of contracts have in common: the
 names around them, the ranks they are for, and the slices they speak of."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

@@ -4,8 +4,6 @@ In reading order: `elaborate` goes through the file; then target, parameters, gr
 program.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from functools import partial

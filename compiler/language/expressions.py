@@ -4,8 +4,6 @@ Division rounds down, `mod` has the sign of its right side, subtraction associat
 Expressions are at most `parser.MAX_DEPTH` deep, so the functions here may recurse.
 """
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The operation that a contract names."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from collc.language.problems import problem, suggest

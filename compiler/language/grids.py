@@ -1,7 +1,5 @@
 """Grids, their parts, and where on them a collective stands: `on last`, `on each row of pes`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from collc.base.grids import Grid, Lines, Site

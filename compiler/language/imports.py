@@ -7,8 +7,6 @@ in the sandboxes of build systems, the folder that it leads to counts as well. A
 import is read once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

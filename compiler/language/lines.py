@@ -1,7 +1,5 @@
 """The lines of a grid: which way ranks run, and where rank 0 is."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

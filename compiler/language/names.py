@@ -4,8 +4,6 @@ Takes declarations, makes tables of them; what a tree names is looked up here ev
 uses the tree.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache

@@ -7,8 +7,6 @@ stage finds out.
 Also called: Auto-Gen.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from math import isqrt
 

@@ -3,8 +3,6 @@
 The PEs of all ranks are computed at once. An order has to come to every PE of the grid once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 

@@ -4,8 +4,6 @@ The tokens are cut where a declaration begins, and every piece is parsed by itse
 in one declaration hides none in the next.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from functools import lru_cache

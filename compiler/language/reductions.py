@@ -1,7 +1,5 @@
 """A reduction: the trees on both sides of its root, or the one of a root bypass."""
 
-from __future__ import annotations
-
 from collc.language.declared_names import OPTIMAL
 from collc.language.forest import TooManyRanksError
 from collc.language.lines import Line

@@ -4,8 +4,6 @@ What a PE does depends on where the root is: behind it, before it, or the PE its
 these there is a collective with a fixed root, elaborated as if it were written out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 

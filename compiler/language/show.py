@@ -4,8 +4,6 @@
 same Spec again, but for the places.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial

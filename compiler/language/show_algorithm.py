@@ -1,7 +1,5 @@
 """Algorithms printed as the language would have them: every step and transfer written out."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from typing import TypeVar

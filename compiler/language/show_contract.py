@@ -1,7 +1,5 @@
 """Contracts of the user's own printed as the language would have them, each promise written out."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from collc.language.show_algorithm import cases_of

@@ -1,7 +1,5 @@
 """An operation of the user's own as a declaration of the language."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from collc.spec import OwnOperation

@@ -1,7 +1,5 @@
 """A tree as it would be declared."""
 
-from __future__ import annotations
-
 from collc.language.shapes import Children
 from collc.language.show_algorithm import values_of
 from collc.spec import Tree

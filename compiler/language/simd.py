@@ -1,7 +1,5 @@
 """`run ... in simd`: instructions take two wavelets of the fabric (D76)."""
 
-from __future__ import annotations
-
 from collc.base.diagnostics import Span
 from collc.language.problems import problem
 from collc.language.syntax import RunClause

@@ -1,7 +1,5 @@
 """Where steps act: along which lines, at which PEs."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from collc.base.diagnostics import Span

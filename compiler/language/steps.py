@@ -4,8 +4,6 @@ Whether trees and multicasts do what the contract promises is seen here by their
 algorithm does, the proof finds out (`collc.proof`).
 """
 
-from __future__ import annotations
-
 from collc.language.lines import Line
 from collc.language.problems import Problems, problem
 from collc.language.reductions import check_trees, reduction_of

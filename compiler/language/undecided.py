@@ -4,8 +4,6 @@ Nothing is chosen here. The places are found and checked, and become an `Undecid
 for them is put into the declaration: every choice is a program that could be written.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import lru_cache

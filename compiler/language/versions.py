@@ -1,7 +1,5 @@
 """Which version of the compiler a file asks for: `requires collc >= 0.2`."""
 
-from __future__ import annotations
-
 from collc.base.diagnostics import CollcError
 from collc.base.version import __version__
 from collc.language.problems import problem

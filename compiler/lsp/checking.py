@@ -1,8 +1,6 @@
 """The whole compiler beside the editor: proof, limits and prediction of a text, by `collc check` in
 a process of its own, which is ended when the text has changed."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json

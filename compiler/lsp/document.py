@@ -3,8 +3,6 @@
 Places are characters from the beginning of the text; texts need not be saved, nor parse.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The language server: the protocol's words on one side, `document` and `checking` on the other."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What the comments above a declaration say about it: its first sentence, and its other names."""
 
-from __future__ import annotations
-
 import re
 
 _OTHERS = re.compile(r"Also called: (.*?)\.(?: |$)")

@@ -1,7 +1,5 @@
 """The orders of ranks: which PE is rank 0, 1, 2, ..., and how far it is from one to the next."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """The page docs/patterns.md."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from collc.patterns.facts import PLANNED_LENGTH, PLANNED_ON, PROVED_ON, SHOWN_ON, Facts

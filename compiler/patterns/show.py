@@ -1,7 +1,5 @@
 """Patterns and orders: a table for a terminal, what is known of single ones, and plain data."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

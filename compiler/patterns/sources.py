@@ -1,7 +1,5 @@
 """Which patterns there are: read from the prelude and from the examples, listed nowhere else."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum

@@ -4,8 +4,6 @@ The timing probes leave some constants open. A program whose outcome changes wit
 nothing: no table is known to be the tool's.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 from collc.probe.fabsim import Fabsim

@@ -5,8 +5,6 @@ nothing about a limit that is far away. A reading falls while its limit rises, s
 looked up by halving.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 _HIGHEST = 4096  # hundredths of an element a cycle: more than any port lets through

@@ -1,7 +1,5 @@
 """The rules of docs/machine.md: their numbers, what they say, where they come from."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from importlib.resources import files

@@ -1,7 +1,5 @@
 """The whole survey: timing probes and their fit, then every rule, on one tool."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass

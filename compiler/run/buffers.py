@@ -4,8 +4,6 @@ Elements of a buffer may be apart (`x: f32[B] by 3`). What lies between is fille
 has to be the same behind it.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@ It knows nothing of transfers: for every rank, what is promised is combined from
 ranks that it names, in their order, and compared with what the schedule gives.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from collc.run.unordered_reference import in_any_order

@@ -1,7 +1,5 @@
 """Input of the caller's own for a run, instead of random vectors."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

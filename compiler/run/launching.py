@@ -4,8 +4,6 @@ fabsim gets the emitted text and nothing else. It is an optional part: without i
 built and carried to the vendor's tools, and asking for a run says what to install.
 """
 
-from __future__ import annotations
-
 import importlib
 import os
 import tempfile

@@ -1,7 +1,5 @@
 """Running a program on fabsim and judging all its rounds."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

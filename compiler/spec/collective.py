@@ -1,7 +1,5 @@
 """One collective with all that is said of it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 
 from collc.base.diagnostics import Span

@@ -1,7 +1,5 @@
 """What a program leaves to the compiler, and what that has chosen."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -9,8 +9,6 @@ Integers wrap around at their width. The smaller (larger) of two is the second i
 (larger), else the first.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

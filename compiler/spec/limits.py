@@ -1,7 +1,5 @@
 """What a collective may use, and what is expected of it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from collc.base.diagnostics import Span

@@ -1,7 +1,5 @@
 """A whole file: its parameters, its collectives, and what it runs of them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 from enum import Enum
 

@@ -6,8 +6,6 @@ is wrong with a worker itself (another compiler, say) is raised at once. Which e
 changes no verdict. Each is imported when it is asked for, since each is an extra.
 """
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait

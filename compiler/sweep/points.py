@@ -1,7 +1,5 @@
 """A point of a sweep: one program with all its parameters, and what came of it."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -9,8 +9,6 @@ Code is optimised before it runs, so pieces have no times of their own: those of
 programs are what fits the tasks and programs that were measured best (`tests/measuring`).
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache

@@ -3,8 +3,6 @@
 That all are named, and that each keeps its contract, a test finds out by proof.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ Every tree and every algorithm of the prelude that keeps the contract is there, 
 matter.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from math import prod

@@ -6,8 +6,6 @@ that have been combined where they belong go to everybody, or to the root. On a 
 are summed along the lines of one axis so that each rank has a slice, and those slices across.
 """
 
-from __future__ import annotations
-
 from collc.language.declared_names import OPTIMAL
 from collc.spec import Collective, ContractKind
 from collc.tuning.written import Piece, Pieces, Place, Use, broadcast, reduce, run

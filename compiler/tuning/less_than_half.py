@@ -1,7 +1,5 @@
 """A plan that is right although another one is predicted to take less than half the cycles."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic

@@ -1,7 +1,5 @@
 """An order that is not contiguous although a snake would take less time."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic

@@ -7,8 +7,6 @@ all transfers that are tried have at most `MOST_HOPS` hops together, which is wh
 takes its time for. Trees take no time, and are tried whatever the size.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property

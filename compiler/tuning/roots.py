@@ -1,7 +1,5 @@
 """Where along a line a sum should meet from which it is told to all: the roots that are tried."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import numpy as np

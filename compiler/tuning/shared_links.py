@@ -4,8 +4,6 @@ What is lost follows from what the link has to carry (`collc.tuning.link_load`);
 is a better plan is found out by predicting others (`collc.tuning.other_plans`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic

@@ -1,7 +1,5 @@
 """A choice as text and as data."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

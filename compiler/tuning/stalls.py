@@ -4,8 +4,6 @@ In a tree a vector may have to wait until the receiver has taken the one before,
 lets it pass. Some of that is there in every tree; what is said here is only what can be avoided.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

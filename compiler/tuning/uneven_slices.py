@@ -4,8 +4,6 @@ Where all slices are equal, registers go on from slice to slice by themselves, a
 one who has more.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """All that is right and could be better, as far as it costs cycles."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic

@@ -3,8 +3,6 @@
 All coordinates are those of the whole grid; the form is described in docs/viewer.md.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol

@@ -4,8 +4,6 @@ There WEST is the way back to the place before and EAST the way on to the next; 
 the side of a neighbor, or, where the path is not contiguous, that of the first router on the way.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from collc.base.paths import Path, Pe

@@ -1,7 +1,5 @@
 """Running a bundle under fabsim with a binary trace."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import tempfile

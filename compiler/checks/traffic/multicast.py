@@ -4,8 +4,6 @@ The vector is followed from its root over the grid, in which all but the first a
 column of each region are left out: between them a region does the same everywhere.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 

@@ -4,8 +4,6 @@ The sender's own router can be moved by the sending operation only if the receiv
 on some targets no position may change both sides.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import pairwise
 

@@ -5,8 +5,6 @@ and wait for nothing but their color, and for what the plan says they come behin
 is what it had at first, provided that nothing else is received over it.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Iterator
 from itertools import pairwise
