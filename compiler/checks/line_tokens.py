@@ -8,7 +8,7 @@ keeps the work near the number of vectors.
 from collections import deque
 from dataclasses import dataclass, field
 
-from collc.checks.router_skips import follow
+from collc.checks.vector_order import follow
 from collc.plan import (
     Advance,
     ColorUse,

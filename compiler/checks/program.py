@@ -4,22 +4,21 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 
-from collc.base.diagnostics import Diagnostic
+from collc.base.diagnostics import Diagnostic, Span
 from collc.checks import CHECKS, check_plan
 from collc.checks.budgets.dsr_ids import MEMCPY, in_turn
 from collc.checks.budgets.filters import filters_of_program
 from collc.checks.budgets.memory import has_free
-from collc.checks.color_reuse import turns
+from collc.checks.color_hand_over import turns
 from collc.checks.concurrent_streams import call_streams
 from collc.checks.counted import tasks_in_turn
-from collc.checks.noncontiguous_routes import gaps
 from collc.checks.resource_report import kept_by, left_beside
 from collc.checks.teardown import teardown
 from collc.plan import Phase, Plan
 from collc.plan.pe_masks import Mask, receiving, sending
 from collc.plan.placement import received_colors, sent_colors, switched_colors
 from collc.plan.program import ProgramPlan
-from collc.spec import Collective
+from collc.spec import Collective, Reconfigure
 
 _QUEUES = ("input_queues", "output_queues")
 
@@ -37,7 +36,7 @@ def check_program(plan: ProgramPlan) -> tuple[Diagnostic, ...]:
         if name not in PROGRAM_CHECKS
         for problem in check(_by_itself(one))
     )
-    noncontiguous = tuple(gaps(plan))
+    noncontiguous = tuple(_gaps(plan))
     if noncontiguous:
         return noncontiguous  # it is shared as if it did not gap
     apart = tuple(call_streams(plan))
@@ -223,3 +222,30 @@ PROGRAM_CHECKS: dict[str, Callable[[ProgramPlan], Iterator[Diagnostic]]] = {
     "memory": _memory,
     "nothing_torn_down": teardown,
 }
+
+
+def _gaps(plan: ProgramPlan) -> Iterator[Diagnostic]:
+    """C338: detours through routers of other PEs on colors that are torn down: such a router would
+    have to be opened for a phase by a PE that does not know when."""
+    for use in plan.uses:
+        detours = plan.phase(use).detours
+        torn = {name for name, k in use.positions if plan.colors[k].torn_down}
+        if any(detour.color in torn for detour in detours):
+            yield Diagnostic(
+                "C338",
+                f"`{plan.label(use)}` leads to PEs that are no neighbours on colors that are torn "
+                "down behind it",
+                plan.phase(use).pattern.span,
+                (_why(plan),),
+                "use a contiguous order, such as snake or hilbert",
+            )
+
+
+def _why(plan: ProgramPlan) -> tuple[Span, str]:
+    """What in the source has colors torn down."""
+    program = plan.program
+    if program.reconfigure is Reconfigure.TEARDOWN:
+        return program.span, "`reconfigure teardown` has all colors of this program torn down"
+    if program.colors_span is not None:
+        return program.colors_span, "within this limit colors alternate"
+    return program.span, "colors alternate in this program"

@@ -29,9 +29,9 @@ sizes each has been run.
 - *colors*: taken by the plan on {PLANNED_ON} PEs with {PLANNED_LENGTH} elements, and the fewest
   that suffice.
 - *P*: the numbers of PEs that it is made for.
-- *model*: the closed form of the cost model in cycles (`compiler/cost/closed_forms.py`), without
-  start-up; for other algorithms a message for each step, for compositions their parts. `collc cost`
-  predicts in detail.
+- *model*: the closed form of the cost model in cycles (`research/reproduce/closed_forms.py`),
+  without start-up; for other algorithms a message for each step, for compositions their parts.
+  `collc cost` predicts in detail.
 - *to the next rank*, *from the last to rank 0*: hops at most, on {SIDE} PEs or
   {SIDE} x {SIDE}.
 

@@ -20,9 +20,8 @@ from collc.schedule import Schedule, home_pe
 from collc.spec import Collective, ContractKind, RunStep, Undecided
 from collc.spec.exchange import StepsPhase
 from collc.target import Target
-from collc.tuning.candidates import plans
+from collc.tuning.candidates import commutes, plans
 from collc.tuning.decide import candidate_of, predicted
-from collc.tuning.roots import commutes
 from collc.tuning.written import Written, order
 
 MOST_RANKS = 64
