@@ -15,8 +15,6 @@ from multiprocessing import Pool
 from pathlib import Path
 from typing import Any, TypeVar
 
-from collc.base.workers import one_thread
-
 Work = TypeVar("Work")
 Answer = TypeVar("Answer")
 
@@ -109,3 +107,8 @@ def _parts() -> Iterator[Path]:
     ]
     for folder in sorted(folders):
         yield from (file for file in sorted(Path(folder).glob("*")) if file.is_file())
+
+
+def one_thread() -> None:
+    """What a worker begins with: its simulator leaves the other cores to the other workers."""
+    os.environ.setdefault("FABSIM_THREADS", "1")

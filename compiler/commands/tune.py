@@ -15,12 +15,10 @@ import click
 from rich.console import Console
 from rich.progress import track
 
-from collc.base.cache import on_all_cores
-from collc.base.workers import one_thread
+from collc.base.cache import on_all_cores, one_thread
 from collc.commands.output import WRONG_RUN, print_data
 from collc.commands.source import Source, reporting, source_options
-from collc.driver.question_cache import Remembered
-from collc.driver.questions import Question
+from collc.driver.questions import Question, Remembered
 from collc.run import RunError
 from collc.tuning.lengths import Row, crossing_of_plans, different, rows_of, sampled
 from collc.tuning.show import plan_as_data

@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 from collc.base.diagnostics import CollcError
 from collc.cost import Prediction
 from collc.cost.program import predict_program
-from collc.driver.planning import planned, planned_program
+from collc.driver.planning import planned, planned_program, time_multiplexed
 from collc.driver.proving import proved, proved_together
-from collc.driver.time_multiplexed import time_multiplexed
 from collc.lowering.reconfiguration import reconfiguration_bytes
 from collc.plan.program import ProgramPlan
 from collc.schedule import Schedule

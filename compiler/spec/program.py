@@ -4,9 +4,8 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from collc.base.diagnostics import Diagnostic, Span
-from collc.spec.collective import Collective, Origin
+from collc.spec.collective import Collective, Origin, Reserved, TimeStamps
 from collc.spec.contract import RunLength
-from collc.spec.limits import Reserved, TimeStamps
 from collc.spec.steps import BroadcastStep
 
 

@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from time import sleep
 from typing import Any
 
-from collc.base.workers import one_thread
+from collc.base.cache import one_thread
 from collc.sweep.points import Point, Verdict, judge
 
 TRIES = 4  # of a point whose worker dies
