@@ -11,11 +11,10 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
+from collc.language.declarations import Declarations, as_used, in_full, values_of
 from collc.language.each import (
-    as_used,
     check_required,
     check_slice,
-    in_full,
     ranks_are,
     ranks_of,
     refuse_first,
@@ -24,11 +23,10 @@ from collc.language.each import (
     slices_taken,
     with_locals,
 )
-from collc.language.expressions import Binding, Scope, number
-from collc.language.forest import bind
+from collc.language.expressions import Scope
 from collc.language.lines import Line
-from collc.language.problems import KnownProblemError, ProblemError, problem, suggest
-from collc.language.ranks import Array, Budget, RankScope, as_array, numbers_of
+from collc.language.problems import ProblemError, problem, suggest
+from collc.language.ranks import Array, RankScope, as_array, numbers_of
 from collc.language.syntax import ContractDecl, HeldDecl, OwnContractDecl, Word
 from collc.spec import Contract, ElementType, Operation, OwnOperation
 from collc.spec.custom_contract import Holdings, OwnContract
@@ -55,33 +53,17 @@ class _Slices:
         return self.only(np.lexsort((self.slice, self.whose, self.into, self.holder)))
 
 
-class Contracts:
-    """All contracts of a file; `broken` ones have been reported and are not looked at."""
-
-    def __init__(
-        self,
-        declared: Mapping[str, OwnContractDecl],
-        numbers: Mapping[str, Binding],
-        others: Mapping[str, str],
-        broken: frozenset[str],
-    ) -> None:
-        self.declared = declared
-        self._numbers = numbers
-        self._others = others
-        self._broken = broken
-        self._budget = Budget()
+@dataclass(eq=False)
+class Contracts(Declarations[OwnContractDecl]):
+    """All contracts of a file."""
 
     def with_promise(
         self, used: ContractDecl, contract: Contract, line: Line, axis: str, scope: Scope
     ) -> Contract:
         """The contract of a collective on a line with what it says; raises `ProblemError`."""
-        name = used.kind.text
-        if name in self._broken:
-            raise KnownProblemError
-        declaration = self.declared[name]
-        taken = min(1, len(declaration.parameters))
-        given = bind(declaration, used.arguments, taken, used.span)
-        values = ((line.length,) * taken) + tuple(number(one.value, scope) for one in given)
+        self.check_whole(used.kind)
+        declaration = self.declared[used.kind.text]
+        values = values_of(declaration, used.arguments, (line.length,), scope, used.span)
         try:
             own = self._worked_out(declaration, values, line, axis)
             _check_promise(declaration, own, contract)
@@ -93,10 +75,7 @@ class Contracts:
     def _worked_out(
         self, declaration: OwnContractDecl, values: tuple[int, ...], line: Line, axis: str
     ) -> OwnContract:
-        words = (word.text for word in declaration.parameters)
-        numbers = {**self._numbers, **dict(zip(words, values, strict=True))}
-        around = RankScope(numbers, {}, self._others, self._budget, {})
-        around = with_locals(declaration.locals, around)
+        around = with_locals(declaration.locals, self.scope_of(declaration, values))
         check_required(declaration, values, around)
         slices = slices_of(declaration, around)
         before, after = (

@@ -8,6 +8,7 @@ import numpy as np
 
 from collc.base.diagnostics import Span
 from collc.language import syntax
+from collc.language.declarations import in_full
 from collc.language.expressions import Binding
 from collc.language.problems import KnownProblemError, ProblemError, problem
 from collc.language.ranks import (
@@ -72,20 +73,6 @@ def check_required(
 _MADE_FOR = {  # of the prelude's: for which numbers they are, and what does the same for others
     "ring_reduce": "its root is one of the ranks, 0 to n - 1",
 }
-
-
-def in_full(declaration: AlgorithmDecl | OwnContractDecl, values: tuple[int, ...]) -> str:
-    """`butterfly(n = 9, G = 3)`."""
-    given = zip(declaration.parameters, values, strict=True)
-    inside = ", ".join(f"{word.text} = {value}" for word, value in given)
-    return f"{declaration.name.text}({inside})" if inside else declaration.name.text
-
-
-def as_used(declaration: AlgorithmDecl | OwnContractDecl, values: tuple[int, ...]) -> str:
-    """The same without the number of ranks, which its use fills in: `butterfly(G = 3)`."""
-    given = zip(declaration.parameters[1:], values[1:], strict=True)
-    inside = ", ".join(f"{word.text} = {value}" for word, value in given)
-    return f"{declaration.name.text}({inside})" if inside else declaration.name.text
 
 
 def slices_of(declaration: AlgorithmDecl | OwnContractDecl, around: RankScope) -> int:

@@ -85,7 +85,7 @@ def elaborate(
     others = {name: kind for kind, declared in kinds for name in declared}
     scope = Scope(numbers, others)
     broken = check_trees(names, problems, max(largest.max_width, largest.max_height))
-    forest = Forest(names.trees, numbers, broken)
+    forest = Forest(names.trees, numbers, dict.fromkeys(names.trees, "tree"), broken)
     unusable = check_algorithms(names, problems)
     algorithms = Algorithms(names.algorithms, numbers, others, unusable)
     orders = Orders(names.orders, numbers, others, check_orders(names, problems))

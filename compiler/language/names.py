@@ -11,6 +11,7 @@ from importlib.resources import files
 from typing import TypeVar
 
 from collc.language import syntax
+from collc.language.declarations import bind
 from collc.language.declared_names import ORDER_WORDS, TREE_WORDS, check_words, reserved
 from collc.language.expressions import (
     FUNCTIONS,
@@ -18,7 +19,6 @@ from collc.language.expressions import (
     check_function_call,
     unknown_function,
 )
-from collc.language.forest import bind
 from collc.language.names_of_algorithms import (
     Known,
     check_algorithm,

@@ -84,11 +84,11 @@ def _base_of(clause: ReduceClause) -> TreeUse:
         )
     base = use.arguments[0].value
     if isinstance(base, Call):
-        return TreeUse(base.name, base.arguments, base.span)
+        return TreeUse(base.name, base.arguments, span=base.span)
     if not isinstance(base, Name):
         message = f"{ROOT_BYPASS} takes a tree, and this is none"
         raise problem("C113", message, base.span, help=f"write {ROOT_BYPASS}(chain)")
-    return TreeUse(Word(base.text, base.span), (), base.span)
+    return TreeUse(Word(base.text, base.span), (), span=base.span)
 
 
 def _tree(use: TreeUse, ranks: int, around: StepContext) -> Tree:

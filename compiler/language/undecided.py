@@ -52,10 +52,10 @@ def opened(declaration: CollectiveDecl) -> CollectiveDecl:
     if not steps or any(_whole(clause) for clause in steps):
         return declaration
     span = steps[0].span
-    use = TreeUse(Word(AUTO, span), (), span)
+    use = TreeUse(Word(AUTO, span), (), span=span)
     rooted = declaration.contract.kind.text in {kind.value for kind in _ROOTED}
     root = _place_of(steps) if rooted else None
-    run = RunClause(None, use, root, None, None, span)
+    run = RunClause(None, use, root, None, None, span=span)
     kept = (clause for clause in declaration.clauses if not isinstance(clause, StepClause))
     return replace(declaration, clauses=(*kept, run))
 
@@ -66,7 +66,7 @@ def _place_of(steps: Sequence[StepClause]) -> PeDecl | Expression | None:
     if not reductions:
         only = steps[0]
         return only.to if isinstance(only, ReduceClause) else only.root
-    zero = Number(0, steps[0].span)
+    zero = Number(0, span=steps[0].span)
     ends: dict[bool, Expression] = {True: zero, False: zero}
     for step in reductions:
         if isinstance(step.to, PeDecl):
@@ -75,7 +75,7 @@ def _place_of(steps: Sequence[StepClause]) -> PeDecl | Expression | None:
             ends[step.lines.text.startswith("row")] = step.to
     if all(isinstance(end, Number) and end.value == 0 for end in ends.values()):
         return None
-    return PeDecl(ends[True], ends[False], steps[0].span)
+    return PeDecl(ends[True], ends[False], span=steps[0].span)
 
 
 @dataclass(frozen=True)
@@ -217,7 +217,7 @@ def _filled_clause(clause: Clause, left: Iterator[int]) -> Clause:
         upper = clause.upper and _filled_use(clause.upper, left)
         to = clause.to
         if to is not None and is_auto(to):
-            to = Number(next(left), to.span)
+            to = Number(next(left), span=to.span)
         return replace(clause, tree=tree, upper=upper, to=to)
     if isinstance(clause, RunClause):
         return replace(clause, algorithm=_filled_use(clause.algorithm, left))
@@ -230,7 +230,7 @@ def _filled_use(use: Use, left: Iterator[int]) -> Use:
         if isinstance(value, Call):
             return replace(argument, value=_filled_use(value, left))
         return (
-            replace(argument, value=Number(next(left), argument.span))
+            replace(argument, value=Number(next(left), span=argument.span))
             if is_auto(value)
             else argument
         )

@@ -51,17 +51,19 @@ class Use:
     @property
     def tree(self) -> TreeUse:
         """As syntax."""
-        return TreeUse(_word(self.name), self._arguments, NOWHERE)
+        return TreeUse(_word(self.name), self._arguments, span=NOWHERE)
 
     @property
     def _arguments(self) -> tuple[Argument, ...]:
-        given = [Argument(_word(name), _number(value), NOWHERE) for name, value in self.numbers]
+        given = [
+            Argument(_word(name), _number(value), span=NOWHERE) for name, value in self.numbers
+        ]
         if self.within is not None:
             inner = self.within
-            value: Expression = Name(inner.name, NOWHERE)
+            value: Expression = Name(inner.name, span=NOWHERE)
             if inner.numbers:
-                value = Call(_word(inner.name), inner._arguments, NOWHERE)
-            given.append(Argument(None, value, NOWHERE))
+                value = Call(_word(inner.name), inner._arguments, span=NOWHERE)
+            given.append(Argument(None, value, span=NOWHERE))
         return tuple(given)
 
 
@@ -123,18 +125,18 @@ def _joined(step: Clause) -> Clause:
 
 def order(name: str) -> Piece:
     """`order snake`."""
-    return Piece(f"order {name}", OrderClause((Use(name).tree,), NOWHERE))
+    return Piece(f"order {name}", OrderClause((Use(name).tree,), span=NOWHERE))
 
 
 def reduce(tree: Use, to: Place, along: str = "") -> Piece:
     """`reduce columns by chain to 0`."""
-    clause = ReduceClause(_lines(along), tree.tree, None, _place(to), NOWHERE)
+    clause = ReduceClause(_lines(along), tree.tree, None, _place(to), span=NOWHERE)
     return Piece(f"reduce {_by(along)}{tree.text} to {to}", clause)
 
 
 def broadcast(root: Place) -> Piece:
     """`broadcast from 0`."""
-    return Piece(f"broadcast from {root}", BroadcastClause(_place(root), NOWHERE))
+    return Piece(f"broadcast from {root}", BroadcastClause(_place(root), span=NOWHERE))
 
 
 def run(  # noqa: PLR0913 - a clause with all its words
@@ -153,7 +155,7 @@ def run(  # noqa: PLR0913 - a clause with all its words
     place = None if at is None else _place(at)
     slices = _word("slices") if on_slices else None
     taken = _word("simd") if simd else None
-    return Piece(text, RunClause(_lines(along), algorithm.tree, place, slices, taken, NOWHERE))
+    return Piece(text, RunClause(_lines(along), algorithm.tree, place, slices, taken, span=NOWHERE))
 
 
 def _by(along: str) -> str:
@@ -171,9 +173,9 @@ def _word(text: str) -> Word:
 def _place(at: Place) -> PeDecl | Expression:
     if isinstance(at, tuple):
         x, y = at
-        return PeDecl(_number(x), _number(y), NOWHERE)
+        return PeDecl(_number(x), _number(y), span=NOWHERE)
     return _number(at)
 
 
 def _number(value: int | str) -> Expression:
-    return Name(value, NOWHERE) if isinstance(value, str) else Number(value, NOWHERE)
+    return Name(value, span=NOWHERE) if isinstance(value, str) else Number(value, span=NOWHERE)
