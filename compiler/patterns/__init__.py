@@ -10,9 +10,8 @@ program), `facts` (contract, operand order, colors, steps, formula), `show` (tab
 from collc.patterns.facts import Facts, facts_of
 from collc.patterns.instances import Choice, instance, programs, uses
 from collc.patterns.orders import RankOrder, all_orders
-from collc.patterns.page import show_page
 from collc.patterns.search import Entry, Found, near, search
-from collc.patterns.show import as_data, order_as_data, show_details, show_table
+from collc.patterns.show import as_data, order_as_data, show_details, show_page, show_table
 from collc.patterns.sources import Kind, Pattern, all_patterns
 
 __all__ = [

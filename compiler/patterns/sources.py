@@ -1,5 +1,6 @@
 """Which patterns there are: read from the prelude and from the examples, listed nowhere else."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
@@ -22,7 +23,6 @@ from collc.language.syntax import (
     TreeDecl,
     TreeUse,
 )
-from collc.patterns.comments import above, first_sentence, other_names
 
 SIZES = frozenset("PWH")  # the parameters of examples that are numbers of PEs
 _LINES = ORDER_WORDS - {HILBERT}  # orders of the PEs of a line
@@ -180,3 +180,35 @@ def _written(expression: Expression, lines: list[str]) -> str:
     chosen[-1] = chosen[-1][: span.end_column - 1]
     chosen[0] = chosen[0][span.column - 1 :]
     return " ".join(" ".join(chosen).split())
+
+
+_OTHERS = re.compile(r"Also called: (.*?)\.(?: |$)")
+
+
+def above(lines: list[str]) -> list[str]:
+    """The comment that ends where these lines end."""
+    start = len(lines)
+    while start and lines[start - 1].startswith("//"):
+        start -= 1
+    return lines[start:]
+
+
+def first_sentence(comment: list[str]) -> str:
+    """The first sentence of the first paragraph of a comment."""
+    words: list[str] = []
+    for line in comment:
+        text = line.removeprefix("//").strip()
+        if not text:
+            break
+        words += text.split()
+    for index, word in enumerate(words):
+        if word.endswith(".") and word != "...":
+            return " ".join(words[: index + 1])
+    return " ".join(words)
+
+
+def other_names(comment: list[str]) -> tuple[str, ...]:
+    """The names behind "Also called:", with commas between them, up to a full stop."""
+    text = " ".join(" ".join(line.removeprefix("//").strip() for line in comment).split())
+    found = _OTHERS.search(text)
+    return tuple(name.strip() for name in found[1].split(",")) if found else ()
