@@ -11,7 +11,7 @@ import click
 from collc.base import version
 from collc.base.diagnostics import CollcError, Diagnostic
 from collc.base.files import put_text
-from collc.commands.directory import directory, write
+from collc.commands.directory import FILE, directory, write
 from collc.commands.fabric import fabric_options
 from collc.commands.output import facts_of, print_decisions, resources_of, warning_facts
 from collc.commands.source import (
@@ -90,13 +90,11 @@ class _Wanted:
     "--list-outputs", "listed", is_flag=True, help="Print which files there would be, write none."
 )
 @click.option(
-    "--depfile",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Write what the files depend on here, as a rule of make.",
+    "--depfile", type=FILE, help="Write what the files depend on here, as a rule of make."
 )
 @click.option(
     "--stamp",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FILE,
     help="Write this file anew when all is well; files that are the same keep their times.",
 )
 @click.option(

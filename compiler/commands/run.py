@@ -15,7 +15,7 @@ import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from collc.commands.directory import directory, write
+from collc.commands.directory import FILE, directory, write
 from collc.commands.fabric import fabric_options
 from collc.commands.output import WRONG_RUN, facts_of, predicted_facts, print_data
 from collc.commands.run_on import Asked, Runs, back_end_options, run_on
@@ -46,9 +46,7 @@ def run_input_options(command: Callable[..., None]) -> Callable[..., None]:
     for option in (
         click.option("--report", is_flag=True, help="Say where fabsim's cycles went."),
         click.option(
-            "--trace",
-            type=click.Path(path_type=Path, dir_okay=False),
-            help="Write fabsim's trace of wavelets and operations here.",
+            "--trace", type=FILE, help="Write fabsim's trace of wavelets and operations here."
         ),
         click.option(
             "--input",

@@ -5,16 +5,13 @@ import io
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.progress import track
 
 from collc.commands.output import FAULT, WRONG_RUN, print_data
-from collc.commands.over import MOST_POINTS, over_of
+from collc.commands.over import MOST_POINTS, over_of, with_bar
 from collc.commands.source import STANDARD_INPUT, Source, reporting, source_options
 from collc.sweep import (
     EXECUTORS,
@@ -84,7 +81,7 @@ def command(  # noqa: PLR0913, PLR0917 - as many as there are options
     asked = _sweep(source, over, all_targets, repeats, fresh)
     try:
         left = len(asked.points) - asked.known
-        for point, verdict in _shown(asked.run(executor_of(on, jobs)), left):
+        for point, verdict in with_bar(asked.run(executor_of(on, jobs)), "judging", left):
             if verdict.verdict == FAILED and not source.as_data:
                 click.echo(f"{_named(point)}: {verdict.message}", err=True)
     except ExecutorError as error:
@@ -119,13 +116,6 @@ def _sweep(
     targets = sorted(TARGETS) if all_targets else [source.target]
     points = points_of(source.file, over, source.definitions, targets, repeats)
     return Sweep(list(points), fresh=fresh)
-
-
-def _shown(answers: Iterator[tuple[Point, Verdict]], total: int) -> Iterator[tuple[Point, Verdict]]:
-    """The same, with a bar on a terminal."""
-    console = Console(stderr=True)
-    silent = not console.is_terminal
-    return iter(track(answers, "judging", total, console=console, transient=True, disable=silent))
 
 
 def _named(point: Point) -> str:

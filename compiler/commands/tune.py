@@ -5,25 +5,21 @@ import io
 import os
 import re
 import sys
-from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from multiprocessing import Pool
-from typing import Any, TypeVar
+from typing import Any
 
 import click
-from rich.console import Console
-from rich.progress import track
 
 from collc.base.cache import on_all_cores, one_thread
 from collc.commands.output import WRONG_RUN, print_data
+from collc.commands.over import with_bar
 from collc.commands.source import Source, reporting, source_options
 from collc.driver.questions import Question, Remembered
 from collc.run import RunError
 from collc.tuning.lengths import Row, crossing_of_plans, different, rows_of, sampled
 from collc.tuning.show import plan_as_data
-
-Answer = TypeVar("Answer")
 
 
 def _over(_: click.Context, __: click.Parameter, value: str) -> tuple[str, range]:
@@ -95,20 +91,13 @@ def command(  # noqa: PLR0913, PLR0917 - as many as there are options
 def _rows(question: Question, remembered: Remembered, lengths: range, jobs: int) -> list[Row]:
     wanted = sampled(lengths)
     deciding = on_all_cores(question.decide, wanted, remembered.plan, remembered.keep, jobs)
-    chosen = dict(zip(wanted, _shown(deciding, "choosing", len(wanted)), strict=True))
+    chosen = dict(zip(wanted, with_bar(deciding, "choosing", len(wanted)), strict=True))
     crossings = list(different(chosen))
     with Pool(max(1, min(len(crossings), jobs)), one_thread) as pool:
         found = pool.starmap(partial(crossing_of_plans, question.least), crossings)
     return list(
         rows_of(chosen, {low: last for (low, *_), last in zip(crossings, found, strict=True)})
     )
-
-
-def _shown(answers: Iterable[Answer], what: str, total: int) -> Iterable[Answer]:
-    """The same, with a bar on a terminal."""
-    console = Console(stderr=True)
-    silent = not console.is_terminal
-    return track(answers, what, total, console=console, transient=True, disable=silent)
 
 
 def _measured(question: Question, remembered: Remembered, rows: list[Row], jobs: int) -> list[Row]:
@@ -124,7 +113,7 @@ def _measured(question: Question, remembered: Remembered, rows: list[Row], jobs:
         remembered.keep_cycles(*one, cycles)
 
     running = on_all_cores(partial(_simulated, question), wanted, known, keep, jobs)
-    found = dict(zip(wanted, _shown(running, "running", len(wanted)), strict=True))
+    found = dict(zip(wanted, with_bar(running, "running", len(wanted)), strict=True))
     return [
         replace(row, measured=tuple(found[row.plan.text, length] for length in lengths))
         for row, lengths in ends.items()
