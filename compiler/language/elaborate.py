@@ -115,7 +115,7 @@ def _target(file: str, names: Names, override: str | None) -> Target:
             raise problem("C112", f"there is no target called {override}", None, help=help)
         return TARGETS[override]
     if not names.targets:
-        start = _start_of(file)
+        start = Span(file, 1, 1, 1, 1)
         message = "the file names no target"
         raise problem("C150", message, start, help="begin it with `target wse2` or `target wse3`")
     word = names.targets[0].name
@@ -123,10 +123,6 @@ def _target(file: str, names: Names, override: str | None) -> Target:
         help = suggest(word.text, TARGETS)
         raise problem("C112", f"there is no target called {word.text}", word.span, help=help)
     return TARGETS[word.text]
-
-
-def _start_of(file: str) -> Span:
-    return Span(file, 1, 1, 1, 1)
 
 
 def _parameters(

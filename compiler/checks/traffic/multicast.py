@@ -14,7 +14,6 @@ from collc.plan import (
     Direction,
     Phase,
     Plan,
-    Region,
     Role,
     Strided,
 )
@@ -99,12 +98,8 @@ def _does_its_part(role: Role, source: Direction) -> bool:
 
 
 def _role_at(phase: Phase, cell: Cell) -> Role | None:
-    found = (phase.roles[index] for region, index in phase.regions if _inside(region, cell))
+    found = (phase.roles[index] for region, index in phase.regions if cell in region)
     return next(found, None)
-
-
-def _inside(region: Region, cell: Cell) -> bool:
-    return cell in region
 
 
 def _use(role: Role | None) -> ColorUse | None:
