@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from collc.base.table import aligned
 from collc.commands.output import FAULT, WRONG_RUN, print_data
 from collc.commands.over import MOST_POINTS, over_of, with_bar
 from collc.commands.source import STANDARD_INPUT, Source, reporting, source_options
@@ -146,16 +147,10 @@ def _as_table(found: list[tuple[Point, Verdict]]) -> str:
     rows = [_cells(*one) for one in found]
     heads = {name: name.removesuffix("_cycles").removesuffix("_bytes") for name in rows[0]}
     lines = [heads, *({n: "" if v == "0" else v for n, v in row.items()} for row in rows)]
-    widths = {name: max(len(line[name]) for line in lines) for name in heads}
+    names = sorted(heads, key=lambda name: name == "message")
     words = ("target", "verdict", "code", "message")
-    text = ""
-    for line in lines:
-        cells = (
-            line[n].ljust(widths[n]) if n in words else line[n].rjust(widths[n])
-            for n in sorted(heads, key=lambda name: name == "message")
-            if widths[n]
-        )
-        text += "  ".join(cells).rstrip() + "\n"
+    numbers = [i for i, name in enumerate(names) if name not in words]
+    table = aligned([[line[name] for name in names] for line in lines], right=numbers)
     counts = Counter(verdict.verdict for _, verdict in found)
     told = ", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items()))
-    return f"{text}{told}\n"
+    return "\n".join((*table, told, ""))

@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from collc.base.cache import on_all_cores, one_thread
+from collc.base.table import aligned
 from collc.commands.output import WRONG_RUN, print_data
 from collc.commands.over import with_bar
 from collc.commands.source import Source, reporting, source_options
@@ -163,12 +164,8 @@ def _as_csv(rows: list[Row]) -> str:
 def _as_table(name: str, rows: list[Row]) -> str:
     cells = [(f"{name} from", "to", f"at {name} =", *_HEADS[3:]), *map(_cells, rows)]
     kept = [index for index in range(len(_HEADS)) if any(row[index] for row in cells[1:])]
-    widths = {index: max(len(row[index]) for row in cells) for index in kept}
-    lines = []
-    for row in cells:
-        aligned = (row[i].rjust(widths[i]) if i < 7 else row[i].ljust(widths[i]) for i in kept)
-        lines.append("  ".join(aligned).rstrip())
-    return "\n".join(lines) + "\n"
+    numbers = [at for at, index in enumerate(kept) if index < _HEADS.index("most")]
+    return "\n".join(aligned([[row[i] for i in kept] for row in cells], right=numbers)) + "\n"
 
 
 def clause_of(rows: list[Row]) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from collc.base.table import aligned
 from collc.patterns.facts import PLANNED_LENGTH, PLANNED_ON, PROVED_ON, SHOWN_ON, Facts
 from collc.patterns.orders import SIDE, RankOrder
 from collc.patterns.sources import Kind
@@ -49,10 +50,10 @@ def show_table(found: Sequence[Facts], orders: Sequence[RankOrder]) -> str:
         rows = [cells(facts) for facts in found if facts.pattern.kind is kind]
         if rows:
             first = ("pattern", "contract", "operands", "colors", "P", "model")
-            lines += [heading, *_aligned([first, *rows]), ""]
+            lines += [heading, *(f"  {line}" for line in aligned([first, *rows])), ""]
     if orders:
         rows = [order_cells(order) for order in orders]
-        lines += [ORDERS, *_aligned([ORDER_COLUMNS, *rows]), ""]
+        lines += [ORDERS, *(f"  {line}" for line in aligned([ORDER_COLUMNS, *rows])), ""]
     return "\n".join(lines)
 
 
@@ -145,13 +146,6 @@ def _colors(facts: Facts) -> str:
     if facts.fewest < facts.colors:
         return f"{facts.colors} (at least {facts.fewest})"
     return str(facts.colors)
-
-
-def _aligned(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    for row in rows:
-        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        yield f"  {'  '.join(cells)}".rstrip()
 
 
 _INTRODUCTION = f"""\
