@@ -5,20 +5,13 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from collc.base.diagnostics import Span
+from collc.language import syntax
 from collc.language.expressions import Binding, Scope, number
 from collc.language.problems import KnownProblemError, problem, suggest
 from collc.language.ranks import Budget, RankScope
-from collc.language.syntax import (
-    AlgorithmDecl,
-    Argument,
-    OrderDecl,
-    OwnContractDecl,
-    TreeDecl,
-    Word,
-)
 
-Declaration = OrderDecl | TreeDecl | AlgorithmDecl | OwnContractDecl
-D = TypeVar("D", OrderDecl, TreeDecl, AlgorithmDecl, OwnContractDecl)
+Declaration = syntax.OrderDecl | syntax.TreeDecl | syntax.AlgorithmDecl | syntax.OwnContractDecl
+D = TypeVar("D", syntax.OrderDecl, syntax.TreeDecl, syntax.AlgorithmDecl, syntax.OwnContractDecl)
 
 
 @dataclass(eq=False)
@@ -32,7 +25,7 @@ class Declarations(Generic[D]):
     broken: frozenset[str]
     budget: Budget = field(default_factory=Budget, init=False)
 
-    def check_whole(self, name: Word) -> None:
+    def check_whole(self, name: syntax.Word) -> None:
         """Raise KnownProblemError for what has been reported."""
         if name.text in self.broken:
             raise KnownProblemError
@@ -62,7 +55,7 @@ def as_used(declaration: Declaration, values: tuple[int, ...], filled_in: int = 
 
 def values_of(
     declaration: Declaration,
-    arguments: tuple[Argument, ...],
+    arguments: tuple[syntax.Argument, ...],
     filled_in: tuple[int, ...],
     scope: Scope,
     span: Span,
@@ -76,14 +69,14 @@ def values_of(
 
 def bind(
     declaration: Declaration,
-    arguments: tuple[Argument, ...],
+    arguments: tuple[syntax.Argument, ...],
     taken: int,
     span: Span,
-) -> tuple[Argument, ...]:
+) -> tuple[syntax.Argument, ...]:
     """Argument of each parameter behind the first `taken`; raises `ProblemError`."""
     name, open_words = declaration.name.text, declaration.parameters[taken:]
     declared = (declaration.name.span, f"{name} is declared here")
-    found: dict[str, Argument] = {}
+    found: dict[str, syntax.Argument] = {}
     positional = (word.text for word in open_words)
     for argument in arguments:
         if argument.name is None:
@@ -106,14 +99,14 @@ def bind(
     return tuple(found[parameter.text] for parameter in open_words)
 
 
-def _check_argument_name(declaration: Declaration, word: Word, taken: int) -> None:
+def _check_argument_name(declaration: Declaration, word: syntax.Word, taken: int) -> None:
     names = [parameter.text for parameter in declaration.parameters]
     if word.text in names[:taken]:
         by = {
-            TreeDecl: "`reduce`",
-            AlgorithmDecl: "`run`",
-            OrderDecl: "`order`",
-            OwnContractDecl: "the collective",
+            syntax.TreeDecl: "`reduce`",
+            syntax.AlgorithmDecl: "`run`",
+            syntax.OrderDecl: "`order`",
+            syntax.OwnContractDecl: "the collective",
         }[type(declaration)]
         what = "the number of ranks" if by != "`order`" else "a side of the grid"
         message = f"{word.text} is {what}, which {by} fills in"

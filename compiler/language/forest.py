@@ -21,12 +21,6 @@ from collc.language.declared_names import OPTIMAL
 from collc.language.expressions import FUNCTIONS, Binding, Scope, number, truth
 from collc.language.problems import KnownProblemError, ProblemError, problem, suggest
 from collc.language.shapes import LEAF, Shape, join, literal_shape
-from collc.language.syntax import (
-    Argument,
-    Expression,
-    TreeDecl,
-    Word,
-)
 from collc.language.traverse import expressions_of, walk
 from collc.spec.steps import ROOT_BYPASS
 
@@ -89,7 +83,7 @@ class _Running:
 
 
 @dataclass(eq=False)
-class Forest(Declarations[TreeDecl]):
+class Forest(Declarations[syntax.TreeDecl]):
     """All trees a program may use."""
 
     _evaluations: int = field(default=0, init=False)
@@ -97,14 +91,14 @@ class Forest(Declarations[TreeDecl]):
     _known: dict[Call, Shape] = field(default_factory=dict, init=False)
     _literals: dict[syntax.Literal, Shape] = field(default_factory=dict, init=False)
 
-    def tree(self, name: Word) -> TreeDecl:
+    def tree(self, name: syntax.Word) -> syntax.TreeDecl:
         """Tree of a name."""
         self.check_whole(name)
         if name.text not in self.declared:
             raise self._unknown(name)
         return self.declared[name.text]
 
-    def _unknown(self, name: Word) -> ProblemError:
+    def _unknown(self, name: syntax.Word) -> ProblemError:
         """C110: a name that is no tree's, with what is wanted instead where that is known."""
         help = _INSTEAD.get(name.text) or suggest(name.text, {*self.declared, OPTIMAL, ROOT_BYPASS})
         return problem("C110", f"there is no tree called {name.text}", name.span, help=help)
@@ -214,7 +208,7 @@ class Forest(Declarations[TreeDecl]):
             numbers[local.name.text] = _value_or_problem(local.value, scope)
         return (yield from self._shape(declaration.body, scope, 0))
 
-    def _shape(self, body: Expression, scope: Scope, beside: int) -> _Body:
+    def _shape(self, body: syntax.Expression, scope: Scope, beside: int) -> _Body:
         """The shape of a part of a body; the whole has `beside` ranks at least besides it."""
         match body:
             case syntax.Conditional(condition=condition):
@@ -226,7 +220,7 @@ class Forest(Declarations[TreeDecl]):
                 if body not in self._literals:
                     self._literals[body] = literal_shape(body)
                 return self._literals[body]
-            case syntax.Call(name=Word(text="join"), arguments=(first, second)):
+            case syntax.Call(name=syntax.Word(text="join"), arguments=(first, second)):
                 before = yield from self._shape(first.value, scope, beside + 1)
                 behind = yield from self._shape(second.value, scope, beside + before.size)
                 return join(before, behind)
@@ -234,15 +228,15 @@ class Forest(Declarations[TreeDecl]):
                 call = self.call(name, arguments, (), scope, body.span)
                 return (yield _Wanted(call, beside))
             case syntax.Name(text=text) if text not in scope.numbers:
-                call = self.call(Word(text, body.span), (), (), scope, body.span)
+                call = self.call(syntax.Word(text, body.span), (), (), scope, body.span)
                 return (yield _Wanted(call, beside))
         message = "this is a number or a condition, where a tree is wanted"
         raise problem("C113", message, body.span, help="a single rank is written `leaf`")
 
     def call(
         self,
-        name: Word,
-        arguments: tuple[Argument, ...],
+        name: syntax.Word,
+        arguments: tuple[syntax.Argument, ...],
         first: tuple[int, ...],
         scope: Scope,
         span: Span,
@@ -256,7 +250,7 @@ def _first_without_ranks(calls: Sequence[Call]) -> Call | None:
     return next((call for call in calls if call.values and call.values[0] < 1), None)
 
 
-def _value_or_problem(expression: Expression, scope: Scope) -> Binding:
+def _value_or_problem(expression: syntax.Expression, scope: Scope) -> Binding:
     try:
         return number(expression, scope)
     except ProblemError as error:

@@ -3,23 +3,16 @@
 from dataclasses import dataclass
 
 from collc.base.diagnostics import Span
+from collc.language import syntax
 from collc.language.algorithms import Algorithms
 from collc.language.expressions import Scope, number
 from collc.language.forest import Forest
 from collc.language.lines import Line, Lines
 from collc.language.problems import problem, suggest
-from collc.language.syntax import (
-    BroadcastClause,
-    Expression,
-    PeDecl,
-    ReduceClause,
-    RunClause,
-    Word,
-)
 from collc.spec import Contract
 from collc.target import Target
 
-StepClause = ReduceClause | BroadcastClause | RunClause
+StepClause = syntax.ReduceClause | syntax.BroadcastClause | syntax.RunClause
 
 
 @dataclass(frozen=True)
@@ -34,13 +27,13 @@ class StepContext:
     target: Target
 
 
-def direction_of(clause: ReduceClause | RunClause, around: StepContext) -> Line:
+def direction_of(clause: syntax.ReduceClause | syntax.RunClause, around: StepContext) -> Line:
     """The lines that a clause goes along."""
-    verb = "reduce" if isinstance(clause, ReduceClause) else "run"
+    verb = "reduce" if isinstance(clause, syntax.ReduceClause) else "run"
     return direction(clause.lines, clause.span, verb, around.lines)
 
 
-def direction(word: Word | None, span: Span, verb: str, lines: Lines) -> Line:
+def direction(word: syntax.Word | None, span: Span, verb: str, lines: Lines) -> Line:
     """The lines that a clause names, or the only one."""
     grid = lines.grid
     if word is None:
@@ -61,14 +54,14 @@ def direction(word: Word | None, span: Span, verb: str, lines: Lines) -> Line:
     return lines.horizontal if known[word.text] else lines.vertical
 
 
-def end_of(clause: ReduceClause, line: Line, around: StepContext) -> int:
+def end_of(clause: syntax.ReduceClause, line: Line, around: StepContext) -> int:
     """The rank of its lines that a reduction ends at."""
     return 0 if clause.to is None else rank_of(clause.to, line, around)
 
 
-def rank_of(place: PeDecl | Expression, line: Line, around: StepContext) -> int:
+def rank_of(place: syntax.PeDecl | syntax.Expression, line: Line, around: StepContext) -> int:
     """The rank that a place is of the lines that a step goes along."""
-    if not isinstance(place, PeDecl):
+    if not isinstance(place, syntax.PeDecl):
         rank = number(place, around.scope)
         if not 0 <= rank < line.length:
             message = f"there is no rank {rank} on a line of {line.length} PEs"
@@ -83,7 +76,7 @@ def rank_of(place: PeDecl | Expression, line: Line, around: StepContext) -> int:
     return line.places.index(x if line is around.lines.horizontal else y)
 
 
-def end_of_all(reductions: tuple[ReduceClause, ...], around: StepContext) -> tuple[int, int]:
+def end_of_all(reductions: tuple[syntax.ReduceClause, ...], around: StepContext) -> tuple[int, int]:
     """The PE that ends with the result of all reductions."""
     x, y = around.lines.corner
     for clause in reductions:
@@ -96,13 +89,13 @@ def end_of_all(reductions: tuple[ReduceClause, ...], around: StepContext) -> tup
 
 
 def end_on_lines(
-    last: ReduceClause, clauses: tuple[StepClause, ...], around: StepContext
+    last: syntax.ReduceClause, clauses: tuple[StepClause, ...], around: StepContext
 ) -> tuple[int, int]:
     """The PE of the rank of its lines that a reduction ends at. On which of the lines it is, the
     last of the steps that go across them says; where none does, it is their rank 0."""
     x, y = around.lines.corner
     own = direction_of(last, around)
-    along = [clause for clause in clauses if not isinstance(clause, BroadcastClause)]
+    along = [clause for clause in clauses if not isinstance(clause, syntax.BroadcastClause)]
     across = [clause for clause in along if direction_of(clause, around) is not own]
     for clause in (*across[-1:], last):
         line = direction_of(clause, around)
@@ -111,9 +104,11 @@ def end_on_lines(
     return x, y
 
 
-def _end_along(clause: ReduceClause | RunClause, line: Line, around: StepContext) -> int:
+def _end_along(
+    clause: syntax.ReduceClause | syntax.RunClause, line: Line, around: StepContext
+) -> int:
     """The coordinate along its lines that a step ends at."""
-    if isinstance(clause, ReduceClause):
+    if isinstance(clause, syntax.ReduceClause):
         return line.coordinate(end_of(clause, line, around))
     if clause.root is None:
         return line.coordinate(0)
@@ -121,11 +116,13 @@ def _end_along(clause: ReduceClause | RunClause, line: Line, around: StepContext
     return x if line is around.lines.horizontal else y
 
 
-def pe_of(root: PeDecl | Expression, around: StepContext, word: str = "from") -> tuple[int, int]:
+def pe_of(
+    root: syntax.PeDecl | syntax.Expression, around: StepContext, word: str = "from"
+) -> tuple[int, int]:
     """PE that a place means: given as such, or as a rank of the line; `word` stands before it."""
     lines, grid = around.lines, around.lines.grid
     size = (grid.span, f"{grid.name} is {grid.width} x {grid.height}")
-    if isinstance(root, PeDecl):
+    if isinstance(root, syntax.PeDecl):
         x, y = number(root.x, around.scope), number(root.y, around.scope)
         if not (0 <= x < grid.width and 0 <= y < grid.height):
             help = f"x is 0 to {grid.width - 1}, y is 0 to {grid.height - 1}"

@@ -5,6 +5,7 @@ algorithm does, the proof finds out (`collc.proof`).
 """
 
 from collc.base.diagnostics import Span
+from collc.language import syntax
 from collc.language.lines import Line
 from collc.language.problems import Problems, problem
 from collc.language.reductions import check_trees, reduction_of
@@ -15,14 +16,6 @@ from collc.language.step_places import (
     end_of_all,
     end_on_lines,
     pe_of,
-)
-from collc.language.syntax import (
-    BroadcastClause,
-    Expression,
-    PeDecl,
-    ReduceClause,
-    RunClause,
-    Word,
 )
 from collc.language.undecided import is_auto
 from collc.spec import (
@@ -57,8 +50,8 @@ def elaborate_steps(
 ) -> tuple[Step, ...]:
     """Elaborate the steps in order; problems are kept, each step's and those of the whole."""
     _check_then(clauses, problems)
-    reductions = tuple(c for c in clauses if isinstance(c, ReduceClause))
-    broadcasts = tuple(c for c in clauses if isinstance(c, BroadcastClause))
+    reductions = tuple(c for c in clauses if isinstance(c, syntax.ReduceClause))
+    broadcasts = tuple(c for c in clauses if isinstance(c, syntax.BroadcastClause))
     own = around.contract is not None and around.contract.kind is ContractKind.OWN
     runs = own or len(reductions) + len(broadcasts) < len(clauses)
     if runs:
@@ -68,10 +61,10 @@ def elaborate_steps(
     lines = _lines_reduced(reductions, around, problems, complete=not runs)
     steps: list[Step] = []
     for clause in clauses:
-        if isinstance(clause, RunClause):
+        if isinstance(clause, syntax.RunClause):
             run = problems.attempt(_run, clause, around)
             steps += [run] if run else []
-        elif isinstance(clause, BroadcastClause):
+        elif isinstance(clause, syntax.BroadcastClause):
             results = () if runs else reductions
             broadcast = problems.attempt(_broadcast, clause, around, results)
             steps += [broadcast] if broadcast else []
@@ -98,7 +91,7 @@ def combines(steps: tuple[Step, ...]) -> bool:
 
 def root_of(clauses: tuple[StepClause, ...], around: StepContext) -> tuple[int, int] | None:
     """The PE a rooted contract starts from or ends at, where algorithms leave it to be said."""
-    runs = [clause for clause in clauses if isinstance(clause, RunClause)]
+    runs = [clause for clause in clauses if isinstance(clause, syntax.RunClause)]
     gaps = around.lines.path is not None and bool(around.lines.path.gaps)
     if around.contract is None or not (runs or gaps):
         return None
@@ -118,14 +111,14 @@ def root_of(clauses: tuple[StepClause, ...], around: StepContext) -> tuple[int, 
     clause = said[0] if kind.root_word == "from" else said[-1]
     place = _said(clause)
     assert place is not None
-    of_lines = around.lines.single is None and not isinstance(place, PeDecl)
-    if isinstance(clause, ReduceClause) and of_lines:
+    of_lines = around.lines.single is None and not isinstance(place, syntax.PeDecl)
+    if isinstance(clause, syntax.ReduceClause) and of_lines:
         return end_on_lines(clause, clauses, around)
     return pe_of(place, around, kind.root_word)
 
 
-def _said(clause: StepClause) -> PeDecl | Expression | None:
-    return clause.to if isinstance(clause, ReduceClause) else clause.root
+def _said(clause: StepClause) -> syntax.PeDecl | syntax.Expression | None:
+    return clause.to if isinstance(clause, syntax.ReduceClause) else clause.root
 
 
 def _a(kind: str) -> str:
@@ -144,7 +137,7 @@ def _check_runs(around: StepContext) -> None:
         raise problem("C155", message, contract.span, help=help)
 
 
-def _run(clause: RunClause, around: StepContext) -> RunStep:
+def _run(clause: syntax.RunClause, around: StepContext) -> RunStep:
     """An algorithm along all lines of a direction, or along the one with rank 0 of the other."""
     lines = around.lines
     line = direction(clause.lines, clause.span, "run", lines)
@@ -168,7 +161,7 @@ def _run(clause: RunClause, around: StepContext) -> RunStep:
     )
 
 
-def _share(clause: RunClause, axis: str, around: StepContext) -> Share:
+def _share(clause: syntax.RunClause, axis: str, around: StepContext) -> Share:
     """Where slices follow each other along a line of a grid, the line has a block of them. In an
     all_to_all, slices of all lines have to go to each rank of the line. `on slices` says that every
     line has the slice that the lines across have left it."""
@@ -183,7 +176,7 @@ def _share(clause: RunClause, axis: str, around: StepContext) -> Share:
     return Share.EVERY_BLOCK if contract.kind is ContractKind.ALL_TO_ALL else Share.OWN_BLOCK
 
 
-def _check_on_slices(clause: RunClause, said: Word, around: StepContext) -> None:
+def _check_on_slices(clause: syntax.RunClause, said: syntax.Word, around: StepContext) -> None:
     """Only in an allreduce on a grid are there slices that lines across leave and fetch again."""
     contract = around.contract
     if clause.lines is None:
@@ -210,8 +203,8 @@ def _check_then(clauses: tuple[StepClause, ...], problems: Problems) -> None:
 
 def _check_contract(
     clauses: tuple[StepClause, ...],
-    reductions: tuple[ReduceClause, ...],
-    broadcasts: tuple[BroadcastClause, ...],
+    reductions: tuple[syntax.ReduceClause, ...],
+    broadcasts: tuple[syntax.BroadcastClause, ...],
     around: StepContext,
 ) -> None:
     """Kinds of steps, in their order, are those the contract asks for."""
@@ -256,15 +249,15 @@ def _check_contract(
 
 
 def _lines_reduced(
-    reductions: tuple[ReduceClause, ...],
+    reductions: tuple[syntax.ReduceClause, ...],
     around: StepContext,
     problems: Problems,
     *,
     complete: bool,
-) -> dict[ReduceClause, Line]:
+) -> dict[syntax.ReduceClause, Line]:
     """Which direction each step reduces; if they are the `complete` collective, also that every
     direction is reduced."""
-    lines: dict[ReduceClause, Line] = {}
+    lines: dict[syntax.ReduceClause, Line] = {}
     for clause in reductions:
         line = problems.attempt(direction, clause.lines, clause.span, "reduce", around.lines)
         if line is not None:
@@ -274,8 +267,10 @@ def _lines_reduced(
     return lines
 
 
-def _check_lines(reduced: tuple[tuple[ReduceClause, Line], ...], around: StepContext) -> None:
-    first_of: dict[Line, ReduceClause] = {}
+def _check_lines(
+    reduced: tuple[tuple[syntax.ReduceClause, Line], ...], around: StepContext
+) -> None:
+    first_of: dict[Line, syntax.ReduceClause] = {}
     for clause, line in reduced:
         if line in first_of:
             before = (first_of[line].span, "by this step")
@@ -296,7 +291,7 @@ def _check_lines(reduced: tuple[tuple[ReduceClause, Line], ...], around: StepCon
 
 
 def _broadcast(
-    clause: BroadcastClause, around: StepContext, reductions: tuple[ReduceClause, ...]
+    clause: syntax.BroadcastClause, around: StepContext, reductions: tuple[syntax.ReduceClause, ...]
 ) -> BroadcastStep:
     kind = around.contract and around.contract.kind
     to_all = kind in (ContractKind.ALLREDUCE, ContractKind.BARRIER)
@@ -317,7 +312,7 @@ _SIMD = "simd"
 
 
 def _is_wide(
-    clause: RunClause, algorithm: Algorithm, contract: Contract | None, target: Target
+    clause: syntax.RunClause, algorithm: Algorithm, contract: Contract | None, target: Target
 ) -> bool:
     """Whether instructions take two wavelets; without a `contract` its problem has been told."""
     if clause.taken is None:
