@@ -7,7 +7,7 @@ for them is put into the declaration: every choice is a program that could be wr
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any
 
 from collc.base.diagnostics import Span
 from collc.language import syntax
@@ -18,7 +18,6 @@ from collc.language.problems import problem
 from collc.spec import Contract, ContractKind, Gap, Undecided
 
 StepClause = syntax.ReduceClause | syntax.BroadcastClause | syntax.RunClause
-Use = TypeVar("Use", syntax.TreeUse, syntax.Call)
 
 
 def is_auto(expression: syntax.Expression | syntax.PeDecl | None) -> bool:
@@ -193,36 +192,16 @@ def filled_in(
 ) -> syntax.CollectiveDecl:
     """The same with a number for each gap."""
     left = iter(numbers)
-    return replace(
-        declaration, clauses=tuple(_filled_clause(clause, left) for clause in declaration.clauses)
-    )
 
+    def filled(part: object) -> object:
+        if isinstance(part, syntax.Argument) and is_auto(part.value):
+            return replace(part, value=syntax.Number(next(left), span=part.span))
+        if isinstance(part, syntax.Name) and is_auto(part):
+            return syntax.Number(next(left), span=part.span)
+        # a broadcast from `auto` starts where the sum is, which is no gap
+        return part if isinstance(part, syntax.BroadcastClause) else None
 
-def _filled_clause(clause: syntax.Clause, left: Iterator[int]) -> syntax.Clause:
-    if isinstance(clause, syntax.ReduceClause):
-        tree = _filled_use(clause.tree, left)
-        upper = clause.upper and _filled_use(clause.upper, left)
-        to = clause.to
-        if to is not None and is_auto(to):
-            to = syntax.Number(next(left), span=to.span)
-        return replace(clause, tree=tree, upper=upper, to=to)
-    if isinstance(clause, syntax.RunClause):
-        return replace(clause, algorithm=_filled_use(clause.algorithm, left))
-    return clause
-
-
-def _filled_use(use: Use, left: Iterator[int]) -> Use:
-    def filled(argument: syntax.Argument) -> syntax.Argument:
-        value = argument.value
-        if isinstance(value, syntax.Call):
-            return replace(argument, value=_filled_use(value, left))
-        return (
-            replace(argument, value=syntax.Number(next(left), span=argument.span))
-            if is_auto(value)
-            else argument
-        )
-
-    return replace(use, arguments=tuple(map(filled, use.arguments)))
+    return replace(declaration, clauses=_changed(declaration.clauses, filled))
 
 
 def with_clauses(
@@ -232,7 +211,8 @@ def with_clauses(
     that left them to the compiler."""
     at = next(c.span for c in declaration.clauses if isinstance(c, StepClause))
     kept = (c for c in declaration.clauses if not isinstance(c, StepClause))
-    return replace(declaration, clauses=(*kept, *(_moved(c, at) for c in clauses)))
+    moved = _changed(tuple(clauses), lambda part: at if isinstance(part, Span) else None)
+    return replace(declaration, clauses=(*kept, *moved))
 
 
 @lru_cache(maxsize=256)
@@ -243,13 +223,14 @@ def steps_of(text: str) -> tuple[syntax.Clause, ...]:
     return parsed.clauses
 
 
-def _moved(node: Any, at: Span) -> Any:  # noqa: ANN401 - any piece of syntax
-    """A piece of syntax as if it stood elsewhere."""
-    if isinstance(node, Span):
-        return at
-    if isinstance(node, tuple):
-        return tuple(_moved(part, at) for part in node)
-    if is_dataclass(node) and not isinstance(node, type):
-        parts = {f.name: _moved(getattr(node, f.name), at) for f in fields(node)}
-        return replace(node, **parts)
-    return node
+def _changed(piece: Any, change: Callable[[object], object]) -> Any:  # noqa: ANN401 - of syntax
+    """A piece of syntax with what `change` makes of its parts, in their order; None keeps one."""
+    changed = change(piece)
+    if changed is not None:
+        return changed
+    if isinstance(piece, tuple):
+        return tuple(_changed(part, change) for part in piece)
+    if is_dataclass(piece) and not isinstance(piece, type):
+        parts = {f.name: _changed(getattr(piece, f.name), change) for f in fields(piece)}
+        return replace(piece, **parts)
+    return piece
