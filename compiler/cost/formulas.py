@@ -4,8 +4,6 @@ P PEs, B elements, `ramp` cycles between a processor and its router; other names
 own. A test holds the words against `collc_research.reproduce.closed_forms`.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -12,8 +12,6 @@ The stage has the layout of the vector; transfers of a step into the same slices
 own.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from collc.base.joins import Ranges
