@@ -169,6 +169,5 @@ def _check_direction(
     order, span = chosen[not horizontal]
     kind, fitting = ("row", HORIZONTAL) if horizontal else ("column", set(Order) - HORIZONTAL)
     message = f"{grid.name} is a {kind} of PEs, {order.value} runs across it"
-    size = (grid.span, f"{grid.name} is {grid.width} x {grid.height}")
     words = " or ".join(sorted(fitting_order.value for fitting_order in fitting))
-    problems.add(problem("C143", message, span, size, help=f"write {words}"))
+    problems.add(problem("C143", message, span, grid.declared, help=f"write {words}"))

@@ -34,9 +34,8 @@ class Orders(Declarations[OrderDecl]):
             raise problem("C111", message, use.name.span, help=help)
         if grid.width * grid.height > MAX_PLACES:
             message = f"an order of all PEs has at most {MAX_PLACES} of them"
-            size = (grid.span, f"{grid.name} is {grid.width} x {grid.height}")
             help = "go by columns and rows: `reduce columns by ...`, `then reduce row by ...`"
-            raise problem("C165", message, use.span, size, help=help)
+            raise problem("C165", message, use.span, grid.declared, help=help)
         if name == HILBERT:
             check_no_arguments(use)
             return Path(name, tuple(hilbert(grid.width, grid.height)))
@@ -104,21 +103,20 @@ def _one(expression: syntax.Expression, around: RankScope) -> int:
 
 def _check_places(declaration: OrderDecl, places: tuple[Pe, ...], grid: Grid) -> None:
     """C165: a PE that is not on the grid, one that comes twice, or too few."""
-    size = (grid.span, f"{grid.name} is {grid.width} x {grid.height}")
     rank_of: dict[Pe, int] = {}
     for rank, (x, y) in enumerate(places):
         if not (0 <= x < grid.width and 0 <= y < grid.height):
             message = f"rank {rank} would be PE ({x}, {y}), which is not on the grid"
-            raise problem("C165", message, _span(declaration, rank).span, size)
+            raise problem("C165", message, _span(declaration, rank).span, grid.declared)
         if (x, y) in rank_of:
             message = f"PE ({x}, {y}) is rank {rank_of[x, y]} and rank {rank}"
             help = "an order comes to every PE once"
-            raise problem("C165", message, _span(declaration, rank).span, size, help=help)
+            raise problem("C165", message, _span(declaration, rank).span, grid.declared, help=help)
         rank_of[x, y] = rank
     if len(places) < grid.width * grid.height:
         message = f"{declaration.name.text} has {len(places)} PEs, the grid has more"
         help = "an order comes to every PE once"
-        raise problem("C165", message, declaration.span, size, help=help)
+        raise problem("C165", message, declaration.span, grid.declared, help=help)
 
 
 def _span(declaration: OrderDecl, rank: int) -> PeDecl:

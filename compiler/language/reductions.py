@@ -125,9 +125,8 @@ def _misfit(  # noqa: PLR0913, PLR0917 - the tree, the line, what is known of th
     declaration, grid = around.forest.tree(use.name), around.lines.grid
     inside = (error.place,) if error else ()
     declared = (declaration.span, f"{use.name.text} is declared here")
-    size = (grid.span, f"{grid.name} is {grid.width} x {grid.height}")
     help = error.help if error else "a tree needs one rank for every PE of the line"
-    return problem("C132", message, use.span, *inside, declared, size, help=help)
+    return problem("C132", message, use.span, *inside, declared, grid.declared, help=help)
 
 
 def _many(number: int, what: str) -> str:

@@ -38,11 +38,10 @@ def direction(word: syntax.Word | None, span: Span, verb: str, lines: Lines) -> 
     grid = lines.grid
     if word is None:
         if lines.single is None:
-            size = (grid.span, f"{grid.name} is {grid.width} x {grid.height}")
             what = {"reduce": "a reduction says what it reduces", "run": "`run` says along what"}
             last = "row" if verb == "reduce" else "rows"  # trees leave the sums in one row
             help = f"write `{verb} columns by ...`, then `{verb} {last} by ...`"
-            raise problem("C144", f"on a grid, {what[verb]}", span, size, help=help)
+            raise problem("C144", f"on a grid, {what[verb]}", span, grid.declared, help=help)
         return lines.single
     if lines.path is not None:
         message = f"{lines.path.word} is one order of all PEs, it has no {word.text}"
@@ -62,14 +61,7 @@ def end_of(clause: syntax.ReduceClause, line: Line, around: StepContext) -> int:
 def rank_of(place: syntax.PeDecl | syntax.Expression, line: Line, around: StepContext) -> int:
     """The rank that a place is of the lines that a step goes along."""
     if not isinstance(place, syntax.PeDecl):
-        rank = number(place, around.scope)
-        if not 0 <= rank < line.length:
-            message = f"there is no rank {rank} on a line of {line.length} PEs"
-            help = f"ranks are 0 to {line.length - 1}"
-            grid = around.lines.grid
-            size = (grid.span, f"{grid.name} is {grid.width} x {grid.height}")
-            raise problem("C142", message, place.span, size, help=help)
-        return rank
+        return _on_line(number(place, around.scope), line, place, around)
     x, y = pe_of(place, around)
     if around.lines.path is not None:
         return around.lines.path.place_of((x, y))
@@ -121,21 +113,26 @@ def pe_of(
 ) -> tuple[int, int]:
     """PE that a place means: given as such, or as a rank of the line; `word` stands before it."""
     lines, grid = around.lines, around.lines.grid
-    size = (grid.span, f"{grid.name} is {grid.width} x {grid.height}")
     if isinstance(root, syntax.PeDecl):
         x, y = number(root.x, around.scope), number(root.y, around.scope)
         if not (0 <= x < grid.width and 0 <= y < grid.height):
             help = f"x is 0 to {grid.width - 1}, y is 0 to {grid.height - 1}"
-            raise problem("C142", f"PE ({x}, {y}) is not on the grid", root.span, size, help=help)
+            message = f"PE ({x}, {y}) is not on the grid"
+            raise problem("C142", message, root.span, grid.declared, help=help)
         return x, y
     rank, line = number(root, around.scope), lines.single
     if rank == 0:
         return lines.corner
     if line is None:
         help = f"write `{word} (x, y)`; only rank 0, where both orders start, has a number"
-        raise problem("C142", f"a grid has no rank {rank}", root.span, size, help=help)
+        raise problem("C142", f"a grid has no rank {rank}", root.span, grid.declared, help=help)
+    return lines.place(_on_line(rank, line, root, around), line)
+
+
+def _on_line(rank: int, line: Line, said: syntax.Expression, around: StepContext) -> int:
+    """The rank, if a line has it; raises `ProblemError`."""
     if not 0 <= rank < line.length:
         message = f"there is no rank {rank} on a line of {line.length} PEs"
         help = f"ranks are 0 to {line.length - 1}"
-        raise problem("C142", message, root.span, size, help=help)
-    return lines.place(rank, line)
+        raise problem("C142", message, said.span, around.lines.grid.declared, help=help)
+    return rank

@@ -282,12 +282,8 @@ def _check_lines(
     for line in (lines.vertical, lines.horizontal):
         if line.length > 1 and line not in first_of:
             message = f"no step reduces the {line.words}: {line.length} PEs are left with parts"
-            size = (
-                lines.grid.span,
-                f"{lines.grid.name} is {lines.grid.width} x {lines.grid.height}",
-            )
             help = f"add a step `reduce {line.words} by ...`"
-            raise problem("C140", message, last.span, size, help=help)
+            raise problem("C140", message, last.span, lines.grid.declared, help=help)
 
 
 def _broadcast(
