@@ -15,7 +15,7 @@ from collc.cost.show import wait_words
 from collc.plan import ColorUse, Direction, Phase, Plan, Region, Role, Route, Strided
 from collc.plan.program import ProgramPlan
 from collc.plan.show import show_lane
-from collc.run.launching import RunReport
+from collc.run import RunReport
 from collc.schedule import Schedule
 from collc.spec import Spec
 from collc.target import TARGETS
