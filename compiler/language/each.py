@@ -9,8 +9,8 @@ import numpy as np
 from collc.base.diagnostics import Span
 from collc.language import syntax
 from collc.language.declarations import in_full
-from collc.language.expressions import Binding
-from collc.language.problems import KnownProblemError, ProblemError, problem
+from collc.language.expressions import value_or_problem
+from collc.language.problems import problem
 from collc.language.ranks import (
     Array,
     FunctionOf,
@@ -40,20 +40,9 @@ def with_locals(locals_: tuple[LocalDecl, ...], around: RankScope) -> RankScope:
             functions = {**around.functions, local.name.text: FunctionOf(local, around)}
             around = replace(around, functions=functions)
         else:
-            value = _value_or_problem(local.value, around)
+            value = value_or_problem(one, local.value, around)
             around = replace(around, numbers={**around.numbers, local.name.text: value})
     return around
-
-
-def _value_or_problem(expression: syntax.Expression, around: RankScope) -> Binding:
-    try:
-        return one(expression, around)
-    except ProblemError as error:
-        if error.diagnostic.code == "C157":
-            raise
-        return error
-    except KnownProblemError:
-        return None
 
 
 def check_required(

@@ -18,8 +18,8 @@ from collc.base.diagnostics import Span
 from collc.language import syntax
 from collc.language.declarations import Declarations, as_used, in_full, values_of
 from collc.language.declared_names import OPTIMAL
-from collc.language.expressions import FUNCTIONS, Binding, Scope, number, truth
-from collc.language.problems import KnownProblemError, ProblemError, problem, suggest
+from collc.language.expressions import FUNCTIONS, Scope, number, truth, value_or_problem
+from collc.language.problems import ProblemError, problem, suggest
 from collc.language.shapes import LEAF, Shape, join, literal_shape
 from collc.language.traverse import expressions_of, walk
 from collc.spec.steps import ROOT_BYPASS
@@ -204,8 +204,7 @@ class Forest(Declarations[syntax.TreeDecl]):
         numbers = self.with_values(declaration, call.values)
         scope = Scope(numbers, self.others)
         for local in declaration.locals:
-            # A local without a value is a mistake only where it is used.
-            numbers[local.name.text] = _value_or_problem(local.value, scope)
+            numbers[local.name.text] = value_or_problem(number, local.value, scope)
         return (yield from self._shape(declaration.body, scope, 0))
 
     def _shape(self, body: syntax.Expression, scope: Scope, beside: int) -> _Body:
@@ -248,12 +247,3 @@ class Forest(Declarations[syntax.TreeDecl]):
 def _first_without_ranks(calls: Sequence[Call]) -> Call | None:
     """The outermost call whose number of ranks, its first value, is below 1."""
     return next((call for call in calls if call.values and call.values[0] < 1), None)
-
-
-def _value_or_problem(expression: syntax.Expression, scope: Scope) -> Binding:
-    try:
-        return number(expression, scope)
-    except ProblemError as error:
-        return error
-    except KnownProblemError:
-        return None
