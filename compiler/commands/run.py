@@ -41,26 +41,6 @@ def _named(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> Na
     return tuple(found)
 
 
-def run_input_options(command: Callable[..., None]) -> Callable[..., None]:
-    """`--input`, `--trace` and `--report`."""
-    for option in (
-        click.option("--report", is_flag=True, help="Say where fabsim's cycles went."),
-        click.option(
-            "--trace", type=FILE, help="Write fabsim's trace of wavelets and operations here."
-        ),
-        click.option(
-            "--input",
-            "inputs",
-            multiple=True,
-            callback=_named,
-            metavar="[NAME=]FILE.npy",
-            help="Vectors of one's own: an array [height, width, length]; else random.",
-        ),
-    ):
-        command = option(command)
-    return command
-
-
 def read_inputs(named: Named, buffers: tuple[str, ...]) -> dict[str, Any] | None:
     """The arrays of files by buffer; one without a name is for the only buffer. Nothing in a file
     is run. Wrong usage where a file holds no array, or names are wrong."""
@@ -144,7 +124,16 @@ def _lengths(
     help="A length or a root that FILE leaves to the run, one for all rounds or one for each; else "
     "random.",
 )
-@run_input_options
+@click.option(
+    "--input",
+    "inputs",
+    multiple=True,
+    callback=_named,
+    metavar="[NAME=]FILE.npy",
+    help="Vectors of one's own: an array [height, width, length]; else random.",
+)
+@click.option("--trace", type=FILE, help="Write fabsim's trace of wavelets and operations here.")
+@click.option("--report", is_flag=True, help="Say where fabsim's cycles went.")
 @fabric_options
 @back_end_options
 @reporting
