@@ -4,8 +4,6 @@ What a PE does depends on where the root is: behind it, before it, or the PE its
 these there is a collective with a fixed root, elaborated as if it were written out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
@@ -152,12 +150,12 @@ def _written(
     length: RunLengthDecl | None,
 ) -> CollectiveDecl:
     """The collective with this root, under another name."""
-    fixed = replace(clause, root=Number(root, clause.root.span))
+    fixed = replace(clause, root=Number(root, span=clause.root.span))
     clauses = tuple(fixed if one is clause else one for one in declaration.clauses)
     written = replace(declaration, name=Word(name, declaration.name.span), clauses=clauses)
     buffer = declaration.contract.buffer
     if length is None or buffer is None:
         return written
-    most = Number(length.most, length.span)
+    most = Number(length.most, span=length.span)
     buffer = replace(buffer, length=most, run_length=length)
     return replace(written, contract=replace(declaration.contract, buffer=buffer))
