@@ -44,7 +44,8 @@ class TreeUse:
 @dataclass(frozen=True, eq=False)
 class ReduceClause:
     """`reduce columns by chain, star to 3`: a tree for each side of the root, or one for both;
-    `then` says whether the word stood before it."""
+    `then` says whether the word stood before it. `lower_first`: the lower ranks' sum comes first
+    whichever side is the smaller one."""
 
     lines: Word | None
     tree: TreeUse
@@ -52,6 +53,7 @@ class ReduceClause:
     to: PeDecl | Expression | None
     span: Span
     then: bool = False
+    lower_first: bool = False
 
 
 @dataclass(frozen=True, eq=False)
