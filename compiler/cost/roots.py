@@ -9,17 +9,14 @@ which tasks that all phases have ask whose they are.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from collc.cost.phase_timing import parts_of
 from collc.cost.predict import Times
-from collc.lowering.root_of_call import planned_for
-from collc.plan import Plan
-from collc.plan.placement import colors_of, parity_of
-from collc.plan.program import ProgramPlan, Use
+from collc.lowering.root_of_call import planned_for, with_phases
+from collc.plan.program import ProgramPlan
 from collc.spec import RootChoice
 
 OWN = 1  # which of the three is the root's
@@ -40,32 +37,13 @@ class AtRoot:
 def at_root(plan: ProgramPlan, choice: RootChoice, root: int) -> AtRoot:
     """What is called for a root."""
     index = plan.index_of(choice.name, 0)
-    plans = list(plan.plans)
-    own = planned_for(plan, choice, root)
-    plans[index] = replace(plans[index], phases=own.phases)
-    uses = tuple(_uses(plan, choice, index, own))
+    changed = with_phases(plan, choice, index, planned_for(plan, choice, root).phases)
     asked = _asked(plan, choice, root, index)
     engine = plan.target.cycles.engine
     holds, fails = engine.scalar + engine.no_jump, engine.scalar + engine.jump
     tests = np.array((fails + holds, holds, 2 * fails))  # the root is read before
-    changed = replace(plan, plans=tuple(plans), uses=uses)
     returns = plan.target.code.jump * (asked == OWN)
     return AtRoot(changed, asked, engine.scalar + tests[asked], returns)
-
-
-def _uses(plan: ProgramPlan, choice: RootChoice, index: int, own: Plan) -> Iterator[Use]:
-    """The uses of colors, those of the choice's first collective of the phases for a root."""
-    positions = {
-        parity_of(name): place
-        for use in plan.uses
-        if plan.plans[use.collective].collective.name in choice.names
-        for name, place in use.positions
-    }
-    yield from (use for use in plan.uses if use.collective < index)
-    for number, phase in enumerate(own.phases):
-        named = ((name, positions[parity_of(name)]) for name in colors_of([phase]))
-        yield Use(index, number, tuple(named))
-    yield from (use for use in plan.uses if use.collective > index)
 
 
 def _asked(plan: ProgramPlan, choice: RootChoice, root: int, index: int) -> Times:

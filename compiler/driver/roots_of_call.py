@@ -46,9 +46,7 @@ def _help(choice: RootChoice) -> str:
     return {ContractKind.BROADCAST: REPORT, ContractKind.REDUCE: CHAIN}.get(kind, SIDES)
 
 
-def _other_part(
-    plan: ProgramPlan, choice: RootChoice, chosen: list[Plan], root: int
-) -> int | None:
+def _other_part(plan: ProgramPlan, choice: RootChoice, chosen: list[Plan], root: int) -> int | None:
     """The first rank that chooses another part than the plan for a root has."""
     own = planned_for(plan, choice, root)
     for rank, place in enumerate(choice.places):

@@ -42,7 +42,13 @@ from collc.spec import (
 
 MAX_ALTERNATIVES = 16  # each is code in every PE
 MOST_CUTS = 4096  # slices whose beginnings a PE keeps, two bytes each
-ANY_LENGTH = (ContractKind.BROADCAST, ContractKind.REDUCE, ContractKind.ALLREDUCE)
+ANY_LENGTH = (
+    ContractKind.BROADCAST,
+    ContractKind.REDUCE,
+    ContractKind.ALLREDUCE,
+    ContractKind.SCATTER,
+    ContractKind.GATHER,
+)
 
 _HELP = "name it in the contract: `x: f32[n <= B]`"
 

@@ -20,7 +20,7 @@ from collc.lowering.teardown import with_teardown
 from collc.plan import ZERO, Entry, Lane, Number, Phase, Plan, Region, Role, Strided
 from collc.plan.configuration import torn_down_by
 from collc.plan.placement import colors_of, parity_of
-from collc.plan.program import ProgramPlan
+from collc.plan.program import ProgramPlan, Use
 from collc.schedule import build_schedule, step_of
 from collc.spec import RootChoice
 
@@ -51,17 +51,40 @@ class Part:
 def seen_from_the_root(plan: ProgramPlan) -> ProgramPlan:
     """The plan as it is emitted: of each choice by root the second collective has the part of the
     root at every PE."""
-    of_name = {one.collective.name: one for one in plan.plans}
-    changed: dict[str, Plan] = {}
     for choice in plan.program.rooted:
-        parts = [of_name[name] for name in choice.names]
-        own = tuple(_root_everywhere(plan, choice, parts[1]))
-        phases = (parts[0].phases, own, parts[2].phases)
-        for part, of_part, about in zip(parts, phases, _ABOUT, strict=True):
-            told = (replace(phase, about=f"{_what(phase)}; {about}") for phase in of_part)
-            changed[part.collective.name] = replace(part, phases=tuple(told))
-    plans = tuple(changed.get(one.collective.name, one) for one in plan.plans)
-    return replace(plan, plans=plans)
+        behind, at, before = (plan.index_of_collective(name) for name in choice.names)
+        own = tuple(_root_everywhere(plan, choice, plan.plans[at]))
+        plan = with_phases(plan, choice, at, own)
+        for index, about in zip((behind, at, before), _ABOUT, strict=True):
+            phases = plan.plans[index].phases
+            told = (replace(phase, about=f"{_what(phase)}; {about}") for phase in phases)
+            plan = _with_plan(plan, index, replace(plan.plans[index], phases=tuple(told)))
+    return plan
+
+
+def with_phases(
+    plan: ProgramPlan, choice: RootChoice, index: int, phases: tuple[Phase, ...]
+) -> ProgramPlan:
+    """The plan with other phases of a collective of a choice, on the colors that the choice has."""
+    position = {
+        parity_of(name): place
+        for use in plan.uses
+        if plan.plans[use.collective].collective.name in choice.names
+        for name, place in use.positions
+    }
+    uses = tuple(
+        Use(index, n, tuple((name, position[parity_of(name)]) for name in colors_of([phase])))
+        for n, phase in enumerate(phases)
+    )
+    before = tuple(use for use in plan.uses if use.collective < index)
+    after = tuple(use for use in plan.uses if use.collective > index)
+    colors = tuple((name, plan.colors[k].number) for use in uses for name, k in use.positions)
+    changed = replace(plan.plans[index], phases=phases, colors=colors)
+    return _with_plan(replace(plan, uses=(*before, *uses, *after)), index, changed)
+
+
+def _with_plan(plan: ProgramPlan, index: int, one: Plan) -> ProgramPlan:
+    return replace(plan, plans=(*plan.plans[:index], one, *plan.plans[index + 1 :]))
 
 
 def _what(phase: Phase) -> str:
@@ -88,26 +111,40 @@ def planned_for(plan: ProgramPlan, choice: RootChoice, root: int) -> Plan:
 
 def _root_everywhere(plan: ProgramPlan, choice: RootChoice, within: Plan) -> Iterator[Phase]:
     """The phases of a root within the line, in which each PE has the part that it has as the
-    root."""
+    root. On a line of two PEs there is none within, and no root has both sides."""
     planned = [planned_for(plan, choice, root) for root in range(choice.ranks)]
-    for phase in within.phases:
+    likes: dict[object, Phase] = {}
+    for own in (within, *planned):
+        for phase in own.phases:
+            likes.setdefault(_side(own, phase), phase)
+    for number, (side, like) in enumerate(likes.items()):
         parts: dict[object, list[Part]] = {}
         for root, own in enumerate(planned):
             place = choice.places[root]
-            for same in (one for one in own.phases if _side(own, one) == _side(within, phase)):
-                role = role_at(same, choice.axis, place)
+            for phase in (one for one in own.phases if _side(own, one) == side):
+                role = role_at(phase, choice.axis, place)
                 if role is not None:
-                    part = _part(same, role, place, phase)
+                    part = _part(phase, role, place, like, number)
                     parts.setdefault(_form(part.role), []).append(part)
-        slices = phase.exchange.slicing.count if phase.exchange else 0
-        roles = tuple(_merged(alike, slices) for alike in parts.values())
-        named = tuple(replace(role, name=f"root_{n}") for n, role in enumerate(roles))
-        regions = tuple(
+        slices = like.exchange.slicing.count if like.exchange else 0
+        roles = (_merged(alike, slices) for alike in parts.values())
+        regions = (
             (_region(choice.axis, run), n)
             for n, alike in enumerate(parts.values())
             for run in compress(sorted(part.place for part in alike))
         )
-        yield replace(phase, roles=named, regions=tuple(sorted(regions)))
+        yield replace(
+            like,
+            name=_numbered(like.name, number),
+            roles=tuple(replace(role, name=f"root_{n}") for n, role in enumerate(roles)),
+            regions=tuple(sorted(regions)),
+        )
+
+
+def _numbered(name: str, number: int) -> str:
+    """The name of a phase by its number in its collective."""
+    stem = name.removesuffix("_2")
+    return f"{stem}_{number + 1}" if number else stem
 
 
 def _side(plan: Plan, phase: Phase) -> tuple[int, object]:
@@ -118,14 +155,14 @@ def _side(plan: Plan, phase: Phase) -> tuple[int, object]:
     return number, phase.order
 
 
-def _part(phase: Phase, role: Role, place: int, like: Phase) -> Part:
-    """What a PE does, with the colors and the lanes of a phase for another root."""
-    names = {parity_of(color): color for color in colors_of([like])}
-    known = {color: names.get(parity_of(color), color) for color in colors_of([phase])}
+def _part(phase: Phase, role: Role, place: int, like: Phase, number: int) -> Part:
+    """What a PE does, with the lanes of a phase for another root, and the colors of its name."""
+    name = _numbered(like.name, number)
+    known = {color: name + color.removeprefix(phase.name) for color in colors_of([phase])}
     here = _renamed(at_place(role, place), known)
     if like.exchange is not None:
         of_name = {lane.name: lane for lane in here.lanes}
-        lanes = (of_name.get(name, Lane(name, ())) for name in like.exchange.lanes)
+        lanes = (of_name.get(lane, Lane(lane, ())) for lane in like.exchange.lanes)
         here = replace(here, lanes=tuple(lanes))
     return Part(place, here, phase)
 

@@ -271,9 +271,7 @@ def _order(named: Sequence[_Named], plans: Sequence[Plan], program: Program) -> 
     return sorted(range(len(named)), key=lambda i: (place[first[named[i].collective]], i))
 
 
-def _dealt(
-    named: Sequence[_Named], plans: Sequence[Plan], program: Program
-) -> tuple[_Dealt, ...]:
+def _dealt(named: Sequence[_Named], plans: Sequence[Plan], program: Program) -> tuple[_Dealt, ...]:
     """For each phase the names that its colors are dealt out by. Those of a choice by root have
     colors in common: what PEs do for a root of the call meets on the same links, wherever it is."""
     choice_of = {name: i for i, choice in enumerate(program.rooted) for name in choice.names}
