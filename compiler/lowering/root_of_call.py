@@ -15,6 +15,7 @@ import numpy as np
 from collc.base.memoize import by_identity
 from collc.lowering import candidate_plans
 from collc.lowering.regions import compress
+from collc.lowering.resources import number_queues
 from collc.lowering.steps.numbers import number_of
 from collc.lowering.teardown import with_teardown
 from collc.plan import ZERO, Entry, Lane, Number, Phase, Plan, Region, Role, Strided
@@ -79,7 +80,14 @@ def with_phases(
     before = tuple(use for use in plan.uses if use.collective < index)
     after = tuple(use for use in plan.uses if use.collective > index)
     colors = tuple((name, plan.colors[k].number) for use in uses for name, k in use.positions)
-    changed = replace(plan.plans[index], phases=phases, colors=colors)
+    inputs, outputs = number_queues(phases, plan.target)  # for as many slots as there are
+    changed = replace(
+        plan.plans[index],
+        phases=phases,
+        colors=colors,
+        input_queues=inputs,
+        output_queues=outputs,
+    )
     return _with_plan(replace(plan, uses=(*before, *uses, *after)), index, changed)
 
 
