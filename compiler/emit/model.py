@@ -155,6 +155,12 @@ class BundleModel:
         return bool(self.buffer) or any(phase.exchange or phase.stream for phase in self.phases)
 
     @property
+    def keeps_base(self) -> bool:
+        """Whether the caller's buffer is needed behind `prepare`."""
+        turned = any(one.exchange and one.exchange.backward for one in self.phases)
+        return bool(self.buffer and self.phases) and (not self.run_length or turned)
+
+    @property
     def got(self) -> tuple[GotModel, ...]:
         """The registers that a program of one collective gets for it."""
         return got((one.given for one in self.registers), str)

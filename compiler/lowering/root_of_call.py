@@ -121,10 +121,10 @@ def _root_everywhere(plan: ProgramPlan, choice: RootChoice, within: Plan) -> Ite
     """The phases of a root within the line, in which each PE has the part that it has as the
     root. On a line of two PEs there is none within, and no root has both sides."""
     planned = [planned_for(plan, choice, root) for root in range(choice.ranks)]
+    ends = (planned[0], planned[-1])  # of which all PEs of a side are behind or before the root
     likes: dict[object, Phase] = {}
-    for own in (within, *planned):
-        for phase in own.phases:
-            likes.setdefault(_side(own, phase), phase)
+    for own in (within, *ends):
+        likes |= {_side(own, phase): phase for phase in own.phases}
     for number, (side, like) in enumerate(likes.items()):
         parts: dict[object, list[Part]] = {}
         for root, own in enumerate(planned):

@@ -6,9 +6,6 @@ farthest on its way first, so that nobody waits for what stands behind what he h
 
     forward:   PE 3 sends, PE 2 sends, PE 1 sends, ...     backward: PE 0 sends, PE 1 sends, ...
 
-Slices whose lengths are not known, from or to one PE, go in their own order, since only those that
-follow each other are passed on together.
-
 Every PE follows that order, doing what concerns it: sending its own, passing on, receiving.
 """
 
@@ -127,7 +124,7 @@ def by_relays(
     transfers = _transfers(traffic, wiring, slicing, *stages)
     most = max(1, MOST - int(transfers.between[transfers.hops > 1, COUNT].max(initial=0)) + 1)
     lanes = len(wiring.lanes)
-    may_turn = may_turn and slicing is not None and not stages[0].any()
+    may_turn = may_turn and not stages[0].any()
     slots = len(wiring.sends) * lanes
     counts, parts, turned = lay(transfers, slots, most, slicing is None, may_turn)
     slot = np.repeat(np.arange(slots), counts)
@@ -162,10 +159,7 @@ def _transfers(
     lanes = len(wiring.lanes)
     lane = np.where(way == ways[wiring.lanes[0]], 0, lanes - 1)
     passed, first = traffic.count, traffic.first
-    order = -way * traffic.source
-    if slicing is None:
-        order = np.where(_rooted(traffic, lane), first, order)
-    else:
+    if slicing is not None:
         bounds = slicing.bounds
         passed = bounds[traffic.first + traffic.count] - bounds[traffic.first]
         first = np.zeros_like(first)
@@ -177,7 +171,7 @@ def _transfers(
         _columns(SENDS, traffic.first, traffic.count),
         _columns(RELAYS, first, passed),
         _columns(_taken(traffic, staged, areas), traffic.into, traffic.count),
-    ).chosen(np.lexsort((-far, order, traffic.step, lane)))
+    ).chosen(np.lexsort((-far, -way * traffic.source, traffic.step, lane)))
     applied = _applied(traffic, wiring, staged, areas)
     none = np.zeros_like(applied.place)
     nothing = _columns(0, none, none)
@@ -197,20 +191,6 @@ def _transfers(
         )
     )
     return both.chosen(np.argsort(both.time, kind="stable"))
-
-
-def _rooted(traffic: Traffic, lane: Ints) -> Bools:
-    """Which transfers are of a step that has one source or one target on their lane: in any order
-    each PE passes on what it gets, and in that of the slices it does so by one operation."""
-    step = lane * (int(traffic.step.max(initial=0)) + 1) + traffic.step
-    found = np.zeros(len(traffic), dtype=np.bool_)
-    for end in (traffic.source, traffic.target):
-        most = np.full(int(step.max(initial=0)) + 1, -1)
-        least = np.full_like(most, len(traffic) + int(end.max(initial=0)))
-        np.maximum.at(most, step, end)
-        np.minimum.at(least, step, end)
-        found |= most[step] == least[step]
-    return found
 
 
 def _columns(kind: Ints | int, first: Ints, count: Ints) -> Ints:
