@@ -86,6 +86,12 @@ class ProgramModel:
     skew: int
 
     @property
+    def ending_first(self) -> int:
+        """How many phases come before the first one behind which its collective goes on; 0 if none
+        does."""
+        return next((step.index for step in self.steps if not step.last), 0)
+
+    @property
     def has_results(self) -> bool:
         """Whether a result has a buffer apart from the input."""
         return any(one.m.into for one in self.modules)
