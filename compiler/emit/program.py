@@ -245,7 +245,8 @@ def _module(plan: ProgramPlan, index: int, source: str, shared: list[SharedPhase
     given = tuple(shared[i] for i, _ in plan.uses_of(index))
     model = model_of(plan.plans[index], source, given)
     if any(model.name in one.names for one in plan.program.rooted):
-        model = replace(model, site=replace(model.site, root="the root of the call"))
+        site = replace(model.site, root="the root of the call")
+        model = replace(model, site=site, order=())  # which depends on the root
     return replace(
         model,
         switched=any(switched_colors(one.phases) for one in plan.plans),
