@@ -124,12 +124,12 @@ def _root_everywhere(plan: ProgramPlan, choice: RootChoice, within: Plan) -> Ite
     ends = (planned[0], planned[-1])  # of which all PEs of a side are behind or before the root
     likes: dict[object, Phase] = {}
     for own in (within, *ends):
-        likes |= {_side(own, phase): phase for phase in own.phases}
+        likes |= {side_of(own, phase): phase for phase in own.phases}
     for number, (side, like) in enumerate(likes.items()):
         parts: dict[object, list[Part]] = {}
         for root, own in enumerate(planned):
             place = choice.places[root]
-            for phase in (one for one in own.phases if _side(own, one) == side):
+            for phase in (one for one in own.phases if side_of(own, one) == side):
                 role = role_at(phase, choice.axis, place)
                 if role is not None:
                     part = _part(phase, role, place, like, number)
@@ -155,7 +155,7 @@ def _numbered(name: str, number: int) -> str:
     return f"{stem}_{number + 1}" if number else stem
 
 
-def _side(plan: Plan, phase: Phase) -> tuple[int, object]:
+def side_of(plan: Plan, phase: Phase) -> tuple[int, object]:
     """What tells the phases of a plan apart, whatever the root: the step, and of a reduction the
     side."""
     step = step_of(plan.collective, phase.pattern)
