@@ -71,9 +71,7 @@ def _turned(chosen: list[Plan]) -> bool:
     return any(len(found) > 1 for found in ways.values())
 
 
-def _other_part(
-    plan: ProgramPlan, choice: RootChoice, chosen: list[Plan], root: int
-) -> int | None:
+def _other_part(plan: ProgramPlan, choice: RootChoice, chosen: list[Plan], root: int) -> int | None:
     """The first rank that chooses another part than the plan for a root has."""
     own = planned_for(plan, choice, root)
     for rank, place in enumerate(choice.places):

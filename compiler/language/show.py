@@ -16,7 +16,7 @@ from collc.base.grids import Grid
 from collc.language.declared_names import HILBERT
 from collc.language.limits import RESOURCES
 from collc.language.names import PRELUDE_FILE, prelude
-from collc.language.show_algorithm import show_algorithm, values_of
+from collc.language.show_algorithm import show_algorithm, values_of, with_root
 from collc.language.show_contract import show_contracts
 from collc.language.show_operation import show_operation
 from collc.language.show_tree import show_tree
@@ -102,9 +102,7 @@ def show_spec(spec: Spec) -> str:
         one, with_root = chosen.get(collective.name), rooted.get(collective.name)
         if with_root is not None:
             if collective.name == with_root.names[0]:
-                lines += _collective(
-                    collective, with_root.name, _rooted_step(collective, with_root)
-                )
+                lines += _collective(collective, with_root.name, _rooted_steps(with_root))
         elif one is None:
             lines += _collective(collective, collective.name, _steps(collective))
         elif collective.name == one.names[0]:
@@ -115,9 +113,22 @@ def show_spec(spec: Spec) -> str:
     return "\n".join([*lines, _program(spec)]) + "\n"
 
 
-def _rooted_step(collective: Collective, choice: RootChoice) -> Iterator[str]:
-    yield from (line for line in _steps(collective) if line.lstrip().startswith("order "))
-    yield f"    broadcast from {choice.root} < {choice.ranks}"
+def _rooted_steps(choice: RootChoice) -> Iterator[str]:
+    """The steps with the root by its name."""
+    first, *_ = choice.by_root
+    yield from (line for line in _steps(first) if line.lstrip().startswith("order "))
+    said = f"{choice.root} < {choice.ranks}"
+    for index, step in enumerate(first.steps):
+        then = "then " if index else ""
+        if isinstance(step, BroadcastStep):
+            yield f"    {then}broadcast from {said}"
+        elif isinstance(step, ReduceStep):
+            yield f"    {then}reduce {_tree_texts(step)} to {said}"
+        else:
+            texts = [one.steps[index].algorithm.text for one in choice.by_root]
+            last = index == len(first.steps) - 1
+            place = f" {first.contract.kind.root_word} {said}" if last else ""
+            yield f"    {then}run {with_root(texts, choice.root)}{place}"
 
 
 def _grids(grid: Grid) -> Iterator[str]:
@@ -359,7 +370,7 @@ def _paths(spec: Spec) -> Iterator[str]:
 
 def _trees(spec: Spec) -> Iterator[str]:
     """Declare the trees that the prelude does not have, one for each name."""
-    steps = (step for collective in spec.collectives for step in collective.steps)
+    steps = (step for collective in _every(spec) for step in collective.steps)
     both = [(s.tree, s.far) for s in steps if isinstance(s, ReduceStep)]
     trees = [tree for pair in both for tree in pair if tree is not None]
     names = {_name(tree): None for tree in trees if _name(tree) not in prelude()}
@@ -368,9 +379,16 @@ def _trees(spec: Spec) -> Iterator[str]:
     yield from _algorithms(spec)
 
 
+def _every(spec: Spec) -> Iterator[Collective]:
+    """All collectives, those for each root among them."""
+    yield from spec.collectives
+    for choice in spec.program.rooted if spec.program else ():
+        yield from choice.by_root
+
+
 def _algorithms(spec: Spec) -> Iterator[str]:
     """Declare the algorithms that the prelude does not have, as they are on their lines."""
-    runs = [s for c in spec.collectives for s in c.steps if isinstance(s, RunStep)]
+    runs = [s for c in _every(spec) for s in c.steps if isinstance(s, RunStep)]
     algorithms = [run.algorithm for run in runs if _name(run.algorithm) not in prelude()]
     for name in dict.fromkeys(_name(algorithm) for algorithm in algorithms):
         yield show_algorithm(name, [a for a in algorithms if _name(a) == name])

@@ -18,6 +18,18 @@ def values_of(text: str) -> dict[str, str]:
     return dict(re.findall(r"(\w+) = (-?\d+)", text))
 
 
+def with_root(texts: Sequence[str], root: str) -> str:
+    """An algorithm for each root, from the first one on, with the root by its name:
+    `gather_behind(root = r)`."""
+    values = [values_of(text) for text in texts]
+    inside = (
+        f"{word} = {root if all(one[word] == str(r) for r, one in enumerate(values)) else value}"
+        for word, value in values[0].items()
+    )
+    name = texts[0].partition("(")[0]
+    return f"{name}({', '.join(inside)})" if values[0] else name
+
+
 def cases_of(name: str, uses: Sequence[Cut]) -> tuple[str, str, list[tuple[Cut, str]]]:
     """What stands behind the first word of a declaration for all uses of a name, the word for a
     rank therein, and each different use with the condition that leads to it, if there are others.

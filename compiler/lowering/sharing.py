@@ -64,6 +64,7 @@ class _Dealt:
 
     keys: tuple[_Key, ...]
     together: tuple[_Key, ...]
+    of_choice: bool  # by root, for which routers are set in each call
 
 
 def _named(plans: Sequence[Plan]) -> tuple[_Named, ...]:
@@ -199,6 +200,7 @@ def _time_multiplexed(plans: tuple[Plan, ...], program: Program, target: Target)
     users = [sum(k in taken for taken in positions) for k in range(kept)]
     forced = program.reconfigure is Reconfigure.TEARDOWN
     reset = {k for k in range(kept) if forced or _changes(named, positions, plans, k)}
+    reset |= {k for i, one in enumerate(dealt) if one.of_choice for k in positions[i]}
     torn = _with_neighbors(reset, positions)
     switched = _switched(named, positions)
     numbers = _color_numbers([k in switched for k in range(kept)], target)
@@ -286,7 +288,9 @@ def _dealt(named: Sequence[_Named], plans: Sequence[Plan], program: Program) -> 
         together.setdefault(choice, set()).update(keys)
         found.append((choice, keys))
     return tuple(
-        _Dealt(keys, keys if choice is None else tuple(sorted(together[choice])))
+        _Dealt(keys, keys, of_choice=False)
+        if choice is None
+        else _Dealt(keys, tuple(sorted(together[choice])), of_choice=True)
         for choice, keys in found
     )
 
