@@ -162,8 +162,8 @@ class Calls:
         if not inner:
             return 0
         first = self.plan.uses.index(inner[0])  # those before it are asked for together
-        if self.plan.uses.index(use) < first:
-            return code.phase_read + code.this_use
+        if (use.collective, use.phase) < (inner[0].collective, inner[0].phase):
+            return code.phase_read + code.this_use * (first > 0)
         asked = code.phase_read + code.other_use * (first > 0)
         if use in inner:
             return asked + code.other_use * inner.index(use) + code.this_use
