@@ -212,6 +212,8 @@ def _advance(line: Line, place: int, way: Sequence[int], work: Work) -> None:
     if work.advance is Advance.RESET:
         for at in way:
             router = line.places[at].routers[color]
+            if router.use.ring:
+                raise RefusedError(f"the router of place {at} takes off the command for all")
             router.take(0)
             router.was_reset = True
     elif work.advance is Advance.OWN_ROUTER:

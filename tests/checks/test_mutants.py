@@ -35,6 +35,11 @@ def test_a_changed_tree_is_refused_or_delivers(run):
     check_mutants(judging.tree(*run), 100)
 
 
+@pytest.mark.parametrize("run", trees.WRITTEN)
+def test_a_changed_tree_of_pairs_or_buffers_is_refused_or_delivers(run):
+    check_mutants(judging.vector(*run), 100, stride=3 * STRIDE)
+
+
 @pytest.mark.parametrize("run", exchanges.RUNS)
 def test_a_changed_exchange_is_refused_or_delivers(run):
     check_mutants(judging.exchange(*run), 100)
@@ -42,7 +47,8 @@ def test_a_changed_exchange_is_refused_or_delivers(run):
 
 @pytest.mark.parametrize("run", streams.RUNS)
 def test_a_changed_stream_is_refused_or_delivers(run):
-    check_mutants(judging.stream(*run), 150)
+    name, _ = run
+    check_mutants(judging.stream(*run), 150, STRIDE * (6 if name in streams.LARGE else 1))
 
 
 def test_a_part_may_receive_first_where_nothing_passes_through_it():
@@ -53,6 +59,33 @@ def test_a_part_may_receive_first_where_nothing_passes_through_it():
         if one.what == "part_1 lane backward kept_first True"
     )
     assert judging.judge(subject, mutant) == ((), RIGHT)
+
+
+@pytest.mark.parametrize(
+    ("name", "what", "code"),
+    [
+        ("slices", "columns_2: part_0 lane backward staged True", "C319"),
+        ("slices", "rows_2: part_1 lane forward advance Advance.RESET", "C321"),
+        ("slices", "rows_2: part_2 lane backward advance Advance.OWN_ROUTER", "C321"),
+    ],
+)
+def test_what_no_text_of_a_block_or_a_ring_does_is_refused(name, what, code):
+    subject = judging.stream(name, "wse2")
+    (mutant,) = (one for one in subject.mutants(subject.plan) if one.what == what)
+    assert [problem.code for problem in subject.check(mutant.changed)] == [code]
+
+
+@pytest.mark.parametrize("target", ["wse2", "wse3"])
+def test_no_switch_moves_behind_a_call_back(target):
+    subject = judging.vector("pairs", target)
+    changed = [
+        one.changed
+        for one in subject.mutants(subject.plan)
+        if one.what.startswith("reduce: role link_1 with operation 0") and "OWN_ROUTER" in one.what
+    ]
+    codes = [{problem.code for problem in subject.check(plan)} for plan in changed]
+    assert changed
+    assert all("C311" in found for found in codes)
 
 
 @pytest.mark.parametrize("name", programs.SUCCESSIONS)

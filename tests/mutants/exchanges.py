@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import pairwise
 
@@ -54,9 +54,7 @@ def plan_of(name: str, target: str) -> tuple[Schedule, Plan]:
 
 def mutants(plan: Plan) -> Iterator[Mutant[Plan]]:
     """Every plan that differs from `plan` in one thing."""
-    phase = plan.phases[0]
-    for one in _phases(phase):
-        yield Mutant(one.kind, one.what, replace(plan, phases=(one.changed,)))
+    yield from by_phase(plan, _phases)
     for name in ("input_queues", "output_queues", "task_ids", "dsr_ids"):
         used = getattr(plan, name)
         for what, changed in (
@@ -71,6 +69,17 @@ def mutants(plan: Plan) -> Iterator[Mutant[Plan]]:
     for at, (color, _) in enumerate(plan.colors):
         shared = (*plan.colors[:at], (color, numbers[at - 1]), *plan.colors[at + 1 :])
         yield Mutant(Kind.COLOR, f"{color} numbered as another", replace(plan, colors=shared))
+
+
+def by_phase(
+    plan: Plan, changes: Callable[[Phase], Iterator[Mutant[Phase]]]
+) -> Iterator[Mutant[Plan]]:
+    """The plans in which one phase is another."""
+    for at, phase in enumerate(plan.phases):
+        where = f"{phase.name}: " if len(plan.phases) > 1 else ""
+        for one in changes(phase):
+            phases = (*plan.phases[:at], one.changed, *plan.phases[at + 1 :])
+            yield Mutant(one.kind, f"{where}{one.what}", replace(plan, phases=phases))
 
 
 def _phases(phase: Phase) -> Iterator[Mutant[Phase]]:

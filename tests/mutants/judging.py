@@ -51,8 +51,19 @@ class Subject:
 def tree(name: str, target: str, which: int) -> Subject:
     """A plan of `mutants.trees`."""
     schedule, plan = trees.plan_of(name, target, which)
+    return _whole(f"{name} {target} {len(plan.colors)} colors", schedule, plan)
+
+
+def vector(name: str, target: str) -> Subject:
+    """A plan of `mutants.trees.VECTORS`."""
+    return _whole(f"{name} {target}", *trees.plan_of_text(name, target))
+
+
+def _whole(name: str, schedule: Schedule, plan: Plan) -> Subject:
+    """A plan of whole vectors, run twice."""
+    target = plan.target.name
     return Subject(
-        f"{name} {target} {len(plan.colors)} colors",
+        name,
         plan,
         trees.mutants,
         check_plan,
@@ -111,6 +122,7 @@ def program(name: str) -> Subject:
 def all_subjects() -> Iterator[Subject]:
     """Every plan that is changed."""
     yield from (tree(*run) for run in trees.RUNS)
+    yield from (vector(*run) for run in trees.WRITTEN)
     yield from (exchange(*run) for run in exchanges.RUNS)
     yield from (stream(*run) for run in streams.RUNS)
     yield from (program(name) for name in programs.SUCCESSIONS)

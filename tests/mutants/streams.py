@@ -29,30 +29,44 @@ from mutants.kinds import Kind, Mutant
 from mutants.trees import advancing, color_uses
 
 TEXT = """target wse2
-grid row = {ranks} x 1
+grid pes = {grid}
 algorithm inward(n) slices n {{ step {{ each r where r != 2 : slice r  r -> 2 }} }}
-collective total = {contract} on row {{ run {steps} }}
+collective total = {contract} on pes {{ {steps} }}
 program {{ total }}
 """
 
-# by name: target, ranks, what is promised, and the steps; slices differ in length where they may
+ON_SLICES = """run rows by chain_reduce_scatter
+    then run columns by chain_reduce(root = 1) on slices
+    then run columns by direct_broadcast(root = 1) on slices
+    then run rows by direct_allgather"""
+
+# by name: target, grid, what is promised, and the steps; slices differ in length where they may
 STREAMS = {
-    "gather": ("wse2", 5, "gather(x: f32[23])", "linear_gather"),
-    "gather_inside": ("wse3", 5, "gather(x: f32[23])", "inward to 2"),
-    "stream_scatter": ("wse2", 5, "scatter(x: f32[23])", "linear_scatter"),
-    "allgather": ("wse2", 4, "allgather(x: f32[42])", "direct_allgather"),
-    "stream_all_to_all": ("wse2", 4, "all_to_all(x: f32[32])", "linear_all_to_all"),
-    "long_scatter": ("wse3", 6, "scatter(x: f32[23])", "linear_scatter"),
-    "turns_all_to_all": ("wse3", 5, "all_to_all(x: f32[40])", "linear_all_to_all"),
-    "reduce_scatter": ("wse3", 4, "reduce_scatter(x: f32[42], add)", "chain_reduce_scatter"),
+    "gather": ("wse2", "5 x 1", "gather(x: f32[23])", "run linear_gather"),
+    "gather_inside": ("wse3", "5 x 1", "gather(x: f32[23])", "run inward to 2"),
+    "stream_scatter": ("wse2", "5 x 1", "scatter(x: f32[23])", "run linear_scatter"),
+    "allgather": ("wse2", "4 x 1", "allgather(x: f32[42])", "run direct_allgather"),
+    "stream_all_to_all": ("wse2", "4 x 1", "all_to_all(x: f32[32])", "run linear_all_to_all"),
+    "long_scatter": ("wse3", "6 x 1", "scatter(x: f32[23])", "run linear_scatter"),
+    "turns_all_to_all": ("wse3", "5 x 1", "all_to_all(x: f32[40])", "run linear_all_to_all"),
+    "reduce_scatter": (
+        "wse3",
+        "4 x 1",
+        "reduce_scatter(x: f32[42], add)",
+        "run chain_reduce_scatter",
+    ),
+    "pairs_allgather": ("wse2", "4 x 1", "allgather(x: (f32, u32)[8])", "run direct_allgather"),
+    "slices": ("wse2", "3 x 3", "allreduce(x: f32[27], add)", ON_SLICES),
+    "uneven_slices": ("wse3", "3 x 3", "allreduce(x: f32[31], add)", ON_SLICES),
 }
+LARGE = {"slices", "uneven_slices"}  # of several phases, each of which is changed
 RUNS = [(name, target) for name, (target, *_) in STREAMS.items()]
 
 
 def plan_of(name: str, target: str) -> tuple[Schedule, Plan]:
     """A plan to change."""
-    _, ranks, contract, steps = STREAMS[name]
-    text = TEXT.format(ranks=ranks, contract=contract, steps=steps)
+    _, grid, contract, steps = STREAMS[name]
+    text = TEXT.format(grid=grid, contract=contract, steps=steps)
     bundle = compile_text(text, "test.coll", {}, target)
     assert bundle.plan.streams, name
     return bundle.schedule, bundle.plan
@@ -61,9 +75,7 @@ def plan_of(name: str, target: str) -> tuple[Schedule, Plan]:
 def mutants(plan: Plan) -> Iterator[Mutant[Plan]]:
     """Every plan that differs from `plan` in one thing."""
     yield from exchanges.mutants(plan)
-    phase = plan.phases[0]
-    for one in _phases(phase):
-        yield Mutant(one.kind, one.what, replace(plan, phases=(one.changed,)))
+    yield from exchanges.by_phase(plan, _phases)
 
 
 def _phases(phase: Phase) -> Iterator[Mutant[Phase]]:

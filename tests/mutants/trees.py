@@ -9,6 +9,7 @@ from itertools import pairwise
 from changing import with_runs
 
 import building as b
+from collc.driver.pipeline import compile_text
 from collc.lowering import candidate_plans
 from collc.plan import (
     VECTOR,
@@ -44,6 +45,18 @@ COLLECTIVES = {
     "broadcast": b.broadcast(4, 3, 1, 1, LONG),
 }
 
+# what the language says of a vector, on trees of a row
+VECTORS = {
+    "pairs": "allreduce(x: (f32, u32)[9], argmax) on row { reduce chain then broadcast from 0 }",
+    "strided": "reduce(x: f32[40] by 3, add) into y by 2 on row { reduce two_phase(S = 2) to 1 }",
+    "into": "allreduce(x: f16[40], max) into y on row { reduce binomial then broadcast from 0 }",
+}
+TEXT = """target {target}
+grid row = 5 x 1
+collective total = {collective}
+program {{ total }}
+"""
+
 # the plan with the fewest colors, moved by control wavelets too, and the one that needs none
 FEWEST, MOST = 0, -1
 
@@ -53,12 +66,20 @@ RUNS = [
     ("two_phase", "wse3", FEWEST),
     ("broadcast", "wse3", FEWEST),
 ]
+WRITTEN = [(name, target) for name in VECTORS for target in ("wse2", "wse3")]
 
 
 def plan_of(name: str, target: str, which: int) -> tuple[Schedule, Plan]:
     """A plan to change."""
     schedule = build_schedule(COLLECTIVES[name])
     return schedule, list(candidate_plans(schedule, TARGETS[target]))[which]
+
+
+def plan_of_text(name: str, target: str) -> tuple[Schedule, Plan]:
+    """The plan of one of `VECTORS`."""
+    text = TEXT.format(target=target, collective=VECTORS[name])
+    bundle = compile_text(text, "test.coll", {}, target)
+    return bundle.schedule, bundle.plan
 
 
 def mutants(plan: Plan) -> Iterator[Mutant[Plan]]:

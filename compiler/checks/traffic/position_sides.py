@@ -1,7 +1,8 @@
 """A switch position changes what the target lets it change.
 
-The sender's own router can be moved by the sending operation only if the receiving side changes;
-on some targets no position may change both sides.
+The sender's own router can be moved by the sending operation only if the receiving side changes,
+and not if a call-back combines what is sent: no source says when it would move then (M3.9-15). On
+some targets no position may change both sides.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from collc.base.diagnostics import Diagnostic
-from collc.plan import Advance, ColorUse, Phase, Plan, Role, Route
+from collc.plan import Action, Advance, ColorUse, Phase, Plan, Role, Route
 from collc.schedule import Phase as SchedulePhase
+from collc.spec.simd import by_call_back
 
 REMEDY = "let one side change at a time, with a position between"
 
@@ -23,14 +25,23 @@ def position_sides(plan: Plan) -> Iterator[Diagnostic]:
         pattern = phase.pattern
         for role in phase.roles:
             for use in role.colors:
-                for before, after in pairwise(use.positions):
-                    problem = _problem(plan, role, use, before, after)
-                    if problem:
-                        yield _diagnostic(phase, pattern, role, use, problem)
+                for problem in _problems(plan, role, use):
+                    yield _diagnostic(phase, pattern, role, use, problem)
 
 
-def _problem(plan: Plan, role: Role, use: ColorUse, before: Route, after: Route) -> str:
-    """What is wrong with a change, or nothing."""
+def _problems(plan: Plan, role: Role, use: ColorUse) -> Iterator[str]:
+    """What is wrong with the changes of a router, and with what makes them."""
+    own = [op for op in role.ops if op.sends_on == use.color and op.advance is Advance.OWN_ROUTER]
+    if by_call_back(plan.collective.contract) and any(op.action is Action.COMBINE for op in own):
+        yield "is taken behind a call-back, which sends an element at a time"
+    changes = (
+        _problem(plan, before, after, own=bool(own)) for before, after in pairwise(use.positions)
+    )
+    yield from filter(None, changes)
+
+
+def _problem(plan: Plan, before: Route, after: Route, *, own: bool) -> str:
+    """What is wrong with a change, if anything; `own`: an operation of the PE makes it."""
     receives, sends = before.receive != after.receive, before.send != after.send
     if receives and sends and not plan.target.switch_both_sides:
         return f"changes both sides at once, {plan.target.name} changes one"
@@ -38,7 +49,6 @@ def _problem(plan: Plan, role: Role, use: ColorUse, before: Route, after: Route)
         return "changes nothing"
     if sends and len(after.send) != 1:
         return "sends in several directions, a position has one"
-    own = any(op.sends_on == use.color and op.advance is Advance.OWN_ROUTER for op in role.ops)
     if own and sends:
         return "changes the sending side, which a sending operation cannot do to its own router"
     return ""

@@ -186,7 +186,7 @@ def _shapes(roles: Roles, pattern: StepsPhase) -> Iterator[str]:
             stream = stream_of(lane)
             if stream and ways.setdefault(lane.name, stream.backward) is not stream.backward:
                 yield f"lane `{lane.name}` goes the other way at place {place}"
-            problem = _lane_problem(lane, role, place, pattern.slicing.count)
+            problem = _lane_problem(lane, role, place, pattern)
             if problem:
                 yield f"lane `{lane.name}` of place {place} {problem}"
 
@@ -200,8 +200,8 @@ def _adjoin(role: Role, place: int) -> bool:
     return all(one.start <= two.start <= one.stop <= two.stop for one, two in pairwise(staged))
 
 
-def _lane_problem(lane: Lane, role: Role, place: int, slices: int) -> str:
-    stream = stream_of(lane)
+def _lane_problem(lane: Lane, role: Role, place: int, pattern: StepsPhase) -> str:
+    stream, slices = stream_of(lane), pattern.slicing.count
     if stream is None:
         return "has operations of another kind" if lane.loops else ""
     parts = [part for part in (stream.sends, stream.receives) if part]
@@ -225,6 +225,10 @@ def _lane_problem(lane: Lane, role: Role, place: int, slices: int) -> str:
         (
             not (stream.staged and stream.combines and stream.backward),
             "stages what it combines from the last element to the first",
+        ),
+        (
+            pattern.blocks is None or not stream.staged or stream.combines,
+            "stages what it copies of a block, where the stage has the places of a vector",
         ),
         (
             not stream.returns or _comes_back(stream, role, place),

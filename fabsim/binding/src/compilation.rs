@@ -8,7 +8,7 @@ use fabsim_frontend as csl;
 use fabsim_frontend::{CompileOptions, Fp16Format};
 use fabsim_host::Lowered;
 use fabsim_program::diagnostic::Diagnostic;
-use fabsim_program::rules::Switch;
+use fabsim_program::switch::Switch;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::collections::BTreeMap;

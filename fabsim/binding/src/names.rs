@@ -1,8 +1,9 @@
 //! What has a name: architectures, clocks, rules, releases.
 
 use fabsim_program::program::{Arch, Clock};
-use fabsim_program::rules::{self, Switch};
+use fabsim_program::rules;
 use fabsim_program::sdk::Sdk;
+use fabsim_program::switch::Switch;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::collections::BTreeMap;

@@ -71,8 +71,8 @@ mod value;
 
 use fabsim_program::diagnostic::Diagnostic;
 use fabsim_program::program::{Arch, Clock, Design, ScalarType, Span};
-use fabsim_program::rules::Switch;
 use fabsim_program::sdk::Sdk;
+use fabsim_program::switch::Switch;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

@@ -3,8 +3,8 @@
 //! `program` is what the front end hands to the engine; `diagnostic` is a message about source
 //! text; `limits` holds the machine's sizes; `rounding` the float formats of 16
 //! bits; `clock` names the tables of cycle costs, `sdk` the releases whose CSL differs; `direction`,
-//! `opcode` and `scalar_type` are the small types that `program` is made of; `rules` and `readings` say
-//! what changes where a rule of docs/machine.md is switched off; `quick_hash` makes maps quick.
+//! `opcode` and `scalar_type` are the small types that `program` is made of; `rules` and `readings` say,
+//! a `switch` a row, what changes where a rule of docs/machine.md is switched off; `quick_hash` makes maps quick.
 
 #![deny(missing_docs)]
 
@@ -20,3 +20,4 @@ pub mod rounding;
 pub mod rules;
 pub mod scalar_type;
 pub mod sdk;
+pub mod switch;

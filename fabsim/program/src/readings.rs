@@ -10,19 +10,11 @@ use crate::opcode::Opcode;
 use crate::program::{
     BinaryOp, Completion, Design, DsdShape, Filter, Inst, PopMode, Simd, SwitchPosition, SystemCall,
 };
-use crate::rules::Switch;
+use crate::switch::{Other, Switch};
 use rewrite::{
     colors, drop_calls, filters, first, instructions, mirrored, modes, opcodes, operations,
     options, outputs, pops, programs, replace, shapes, sides, unsigned, without_index,
 };
-
-/// What a machine without a rule does.
-pub struct Other {
-    /// In words.
-    pub what: &'static str,
-    /// Writes it into a program.
-    pub read: fn(&mut Design),
-}
 
 const fn reading(rule: &'static str, what: &'static str, read: fn(&mut Design)) -> Switch {
     Switch {

@@ -5,23 +5,8 @@
 //! the checks being known by their messages; and a compiled program is read as a machine without the
 //! rule would read it (`readings`). What has no row cannot be switched off; `FIXED` says why.
 
-use crate::readings;
-
-/// A rule that can be switched off.
-pub struct Switch {
-    /// Its number in docs/machine.md.
-    pub rule: &'static str,
-    /// Messages of its checks, with `*` for any text.
-    pub refusals: &'static [&'static str],
-    /// What a machine without it does, if it is about more than what is refused.
-    pub other: Option<readings::Other>,
-}
-
-impl std::fmt::Debug for Switch {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.rule)
-    }
-}
+use crate::readings::READINGS;
+use crate::switch::Switch;
 
 /// A row of rules that the compiler checks.
 const fn check(rule: &'static str, refusals: &'static [&'static str]) -> Switch {
@@ -36,13 +21,13 @@ const fn check(rule: &'static str, refusals: &'static [&'static str]) -> Switch 
 pub fn switch(rule: &str) -> Option<&'static Switch> {
     SWITCHES
         .iter()
-        .chain(readings::READINGS)
+        .chain(READINGS)
         .find(|switch| switch.rule == rule)
 }
 
 /// Every row, by table.
 pub fn switches() -> impl Iterator<Item = &'static Switch> {
-    SWITCHES.iter().chain(readings::READINGS)
+    SWITCHES.iter().chain(READINGS)
 }
 
 /// Why a rule has no row: the first entry that its number begins with.

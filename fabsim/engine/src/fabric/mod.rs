@@ -27,12 +27,13 @@ pub mod tiles;
 mod view;
 pub mod wavelet;
 mod zone;
+mod zones;
 
 pub use self::commit::{Below, Moving};
 pub use self::flow::{Caught, Current};
 pub use self::look::{Looked, Looking};
 pub use self::view::View;
-pub use self::zone::split_front;
+pub use self::zones::split_front;
 
 use self::channel::Channel;
 use self::filter::FilterState;

@@ -8,7 +8,7 @@
 //! memory as they do waits for its cycle.
 
 use super::company::Company;
-use super::interpret::{Doing, Flow, Main, Threads};
+use super::main_thread::{Doing, Flow, Main, Threads};
 use super::operation::Running;
 use super::settings::is_shared;
 use super::state::Core;

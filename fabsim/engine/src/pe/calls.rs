@@ -4,9 +4,9 @@
 
 use super::ahead::{register, TURNS};
 use super::company::Company;
-use super::frames::{enter, refuse_deep_calls, Caller};
-use super::interpret::{Doing, Main};
+use super::frames::{enter, refuse_deep_calls};
 use super::issue::value;
+use super::main_thread::{Caller, Doing, Main};
 use super::map::MapRun;
 use super::operate::{until_written, SLACK};
 use super::operation::Running;

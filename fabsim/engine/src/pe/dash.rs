@@ -2,7 +2,7 @@
 //! one after the other without a look at anything else.
 
 use super::company::Company;
-use super::interpret::Main;
+use super::main_thread::Main;
 use super::plan::PePlan;
 use super::scalar::{binary, compare, convert, cut, unary};
 use super::state::Core;

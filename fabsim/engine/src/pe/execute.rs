@@ -1,9 +1,8 @@
 //! What each instruction of a function does.
 
 use super::clock_register::is_clock;
-use super::frames::Caller;
-use super::interpret::{Flow, Main, Site, Threads};
 use super::issue::{block_target, control_action, done_action};
+use super::main_thread::{Caller, Flow, Main, Site, Threads};
 use super::operate::load_cycles;
 use super::scalar::{binary, compare, convert, cut, unary};
 use super::settings::is_shared;

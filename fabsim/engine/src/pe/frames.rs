@@ -1,28 +1,12 @@
 //! Frames of functions, and the slots in them.
 
-use super::interpret::{Doing, Flow, Main};
+use super::main_thread::{Caller, Doing, Flow, Frame, Main};
 use super::plan::PePlan;
 use crate::fault::{Fault, FaultKind};
 use fabsim_program::program::{FunctionId, Slot};
 
 /// Deeper calls mean recursion, which the machine's small stack does not survive.
 const DEPTH: usize = 256;
-
-/// Where a function's result goes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Caller {
-    Task,
-    Function(Option<Slot>),
-    Map,
-}
-
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Frame {
-    pub(super) function: u32,
-    pub(super) pc: u32,
-    pub(super) base: u32,
-    pub(super) caller: Caller,
-}
 
 impl Main {
     pub(super) fn refuse_deep_calls(&self) -> Result<(), Fault> {

@@ -2,8 +2,8 @@
 //! themselves, on a microthread, or at once where the thread runs ahead.
 
 use super::beside::Beside;
-use super::interpret::{Doing, Flow, Main, Site, Threads};
 use super::issue::{issue, Issued};
+use super::main_thread::{Doing, Flow, Main, Site, Threads};
 use super::map::MapRun;
 use super::operation::Running;
 use super::plan::PePlan;
