@@ -184,9 +184,10 @@ def _with_root(node: Any, name: str, root: int) -> Any:  # noqa: ANN401 - any pi
     if not is_dataclass(node) or isinstance(node, type | Span | Word):
         return node
     parts = {f.name: _with_root(getattr(node, f.name), name, root) for f in fields(node)}
-    if isinstance(_place(node), Comparison):
+    place = _place(node)
+    if isinstance(place, Comparison):
         at = "to" if isinstance(node, syntax.ReduceClause) else "root"
-        parts[at] = Number(root, node.span)
+        parts[at] = Number(root, place.span)
     if isinstance(node, syntax.ReduceClause):
         parts["lower_first"] = True  # wherever the root is, so that its part is one
     return replace(node, **parts)

@@ -125,7 +125,8 @@ def _rooted_steps(choice: RootChoice) -> Iterator[str]:
         elif isinstance(step, ReduceStep):
             yield f"    {then}reduce {_tree_texts(step)} to {said}"
         else:
-            texts = [one.steps[index].algorithm.text for one in choice.by_root]
+            runs = (one.steps[index] for one in choice.by_root)
+            texts = [run.algorithm.text for run in runs if isinstance(run, RunStep)]
             last = index == len(first.steps) - 1
             place = f" {first.contract.kind.root_word} {said}" if last else ""
             yield f"    {then}run {with_root(texts, choice.root)}{place}"

@@ -125,8 +125,8 @@ def _alternatives(
         for streamed in _streamed(schedule, phase, target) if streams else ():
             yield Alternative(partial(_already, streamed), streams=True)
     elif of_call:
-        coloring = partial(by_place, phase=phase)
-        yield Alternative(partial(_reduction, schedule, phase, coloring, target))
+        of_places = partial(by_place, phase=phase)
+        yield Alternative(partial(_reduction, schedule, phase, of_places, target))
     else:
         for coloring in COLORINGS.values():
             yield Alternative(partial(_reduction, schedule, phase, coloring, target))

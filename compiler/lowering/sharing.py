@@ -278,7 +278,7 @@ def _dealt(named: Sequence[_Named], plans: Sequence[Plan], program: Program) -> 
     colors in common: what PEs do for a root of the call meets on the same links, wherever it is."""
     choice_of = {name: i for i, choice in enumerate(program.rooted) for name in choice.names}
     together: dict[int, set[_Key]] = {}
-    found = []
+    found: list[tuple[int | None, tuple[_Key, ...]]] = []
     for i, one in enumerate(named):
         choice = choice_of.get(plans[one.collective].collective.name)
         if choice is None:
