@@ -32,13 +32,7 @@ from collc.emit.reference import (
     numpy_reduction,
     numpy_type,
 )
-from collc.emit.registers import (
-    GotModel,
-    RegisterModel,
-    given_registers,
-    got,
-    registers_of_vector,
-)
+from collc.emit.registers import GotModel, RegisterModel, given_registers, got, registers_of_vector
 from collc.emit.roles import Shape, shape_of
 from collc.emit.surroundings import Surroundings
 from collc.lowering.ids import Ids
@@ -157,8 +151,10 @@ class BundleModel:
     @property
     def keeps_base(self) -> bool:
         """Whether the caller's buffer is needed behind `prepare`."""
-        turned = any(one.exchange and one.exchange.backward for one in self.phases)
-        return bool(self.buffer and self.phases) and (not self.run_length or turned)
+        kept = not self.run_length or any(
+            of.exchange and of.exchange.backward for of in self.phases
+        )
+        return bool(self.buffer and self.phases and kept)
 
     @property
     def got(self) -> tuple[GotModel, ...]:
