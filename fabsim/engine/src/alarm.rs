@@ -51,6 +51,11 @@ impl Alarm {
         soon.into_iter().chain(listed).chain(far).min()
     }
 
+    /// How many are to be woken now, but for those of far times.
+    pub fn due(&self, now: u64) -> usize {
+        self.sets[(now % SETS) as usize].len() + self.lists[(now % LISTS) as usize].len()
+    }
+
     /// Moves those that are to be woken now into a set.
     pub fn ring(&mut self, now: u64, awake: &mut TileSet) {
         self.sets[(now % SETS) as usize].pour_into(awake);

@@ -17,7 +17,7 @@ mod zones;
 use self::registers::writes_registers;
 use self::team::Team;
 pub use self::zones::worthwhile_threads;
-use self::zones::{for_all, team, zones, CROSSINGS_WORTH_A_THREAD, TILES_WORTH_A_THREAD};
+use self::zones::{for_all, team, zones, Weight, CROSSINGS_WORTH_A_THREAD, TILES_WORTH_A_THREAD};
 use crate::fabric::grid::PeIndex;
 use crate::fabric::observer::Silent;
 use crate::fabric::split_front;
@@ -84,6 +84,8 @@ pub struct Machine {
     pub runs_ahead: bool,
     /// Those that share the work with the one that steps, if any.
     threads: Option<Team>,
+    /// How much longer visits take of late than usual ones.
+    ahead_of_late: Weight,
     lenient: bool,
     /// A wavelet has left the rectangle, and `warnings` says so.
     lost_noted: bool,
@@ -142,6 +144,7 @@ impl Machine {
             flows: true,
             runs_ahead: true,
             threads: team(threads, ends.len()),
+            ahead_of_late: Weight::default(),
             lenient,
             lost_noted: false,
             writes_registers: writes_registers(design),
@@ -216,13 +219,22 @@ impl Machine {
         workers.filter_map(|w| w.alarm.next(self.cycle)).min()
     }
 
+    /// Tiles that have something to do in the coming cycle, some of them twice.
+    fn due(&self) -> usize {
+        let workers = self.workers.iter().map(|worker| worker.due(self.cycle));
+        workers.sum::<usize>() + self.fabric.active()
+    }
+
     /// One cycle; cycles in which nothing can happen are skipped.
     pub fn step(&mut self) -> Result<(), SimError> {
+        if self.is_idle() {
+            if let Some(at) = self.next_alarm() {
+                self.cycle = at.max(self.cycle);
+            }
+        }
         let Some(mut recorder) = self.recorder.take() else {
-            let visited: usize = self.workers.iter().map(Worker::visited).sum();
-            let worth_it = visited >= TILES_WORTH_A_THREAD * self.threads();
             let mut threads = self.threads.take();
-            let stepped = self.step_with(threads.as_mut().filter(|_| worth_it), &mut Silent);
+            let stepped = self.step_with(threads.as_mut(), &mut Silent);
             self.threads = threads;
             return stepped;
         };
@@ -236,14 +248,19 @@ impl Machine {
         mut threads: Option<&mut Team>,
         probe: &mut P,
     ) -> Result<(), SimError> {
-        if self.is_idle() {
-            if let Some(at) = self.next_alarm() {
-                self.cycle = at.max(self.cycle);
-            }
-        }
         let now = self.cycle;
         let may_flow = self.may_flow(probe);
-        self.first_half(threads.as_deref_mut(), probe);
+        let ahead = self.ahead_of_late.per_visit();
+        let worth_it = |team: &&mut Team| self.due() * ahead >= TILES_WORTH_A_THREAD * team.size();
+        let visiting = threads.as_deref_mut().filter(worth_it);
+        self.first_half(visiting, probe);
+        let visited: usize = self.workers.iter().map(Worker::visited).sum();
+        self.ahead_of_late.note(
+            visited,
+            self.workers.iter().map(|worker| worker.ran_ahead).sum(),
+        );
+        let worth_it = |team: &&mut Team| visited >= TILES_WORTH_A_THREAD * team.size();
+        let mut threads = threads.filter(worth_it);
         if let Err(failure) = self.gather() {
             self.visit_flows();
             return Err(failure);

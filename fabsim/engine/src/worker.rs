@@ -51,6 +51,8 @@ pub struct Worker {
     visits: Vec<PeIndex>,
     /// Tiles that had anything to do, cycle by cycle.
     pub tile_cycles: u64,
+    /// In how many visits of the last cycle main threads ran ahead.
+    pub ran_ahead: usize,
     /// The first PE whose instruction could not be carried out.
     pub failed: Option<(PeIndex, Fault)>,
     /// When host commands ended that ended in this cycle.
@@ -71,11 +73,18 @@ impl Worker {
             visit_order,
             visits: Vec::new(),
             tile_cycles: 0,
+            ran_ahead: 0,
             failed: None,
             finished: Vec::new(),
             writes: Vec::new(),
             log: Vec::new(),
         }
+    }
+
+    /// How many tiles have something to do in the coming cycle `now` for their compute elements' sake, some of
+    /// them counted twice.
+    pub fn due(&self, now: u64) -> usize {
+        self.awake.len() + self.alarm.due(now)
     }
 
     /// How many tiles were visited in the last cycle.
@@ -92,6 +101,7 @@ impl Worker {
         probe: &mut P,
     ) {
         self.alarm.ring(cycle.now, &mut self.awake);
+        self.ran_ahead = 0;
         let visits = self.list(looking);
         self.tile_cycles += (visits.len() + self.flows.count()) as u64;
         let first = looking.first();
@@ -259,6 +269,7 @@ impl Worker {
         let (next, turn) = state.step(&mut env)?;
         let (changed, unblocked_at) = (env.queues_changed, env.unblocked_at);
         self.tile_cycles += env.turns_ahead;
+        self.ran_ahead += usize::from(env.ahead);
         // It has been counted when it was worked out.
         self.tile_cycles -= u64::from(env.known && !was_active);
         if let Some(executed) = env.executed.take() {

@@ -286,6 +286,11 @@ impl Fabric {
         self.wires.swaps
     }
 
+    /// How many routers have something to do in the coming cycle.
+    pub fn active(&self) -> usize {
+        self.zones.iter().map(|zone| zone.active.len()).sum()
+    }
+
     /// Whether no router has anything to do.
     pub fn is_idle(&self) -> bool {
         self.zones.iter().all(|zone| zone.active.is_empty())

@@ -1,5 +1,6 @@
 //! Operations between lines of memory, all elements at once.
 
+use super::halves::{arithmetic, combine};
 use super::memory::{reach, Memory};
 use super::opcode::{element, Sources};
 use super::operation::Running;
@@ -8,9 +9,6 @@ use super::port::Port;
 use super::rate::{in_same_banks, PARTS};
 use super::state::Core;
 use fabsim_program::program::{Opcode, ScalarType};
-use fabsim_program::rounding::odd_sum;
-use half::f16;
-use half::slice::{HalfBitsSliceExt, HalfFloatSliceExt};
 
 /// Elements worked out at once.
 const RUN: usize = 64;
@@ -116,8 +114,10 @@ impl Running {
     fn elements_in_memory(&mut self, memory: &mut Memory, count: usize) {
         match (self.width_of_floats(), count <= FEW) {
             (None, _) => self.any_in_memory(memory, count),
-            (Some(bytes), true) => self.floats_in_memory::<FEW>(bytes, memory, count),
-            (Some(bytes), false) => self.floats_in_memory::<RUN>(bytes, memory, count),
+            (Some(2), true) => self.halves_in_memory::<FEW>(memory, count),
+            (Some(2), false) => self.halves_in_memory::<RUN>(memory, count),
+            (Some(_), true) => self.singles_in_memory::<FEW>(memory, count),
+            (Some(_), false) => self.singles_in_memory::<RUN>(memory, count),
         }
         let used = usize::from(self.source_count);
         let ports = self.sources[..used].iter_mut().chain([&mut self.dest]);
@@ -157,35 +157,36 @@ impl Running {
         (fits && (bytes == 4 || self.half == ScalarType::F16)).then_some(bytes)
     }
 
-    /// Elements of that, `N` at most.
-    fn floats_in_memory<const N: usize>(&self, bytes: u8, memory: &mut Memory, count: usize) {
-        let mut values = [[0.0; N]; 3];
-        for (port, values) in self.used().iter().zip(&mut values) {
-            read_floats(port, memory, values, count);
+    /// Elements of that of 16 bits, `N` at most.
+    fn halves_in_memory<const N: usize>(&self, memory: &mut Memory, count: usize) {
+        let mut bits = [[0; N]; 3];
+        for (port, bits) in self.used().iter().zip(&mut bits) {
+            read_halves(port, memory, bits, count);
         }
-        let made = match self.opcode {
-            Opcode::Fadds | Opcode::Faddh => combine(&values, |a, b, _| a + b),
-            Opcode::Fsubs | Opcode::Fsubh => combine(&values, |a, b, _| a - b),
-            Opcode::Fmuls | Opcode::Fmulh => combine(&values, |a, b, _| a * b),
-            // The product of two halves is exact in an f32.
-            _ => combine(&values, |a, b, c| odd_sum(b * c, a)),
+        let made = combine(self.opcode, &bits);
+        let Port::Line { word, step, .. } = self.dest else {
+            return;
         };
-        if let Port::Line { word, step, .. } = self.dest {
-            write_floats(&made, memory, (word, step, bytes), count);
+        let row = memory.row_mut::<N>(word as usize);
+        match row.filter(|_| step == 1 && count == N) {
+            Some(row) => *row = made,
+            None => memory.write_words(word as usize, step, &made[..count]),
         }
     }
-}
 
-#[inline(always)]
-fn combine<const N: usize>(
-    [a, b, c]: &[[f32; N]; 3],
-    arithmetic: impl Fn(f32, f32, f32) -> f32,
-) -> [f32; N] {
-    let mut made = [0.0; N];
-    for (n, value) in made.iter_mut().enumerate() {
-        *value = arithmetic(a[n], b[n], c[n]);
+    /// The same of 32 bits.
+    fn singles_in_memory<const N: usize>(&self, memory: &mut Memory, count: usize) {
+        let mut values = [[0.0; N]; 3];
+        let mut bits = [0; N];
+        for (port, values) in self.used().iter().zip(&mut values) {
+            read(port, memory, &mut bits[..count]);
+            *values = bits.map(f32::from_bits);
+        }
+        let made = arithmetic(self.opcode, &values).map(f32::to_bits);
+        if let Port::Line { word, step, bytes } = self.dest {
+            memory.write_line(i64::from(word), i64::from(step), bytes, &made[..count]);
+        }
     }
-    made
 }
 
 /// The step of a line that walks.
@@ -212,48 +213,14 @@ fn read(port: &Port, memory: &Memory, into: &mut [u32]) {
     }
 }
 
-fn read_floats<const N: usize>(port: &Port, memory: &Memory, into: &mut [f32; N], count: usize) {
-    if let Port::Scalar { bits, bytes } = *port {
-        *into = match bytes {
-            2 => [f16::from_bits(bits as u16).to_f32(); N],
-            _ => [f32::from_bits(bits); N],
-        };
-        return;
-    }
-    let Port::Line { word, step, bytes } = *port else {
-        return;
-    };
-    if bytes == 2 {
-        let mut bits = [0; N];
-        match memory.row(word as usize).filter(|_| step == 1) {
+fn read_halves<const N: usize>(port: &Port, memory: &Memory, into: &mut [u16; N], count: usize) {
+    match *port {
+        Port::Scalar { bits, .. } => *into = [bits as u16; N],
+        Port::Line { word, step, .. } => match memory.row(word as usize).filter(|_| step == 1) {
             // Of a known length: no call copies it.
-            Some(row) => bits = *row,
-            None => memory.read_words(word as usize, step, &mut bits[..count]),
-        }
-        bits.reinterpret_cast::<f16>().convert_to_f32_slice(into);
-        return;
+            Some(row) => *into = *row,
+            None => memory.read_words(word as usize, step, &mut into[..count]),
+        },
+        _ => {}
     }
-    let mut bits = [0; N];
-    memory.read_line(i64::from(word), i64::from(step), bytes, &mut bits[..count]);
-    *into = bits.map(f32::from_bits);
-}
-
-fn write_floats<const N: usize>(
-    made: &[f32; N],
-    memory: &mut Memory,
-    (word, step, bytes): (i32, i32, u8),
-    count: usize,
-) {
-    if bytes == 2 {
-        let mut halves = [f16::ZERO; N];
-        halves.convert_from_f32_slice(made);
-        let row = memory.row_mut::<N>(word as usize);
-        match row.filter(|_| step == 1 && count == N) {
-            Some(row) => row.copy_from_slice(halves.reinterpret_cast()),
-            None => memory.write_words(word as usize, step, &halves.reinterpret_cast()[..count]),
-        }
-        return;
-    }
-    let bits = made.map(f32::to_bits);
-    memory.write_line(i64::from(word), i64::from(step), bytes, &bits[..count]);
 }

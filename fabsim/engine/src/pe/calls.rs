@@ -12,6 +12,7 @@ use super::operate::{until_written, SLACK};
 use super::operation::Running;
 use super::port::Port;
 use super::prepared::operands;
+use super::recent::Written;
 use super::scalar::cut;
 use super::state::Core;
 use super::Env;
@@ -160,17 +161,19 @@ impl Calls<'_> {
                 beside.wait(wait, timing.operation_issue_cycles, registers);
             }
         }
-        let held = until_written(self.running, time, core, env);
+        // Beside microthreads it has been seen to that nothing is waited for.
+        let held = match env.beside {
+            Some(_) => 0,
+            None => until_written(self.running, time, core, env),
+        };
         (time, turns) = (time + held, turns + u64::from(held > 0));
         // A turn that takes elements of a `@map` takes none of an operation.
         let begins = time + u64::from(time == first);
-        if timing.memory_result_cycles > 1 {
-            core.recent.begin(self.running);
-        }
+        let written = Written::ahead(self.running, timing);
         let cycles = self.running.all_in_memory(core, env.plan);
         let noted = env.beside.as_mut().map(|beside| beside.turns(cycles));
         let after = timing.memory_result_cycles;
-        core.recent.end(begins + cycles - 1, after, noted);
+        core.recent.pass(written, begins + cycles - 1, after, noted);
         env.now = begins + cycles;
         env.turns_ahead += turns + env.now - time;
     }

@@ -121,7 +121,7 @@ impl Main {
         core: &mut Core,
         env: &mut Env,
     ) -> Result<u64, Fault> {
-        let timing = env.plan.timing;
+        let timing = &env.plan.timing;
         match inst {
             Inst::Const { dst, bits } => {
                 self.set(*dst, *bits);

@@ -16,6 +16,7 @@ pub mod event;
 mod execute;
 pub mod fifo;
 mod frames;
+mod halves;
 mod interpret;
 pub mod issue;
 mod main_thread;

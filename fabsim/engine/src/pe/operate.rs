@@ -8,6 +8,7 @@ use super::map::MapRun;
 use super::operation::Running;
 use super::plan::PePlan;
 use super::prepared::Prepared;
+use super::recent::Written;
 use super::state::Core;
 use super::Env;
 use crate::fault::{Fault, FaultKind, Queue};
@@ -177,12 +178,10 @@ impl Main {
         // A turn that takes elements of a `@map` takes none of an operation.
         let begins = time + u64::from(env.called && time == env.now);
         let after = env.plan.timing.memory_result_cycles;
-        if after > 1 {
-            core.recent.begin(running);
-        }
+        let written = Written::ahead(running, &env.plan.timing);
         let cycles = running.run_in_memory(core, env.plan);
         let noted = env.beside.as_mut().map(|beside| beside.turns(cycles));
-        core.recent.end(begins + cycles - 1, after, noted);
+        core.recent.pass(written, begins + cycles - 1, after, noted);
         let all = begins + cycles - time;
         // This turn is counted where it ends.
         env.turns_ahead += all - 1;

@@ -4,6 +4,7 @@
 use super::operation::Running;
 use super::port::Port;
 use super::rate::PARTS;
+use crate::timing::Timing;
 
 /// An operation that writes more elements is not looked at: it takes longer than its result does.
 const ELEMENTS: u32 = 32;
@@ -33,6 +34,14 @@ impl Written {
             last: 0,
             ahead: None,
         })
+    }
+
+    /// The same for an operation that is carried out at once; none where results are in memory at once, too.
+    pub fn ahead(running: &Running, timing: &Timing) -> Option<Written> {
+        match timing.memory_result_cycles > 1 {
+            true => Written::of(running),
+            false => None,
+        }
     }
 
     /// When the element at `word` was taken, if it is one of these.
@@ -82,6 +91,19 @@ struct Known {
     done: Vec<Written>,
 }
 
+impl Known {
+    fn end(&mut self, written: Option<Written>, now: u64, after: u64, ahead: Option<usize>) {
+        self.done.retain(|written| written.last + after > now);
+        if let Some(written) = written {
+            self.done.push(Written {
+                last: now,
+                ahead,
+                ..written
+            });
+        }
+    }
+}
+
 impl Recent {
     /// A synchronous operation begins.
     pub fn begin(&mut self, running: &Running) {
@@ -94,16 +116,17 @@ impl Recent {
     /// It has ended in this cycle; results are in memory `after` cycles after an element was taken.
     /// `ahead` is its number among those whose cycle is not settled yet.
     pub fn end(&mut self, now: u64, after: u64, ahead: Option<usize>) {
-        let Some(known) = &mut self.known else {
-            return;
-        };
-        known.done.retain(|written| written.last + after > now);
-        if let Some(written) = known.running.take() {
-            known.done.push(Written {
-                last: now,
-                ahead,
-                ..written
-            });
+        if let Some(known) = &mut self.known {
+            let written = known.running.take();
+            known.end(written, now, after, ahead);
+        }
+    }
+
+    /// `begin` and `end` of an operation that is carried out at once: what it has written.
+    pub fn pass(&mut self, written: Option<Written>, now: u64, after: u64, ahead: Option<usize>) {
+        if self.known.is_some() || written.is_some() {
+            let known = self.known.get_or_insert_with(Box::default);
+            known.end(written, now, after, ahead);
         }
     }
 
@@ -117,11 +140,17 @@ impl Recent {
 
     /// From which cycle on an operation can take its first elements, if that is later than `now`.
     pub fn readable(&self, running: &Running, now: u64, after: u64) -> Option<u64> {
-        let done = self.known.iter().flat_map(|known| &known.done);
-        let late = done.filter(|written| written.last + after > now);
+        let known = self.known.as_deref()?;
         let sources = &running.sources[..usize::from(running.source_count)];
-        let words = || sources.iter().filter_map(Port::word);
-        let taken = late.flat_map(|written| words().filter_map(|word| written.taken(word)));
-        taken.max().map(|taken| taken + after)
+        let mut latest = None;
+        for written in &known.done {
+            if written.last + after > now {
+                let words = sources.iter().filter_map(Port::word);
+                latest = words
+                    .filter_map(|word| written.taken(word))
+                    .fold(latest, |a, b| a.max(Some(b)));
+            }
+        }
+        latest.map(|taken| taken + after)
     }
 }

@@ -181,6 +181,10 @@ impl Running {
         if let Some(queue) = self.output() {
             count = count.min(core.outputs[usize::from(queue)].ring.room());
         }
+        if self.copies_pairs(core, lanes, count) {
+            self.copy_pairs(core, count, now + onramp);
+            return Ok(());
+        }
         for n in 0..count {
             let ready = now + onramp + u64::from(n);
             match copies(self.opcode) {
@@ -189,6 +193,57 @@ impl Running {
             }
         }
         Ok(())
+    }
+
+    /// Whether so many wavelets are pairs that are copied between a queue and neighbouring words of memory.
+    #[inline]
+    fn copies_pairs(&self, core: &Core, lanes: Lanes, count: u8) -> bool {
+        let halves = 2 * u32::from(count);
+        let line = match (&self.sources[0], &self.dest) {
+            (Port::Input { .. }, line) | (line, Port::Output(_)) => line,
+            _ => return false,
+        };
+        let inside = match *line {
+            Port::Line { word, step, bytes } => {
+                (step, bytes) == (1, 2) && core.memory.holds_line(word, step, bytes, halves)
+            }
+            _ => false,
+        };
+        inside
+            && lanes.halves
+            && self.remaining >= halves
+            && copies(self.opcode)
+            && !core.memory.is_watched()
+    }
+
+    /// Copies them: what lies in two words is an element of 32 bits.
+    #[inline]
+    fn copy_pairs(&mut self, core: &mut Core, count: u8, ready: u64) {
+        let infinite = self.is_infinite();
+        for n in 0..count {
+            self.remaining -= if infinite { 0 } else { 2 };
+            match (&mut self.sources[0], &mut self.dest) {
+                (Port::Input { queue, .. }, Port::Line { word, .. }) => {
+                    let arrived = core.inputs[usize::from(*queue)].ring.pop();
+                    let payload = arrived.map_or(0, |entry| entry.payload);
+                    // All of it is inside.
+                    let _ = core.memory.set_element(i64::from(*word), 4, payload);
+                    *word += 2;
+                }
+                (Port::Line { word, .. }, Port::Output(sender)) => {
+                    let payload = core.memory.element(i64::from(*word), 4);
+                    *word += 2;
+                    let advances = self.remaining == 0 && sender.advance_switch;
+                    let tag = Tag::new(sender.color, sender.control, advances);
+                    let entry = Entry {
+                        payload: payload.unwrap_or_default(),
+                        tag,
+                    };
+                    core.outputs.push(sender.queue, entry, ready + u64::from(n));
+                }
+                _ => {}
+            }
+        }
     }
 
     /// `one_wavelet` where results are the source as it is: what arrives is written, what is read is sent.
