@@ -4,8 +4,6 @@ Only these print, exit, or write files the user asked for. Exit status: 0 fine, 
 fault, 2 wrong usage, 3 a run gave a wrong result or none that can be compared, or got stuck.
 """
 
-from __future__ import annotations
-
 import gc
 import io
 import os

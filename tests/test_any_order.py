@@ -7,8 +7,7 @@ import pytest
 
 from collc.language import parse_source
 from collc.run import expected as verify
-from collc.run.expected import NOT_KEPT, make_input, mismatch
-from collc.run.expected_custom import keeps_own
+from collc.run.expected import NOT_KEPT, keeps_own, make_input, mismatch
 from collc.run.unordered_reference import in_any_order
 from collc.schedule import Schedule, build_schedule
 from collc.spec import Operation

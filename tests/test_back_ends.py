@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from collc.backends import CompileError, Job, Settings, UnavailableError, opened
-from collc.backends.sdk import find_tools, is_stand_in
+from collc.backends.commands import find_tools, is_stand_in
 from collc.cli import commands
 
 EXAMPLES = Path(__file__).parents[1] / "examples"

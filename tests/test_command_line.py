@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from collc.cli import COMMANDS, commands
-from collc.commands.run_input import simulator_told
+from collc.commands.run import simulator_told
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 CHAIN = EXAMPLES / "chain.coll"

@@ -13,9 +13,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from collc import Bundle, CollcError, RunError, compile_text
+from collc import run as launching
 from collc.base.files import write_files
 from collc.cli import commands
-from collc.run import compiled, launching
+from collc.run import compiled
 from collc.run.program import NOTHING_KNOWN
 
 TEXT = """target wse2
@@ -190,7 +191,7 @@ def test_csl_that_does_not_compile_is_a_run_error(
     def spoiled(directory: Any, texts: Any) -> None:
         write_files(directory, {**texts, "layout.csl": "layout {"})
 
-    monkeypatch.setattr("collc.run.launching.write_files", spoiled)
+    monkeypatch.setattr("collc.run.write_files", spoiled)
     monkeypatch.setattr(launching._compiled, "held", {})
     with pytest.raises(RunError, match=r"layout\.csl"):
         bundle.run()

@@ -52,8 +52,8 @@ def placeless(value: object) -> object:
         parts = {field.name: getattr(value, field.name) for field in fields(value)}
         return tuple((name, placeless(part)) for name, part in parts.items())
     if is_dataclass(value) and not isinstance(value, type):
-        parts = {field.name: placeless(getattr(value, field.name)) for field in fields(value)}
-        return replace(value, **parts)
+        compared = [field.name for field in fields(value) if field.compare]
+        return replace(value, **{name: placeless(getattr(value, name)) for name in compared})
     return value
 
 

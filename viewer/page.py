@@ -5,8 +5,6 @@ Both packages have this module (it is linked into them), beside `viewer.html`, w
 they say can be taken for markup.
 """
 
-from __future__ import annotations
-
 import base64
 import gzip
 import html

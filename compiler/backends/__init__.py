@@ -8,8 +8,6 @@
 a local SDK, `appliance` the vendor's client package, `cs` a local SDK with a CS system.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 

@@ -4,8 +4,6 @@ The package wants Python 3.11 and versions of its own of common packages, so it 
 process: of this Python, or of another that has it.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import os

@@ -1,7 +1,5 @@
 """One program on several back ends: what each makes of it, and whether they agree."""
 
-from __future__ import annotations
-
 import re
 import tempfile
 from collections.abc import Iterable, Mapping

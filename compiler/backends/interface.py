@@ -5,8 +5,6 @@ comes of it (`Compiled`, `Outcome`), the ways in which it can fail, and the inte
 A back end knows nothing of collectives: emitted programs and probes are run alike.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol

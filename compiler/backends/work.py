@@ -1,7 +1,5 @@
 """Working directories of back ends, and commands that run in them."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

@@ -4,8 +4,6 @@ Each question has a file in the user's cache folder, with a line for each answer
 of the question, of the compiler and of the simulator, so no answer is stale.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -16,8 +14,6 @@ from importlib.util import find_spec
 from multiprocessing import Pool
 from pathlib import Path
 from typing import Any, TypeVar
-
-from collc.base.workers import one_thread
 
 Work = TypeVar("Work")
 Answer = TypeVar("Answer")
@@ -111,3 +107,8 @@ def _parts() -> Iterator[Path]:
     ]
     for folder in sorted(folders):
         yield from (file for file in sorted(Path(folder).glob("*")) if file.is_file())
+
+
+def one_thread() -> None:
+    """What a worker begins with: its simulator leaves the other cores to the other workers."""
+    os.environ.setdefault("FABSIM_THREADS", "1")

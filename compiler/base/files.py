@@ -3,8 +3,6 @@
 What a bundle consists of is listed in its manifest.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import hashlib

@@ -50,3 +50,8 @@ class Grid:
     def whole(self) -> Grid:
         """The grid that it is a part of, or itself."""
         return self if self.site is None else self.site.whole
+
+    @property
+    def declared(self) -> tuple[Span, str]:
+        """Where it is declared, and its size, for messages."""
+        return self.span, f"{self.name} is {self.width} x {self.height}"

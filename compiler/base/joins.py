@@ -1,4 +1,4 @@
-"""Joining two arrays on equal keys: ranges that overlap."""
+"""Joining arrays on equal keys: ranges that overlap."""
 
 from __future__ import annotations
 
@@ -23,16 +23,24 @@ class Ranges:
 
     def overlap(self, others: Ranges) -> Flags:
         """Whether each has numbers of one of the others that has its key."""
-        begins, reached = others._in_order()
+        _, begins, ends = others._in_order()
+        reached = np.maximum.accumulate(ends)
         if not len(begins):
             return np.zeros(len(self.key), dtype=np.bool_)
         before = np.searchsorted(begins, self.key * _WIDEST + self.high)
         found: Flags = (before > 0) & (reached[before - 1] > self.key * _WIDEST + self.low)
         return found
 
-    def _in_order(self) -> tuple[Ints, Ints]:
-        """Where ranges begin, ascending, and how far those up to each reach; keys count first."""
+    def overlap_each_other(self) -> Flags:
+        """Whether each has numbers of another one that has its key."""
+        order, begins, ends = self._in_order()
+        found = np.zeros(len(order), dtype=np.bool_)
+        found[order[:-1]] = begins[1:] < ends[:-1]
+        found[order[1:]] |= np.maximum.accumulate(ends)[:-1] > begins[1:]
+        return found
+
+    def _in_order(self) -> tuple[Ints, Ints, Ints]:
+        """Their order by beginnings, where they begin and end in it; keys count first."""
         begins = self.key * _WIDEST + self.low
         order = np.argsort(begins, kind="stable")
-        reached = np.maximum.accumulate((self.key * _WIDEST + self.high)[order])
-        return begins[order], reached
+        return order, begins[order], (self.key * _WIDEST + self.high)[order]

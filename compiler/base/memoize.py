@@ -4,8 +4,6 @@ A plan is checked for one target after the other, and by one check after the oth
 the same values all the while.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import wraps
 from threading import Lock

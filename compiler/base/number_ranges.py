@@ -1,7 +1,5 @@
 """Numbers in few words: those that follow each other together."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 

@@ -9,8 +9,6 @@ Where a PE is not next to the one before, the path is not contiguous: a way thro
 other PEs leads from one to the other (D66).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property

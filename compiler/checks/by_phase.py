@@ -1,7 +1,5 @@
 """Phases of a plan beside the phases of the schedule that they carry out, by kind."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 

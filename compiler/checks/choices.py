@@ -1,7 +1,5 @@
 """The alternatives of a choice by length keep one contract: they start or end at the same PE."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic

@@ -1,7 +1,5 @@
 """What phases take of the machine, counted by their operations and routers, not by the planner."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from collc.plan import BY_WAVELET, MOST_ENDS, Action, Lane, Memory, Phase, Plan, Role

@@ -5,12 +5,10 @@ let a color pass in their last position do so for ever; tokens jump over them (`
 keeps the work near the number of vectors.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from dataclasses import dataclass, field
 
-from collc.checks.router_skips import follow
+from collc.checks.vector_order import follow
 from collc.plan import (
     Advance,
     ColorUse,

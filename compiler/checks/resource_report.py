@@ -1,7 +1,5 @@
 """Who has what of a resource that runs short: the machine, memcpy and the runtime, `reserve`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 from collc.base.diagnostics import Diagnostic, Span

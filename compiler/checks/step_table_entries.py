@@ -4,8 +4,6 @@ The text reads a row's bits and numbers and trusts them, so what it trusts is ch
 place: which bits go together, that a lane has what its rows use, and that slices exist.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -9,8 +9,6 @@ What the slices hold is followed by a number for each place and slice; combining
 one that depends on both and on their order.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

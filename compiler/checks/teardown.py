@@ -13,8 +13,6 @@ A PE sets a router only when it knows of its teardown, and begins a phase only t
 vector of the next phase out of a queue before its own part of this one is complete.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import dataclass
 

@@ -4,14 +4,23 @@ On one color, the vectors that a router sees come from ever farther ranks. So of
 color, taken from the farthest rank on, the first one through a router is the last in time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from collc.checks.router_skips import follow
 from collc.plan import Op, Role
 from collc.schedule import ReducePhase
+
+
+def follow(skips: list[int], rank: int) -> int:
+    """The first rank from `rank` down that skips no further, -1 beyond rank 0. `skips[r]` is r, or
+    a rank nearer to 0; the ways taken are shortened."""
+    path = []
+    while rank >= 0 and skips[rank] != rank:
+        path.append(rank)
+        rank = skips[rank]
+    for passed in path:
+        skips[passed] = rank
+    return rank
 
 
 @dataclass(frozen=True)

@@ -1,20 +1,27 @@
 """`collc build`: write the CSL of programs, or print a stage on the way to it."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 
-from collc.commands.dependencies import write_depfile, write_stamp
-from collc.commands.directory import directory, write
+from collc.base import version
+from collc.base.diagnostics import CollcError, Diagnostic
+from collc.base.files import put_text
+from collc.commands.directory import FILE, directory, write
 from collc.commands.fabric import fabric_options
 from collc.commands.output import facts_of, print_decisions, resources_of, warning_facts
-from collc.commands.source import Source, Told, print_warnings, reporting_each, sources_options
+from collc.commands.source import (
+    STANDARD_INPUT,
+    Source,
+    Told,
+    print_warnings,
+    reporting_each,
+    sources_options,
+)
 from collc.driver.bundle import Bundle
 from collc.driver.read_back import verify_text
 from collc.language.show import show_spec
@@ -83,13 +90,11 @@ class _Wanted:
     "--list-outputs", "listed", is_flag=True, help="Print which files there would be, write none."
 )
 @click.option(
-    "--depfile",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Write what the files depend on here, as a rule of make.",
+    "--depfile", type=FILE, help="Write what the files depend on here, as a rule of make."
 )
 @click.option(
     "--stamp",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FILE,
     help="Write this file anew when all is well; files that are the same keep their times.",
 )
 @click.option(
@@ -128,9 +133,9 @@ def _built(bundle: Bundle, source: Source, asked: _Wanted, directory: Path) -> T
     write(bundle.files, directory)
     if asked.depfile:
         read = [source.file, *map(Path, bundle.spec.imports)]
-        write_depfile(asked.depfile, asked.stamp or directory / "manifest.json", read)
+        _write_depfile(asked.depfile, asked.stamp or directory / "manifest.json", read)
     if asked.stamp:
-        write_stamp(asked.stamp)
+        _write_stamp(asked.stamp)
     if source.is_read_by_people:
         size = sum(len(text) for text in bundle.files.values())
         files = f"{len(bundle.files)} files, {size} bytes, in {directory}"
@@ -163,3 +168,30 @@ def _text_of(bundle: Bundle, stage: str) -> str:
     if stage != "plan":
         return _FRONT[stage](bundle.spec, bundle.schedules)
     return show_program(bundle.program)
+
+
+def _write_depfile(path: Path, target: Path, sources: Iterable[Path]) -> None:
+    """A rule of make: `target` depends on the sources and on this version of collc. Raises
+    CollcError where it cannot be written."""
+    read = [one for one in sources if one != STANDARD_INPUT]
+    needed = " ".join(_escaped(one) for one in (*read, Path(version.__file__)))
+    _put(path, f"{_escaped(target)}: {needed}\n")
+
+
+def _write_stamp(path: Path) -> None:
+    """A file whose time says when files were last made sure of. Raises likewise."""
+    _put(path, "")
+
+
+def _put(path: Path, text: str) -> None:
+    try:
+        put_text(path, text)
+    except OSError as error:
+        message = f"cannot write {path}: {error.strerror or error}"
+        help = "name a file in a directory that can be written"
+        raise CollcError([Diagnostic("C502", message, None, help=help)]) from error
+
+
+def _escaped(path: Path) -> str:
+    """A path as make and Ninja read it."""
+    return re.sub(r"([ #\\])", r"\\\1", str(path)).replace("$", "$$")

@@ -1,7 +1,5 @@
 """`collc check`: prove programs, write nothing."""
 
-from __future__ import annotations
-
 import click
 
 from collc.commands.output import facts_of, print_decisions, resources_of, warning_facts

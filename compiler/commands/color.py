@@ -1,7 +1,5 @@
 """Color of messages: on terminals, unless `NO_COLOR` is set; in pipes where `FORCE_COLOR` is."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys

@@ -1,7 +1,5 @@
 """`collc cost`: predicted cycles, against colors or on other networks."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import asdict
 from pathlib import Path

@@ -1,6 +1,4 @@
-"""The option `-o DIRECTORY`, or another that names one, and writing there."""
-
-from __future__ import annotations
+"""Options that name files and directories, and writing there."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,6 +7,8 @@ import click
 
 from collc.base.diagnostics import CollcError, Diagnostic
 from collc.base.files import write_files
+
+FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 def directory(_: click.Context, __: click.Parameter, value: str | None) -> Path | None:

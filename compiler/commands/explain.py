@@ -1,7 +1,5 @@
 """`collc explain`: what messages mean, and which plans come into question."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

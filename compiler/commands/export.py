@@ -1,7 +1,5 @@
 """`collc export`: a schedule in a format of other tools."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

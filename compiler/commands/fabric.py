@@ -1,7 +1,5 @@
 """Options that say on which fabric a program is to be."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from functools import wraps

@@ -1,7 +1,5 @@
 """`collc fmt`: `.coll` files in the one style."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from difflib import unified_diff

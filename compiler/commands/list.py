@@ -1,7 +1,5 @@
 """`collc list`: the patterns and orders that come with the compiler."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """`collc lsp`: a language server for editors."""
 
-from __future__ import annotations
-
 import sys
 
 import click

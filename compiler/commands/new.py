@@ -1,7 +1,5 @@
 """`collc new`: the beginning of a file."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

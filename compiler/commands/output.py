@@ -1,7 +1,5 @@
 """What commands print alike, and the statuses they exit with."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping
 from enum import Enum

@@ -1,10 +1,14 @@
-"""The sizes that `--over` gives: a parameter and its values."""
-
-from __future__ import annotations
+"""Many points: the sizes that `--over` gives, and a bar that says how far a command is."""
 
 import re
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
 
 import click
+from rich.console import Console
+from rich.progress import track
+
+Answer = TypeVar("Answer")
 
 Range = tuple[str, tuple[int, ...]]
 _RANGE = re.compile(r"(\w+)=(?:(\d{1,9})\.\.(\d{1,9})(?::(\d{1,9}))?|(\d{1,9}(?:,\d{1,9})*))")
@@ -29,3 +33,10 @@ def over_of(text: str) -> Range:
         return name, tuple(values)
     doubling = [low << count for count in range((high // low).bit_length())]
     return name, tuple(sorted({*doubling, high}))
+
+
+def with_bar(answers: Iterable[Answer], what: str, total: int) -> Iterator[Answer]:
+    """The same, with a bar on a terminal until the last is there."""
+    console = Console(stderr=True)
+    silent = not console.is_terminal
+    return iter(track(answers, what, total, console=console, transient=True, disable=silent))

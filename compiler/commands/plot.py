@@ -1,7 +1,5 @@
 """`collc plot cycles | gap | best`: pictures, and the same as CSV."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator, Sequence
 from itertools import product
@@ -9,13 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.progress import track
 
 from collc.base.diagnostics import CollcError, Diagnostic
 from collc.commands.directory import write
 from collc.commands.output import FAULT, WRONG_RUN, print_data, report
-from collc.commands.over import MOST_POINTS, Range, over_of
+from collc.commands.over import MOST_POINTS, Range, over_of, with_bar
 from collc.commands.source import definitions_of
 from collc.run import RunError
 from collc.target import TARGETS
@@ -165,17 +161,10 @@ def _measured(
     ]
     if len(work) > MOST_POINTS:
         raise click.UsageError(f"these are {len(work)} points; {MOST_POINTS} are the most")
-    points = list(_shown(work))
+    points = list(with_bar(measured(work), "measuring", len(work)))
     for name in names:
         _refuse_if_empty(name, [point for point in points if point.subject == name])
     return points
-
-
-def _shown(work: Sequence[Work]) -> Iterator[Point]:
-    """The points, with a bar on a terminal."""
-    console = Console(stderr=True)
-    silent = not console.is_terminal
-    return iter(track(measured(work), "measuring", len(work), console=console, disable=silent))
 
 
 def _refuse_if_empty(name: str, points: list[Point]) -> None:

@@ -1,7 +1,5 @@
 """`collc probe`: which rules of docs/machine.md hold on a tool, and what its cycles come to."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable, Iterator
@@ -13,6 +11,7 @@ import click
 
 from collc.backends import BACK_ENDS, Settings, UnavailableError, opened
 from collc.base.diagnostics import CollcError
+from collc.commands.directory import FILE
 from collc.commands.fabric import fabric_options
 from collc.commands.output import FAULT
 from collc.commands.run_on import TOOL_OPTIONS
@@ -40,13 +39,11 @@ def _tool_options(command: Callable[..., None]) -> Callable[..., None]:
     required=True,
     help="The tools to look at: a local SDK's simulator, the appliance, a CS system, or fabsim.",
 )
-@click.option(
-    "-o", "output", type=click.Path(dir_okay=False, path_type=Path), help="Write the report (JSON)."
-)
+@click.option("-o", "output", type=FILE, help="Write the report (JSON).")
 @click.option(
     "--timing",
     "timing",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     help="Write the fitted constants, for `fabsim cslc --timing FILE`.",
 )
 @click.option(

@@ -1,17 +1,15 @@
 """`collc reproduce`: the numbers of the published sources."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 
 import click
 from rich.console import Console
-from rich.progress import track
 
 from collc.base.diagnostics import CollcError
 from collc.commands.directory import directory, write
 from collc.commands.output import FAULT, WRONG_RUN, print_data, report
+from collc.commands.over import with_bar
 from collc.run import RunError
 from collc_research.plot.draw import require
 from collc_research.reproduce import claims, reproduce, rows_as_data, summary, tables_of
@@ -34,17 +32,7 @@ def command(as_data: bool, quick: bool, figures: Path | None) -> None:
     if a verdict is not the one on record. What --figures has run is kept in the user's cache
     folder, so that an interrupted run goes on where it was.
     """
-    progress = Console(stderr=True)
-    rows = list(
-        track(
-            reproduce(quick=quick),
-            "checking",
-            total=len(claims()),
-            console=progress,
-            transient=True,
-            disable=not progress.is_terminal,
-        )
-    )
+    rows = list(with_bar(reproduce(quick=quick), "checking", len(claims())))
     if as_data:
         print_data(rows_as_data(rows))
     else:
@@ -61,13 +49,10 @@ def command(as_data: bool, quick: bool, figures: Path | None) -> None:
 
 def _draw(into: Path, *, quick: bool) -> None:
     """Measure and write all figures; say what was left out. Ends the process where that fails."""
-    console = Console(stderr=True)
     work = wanted(quick=quick)
     try:
         require()
-        running = measured(work)
-        silent = not console.is_terminal
-        places = list(track(running, "simulating", len(work), console=console, disable=silent))
+        places = list(with_bar(measured(work), "simulating", len(work)))
         made = files_of(places)
         write(made, into)
     except CollcError as error:

@@ -1,7 +1,5 @@
 """`collc run --on`: one program on several back ends, and the table of what they make of it."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -15,6 +13,7 @@ import click
 from collc.backends import BACK_ENDS, Settings
 from collc.backends.compare import Place, Row, Trial, differing, tried
 from collc.base.diagnostics import CollcError
+from collc.base.table import aligned
 from collc.commands.directory import write
 from collc.commands.output import FAULT, WRONG_RUN, facts_of, predicted_facts, print_data
 from collc.commands.source import Source
@@ -204,11 +203,8 @@ def _print_table(facts: Mapping[str, Any], rows: list[Row], untimed: str) -> Non
     click.echo(
         f"{facts['file']} on {facts['target']}, predicted {facts['predicted_cycles']} cycles"
     )
-    lines = [_HEAD, *map(_cells, rows)]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(_HEAD))]
-    for line in lines:
-        cells = [text.ljust(width) for text, width in zip(line, widths, strict=True)]
-        click.echo("  " + "  ".join(cells).rstrip())
+    for line in aligned([_HEAD, *map(_cells, rows)]):
+        click.echo(f"  {line}")
     for row in rows:
         if row.tools:
             click.echo(f"  {row.on}: {row.tools}")

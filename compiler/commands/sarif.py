@@ -1,7 +1,5 @@
 """Diagnostics as a SARIF 2.1.0 log, which code hosts and editors take (OASIS, 27 March 2020)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import lru_cache
 from importlib.resources import files

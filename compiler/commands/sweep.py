@@ -1,22 +1,18 @@
 """`collc sweep`: one file at many sizes, judged here or on a cluster."""
 
-from __future__ import annotations
-
 import csv
 import io
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.progress import track
 
+from collc.base.table import aligned
 from collc.commands.output import FAULT, WRONG_RUN, print_data
-from collc.commands.over import MOST_POINTS, over_of
+from collc.commands.over import MOST_POINTS, over_of, with_bar
 from collc.commands.source import STANDARD_INPUT, Source, reporting, source_options
 from collc.sweep import (
     EXECUTORS,
@@ -86,7 +82,7 @@ def command(  # noqa: PLR0913, PLR0917 - as many as there are options
     asked = _sweep(source, over, all_targets, repeats, fresh)
     try:
         left = len(asked.points) - asked.known
-        for point, verdict in _shown(asked.run(executor_of(on, jobs)), left):
+        for point, verdict in with_bar(asked.run(executor_of(on, jobs)), "judging", left):
             if verdict.verdict == FAILED and not source.as_data:
                 click.echo(f"{_named(point)}: {verdict.message}", err=True)
     except ExecutorError as error:
@@ -123,13 +119,6 @@ def _sweep(
     return Sweep(list(points), fresh=fresh)
 
 
-def _shown(answers: Iterator[tuple[Point, Verdict]], total: int) -> Iterator[tuple[Point, Verdict]]:
-    """The same, with a bar on a terminal."""
-    console = Console(stderr=True)
-    silent = not console.is_terminal
-    return iter(track(answers, "judging", total, console=console, transient=True, disable=silent))
-
-
 def _named(point: Point) -> str:
     values = [f"{name} = {value}" for name, value in point.values]
     return ", ".join([*values, *([point.target] if point.target else [])])
@@ -158,16 +147,10 @@ def _as_table(found: list[tuple[Point, Verdict]]) -> str:
     rows = [_cells(*one) for one in found]
     heads = {name: name.removesuffix("_cycles").removesuffix("_bytes") for name in rows[0]}
     lines = [heads, *({n: "" if v == "0" else v for n, v in row.items()} for row in rows)]
-    widths = {name: max(len(line[name]) for line in lines) for name in heads}
+    names = sorted(heads, key=lambda name: name == "message")
     words = ("target", "verdict", "code", "message")
-    text = ""
-    for line in lines:
-        cells = (
-            line[n].ljust(widths[n]) if n in words else line[n].rjust(widths[n])
-            for n in sorted(heads, key=lambda name: name == "message")
-            if widths[n]
-        )
-        text += "  ".join(cells).rstrip() + "\n"
+    numbers = [i for i, name in enumerate(names) if name not in words]
+    table = aligned([[line[name] for name in names] for line in lines], right=numbers)
     counts = Counter(verdict.verdict for _, verdict in found)
     told = ", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items()))
-    return f"{text}{told}\n"
+    return "\n".join((*table, told, ""))

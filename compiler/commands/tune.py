@@ -1,33 +1,26 @@
 """`collc tune`: the best plans by length, as a table, data, or a clause to paste."""
 
-from __future__ import annotations
-
 import csv
 import io
 import os
 import re
 import sys
-from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from multiprocessing import Pool
-from typing import Any, TypeVar
+from typing import Any
 
 import click
-from rich.console import Console
-from rich.progress import track
 
-from collc.base.cache import on_all_cores
-from collc.base.workers import one_thread
+from collc.base.cache import on_all_cores, one_thread
+from collc.base.table import aligned
 from collc.commands.output import WRONG_RUN, print_data
+from collc.commands.over import with_bar
 from collc.commands.source import Source, reporting, source_options
-from collc.driver.question_cache import Remembered
-from collc.driver.questions import Question
+from collc.driver.questions import Question, Remembered
 from collc.run import RunError
 from collc.tuning.lengths import Row, crossing_of_plans, different, rows_of, sampled
 from collc.tuning.show import plan_as_data
-
-Answer = TypeVar("Answer")
 
 
 def _over(_: click.Context, __: click.Parameter, value: str) -> tuple[str, range]:
@@ -99,20 +92,13 @@ def command(  # noqa: PLR0913, PLR0917 - as many as there are options
 def _rows(question: Question, remembered: Remembered, lengths: range, jobs: int) -> list[Row]:
     wanted = sampled(lengths)
     deciding = on_all_cores(question.decide, wanted, remembered.plan, remembered.keep, jobs)
-    chosen = dict(zip(wanted, _shown(deciding, "choosing", len(wanted)), strict=True))
+    chosen = dict(zip(wanted, with_bar(deciding, "choosing", len(wanted)), strict=True))
     crossings = list(different(chosen))
     with Pool(max(1, min(len(crossings), jobs)), one_thread) as pool:
         found = pool.starmap(partial(crossing_of_plans, question.least), crossings)
     return list(
         rows_of(chosen, {low: last for (low, *_), last in zip(crossings, found, strict=True)})
     )
-
-
-def _shown(answers: Iterable[Answer], what: str, total: int) -> Iterable[Answer]:
-    """The same, with a bar on a terminal."""
-    console = Console(stderr=True)
-    silent = not console.is_terminal
-    return track(answers, what, total, console=console, transient=True, disable=silent)
 
 
 def _measured(question: Question, remembered: Remembered, rows: list[Row], jobs: int) -> list[Row]:
@@ -128,7 +114,7 @@ def _measured(question: Question, remembered: Remembered, rows: list[Row], jobs:
         remembered.keep_cycles(*one, cycles)
 
     running = on_all_cores(partial(_simulated, question), wanted, known, keep, jobs)
-    found = dict(zip(wanted, _shown(running, "running", len(wanted)), strict=True))
+    found = dict(zip(wanted, with_bar(running, "running", len(wanted)), strict=True))
     return [
         replace(row, measured=tuple(found[row.plan.text, length] for length in lengths))
         for row, lengths in ends.items()
@@ -178,12 +164,8 @@ def _as_csv(rows: list[Row]) -> str:
 def _as_table(name: str, rows: list[Row]) -> str:
     cells = [(f"{name} from", "to", f"at {name} =", *_HEADS[3:]), *map(_cells, rows)]
     kept = [index for index in range(len(_HEADS)) if any(row[index] for row in cells[1:])]
-    widths = {index: max(len(row[index]) for row in cells) for index in kept}
-    lines = []
-    for row in cells:
-        aligned = (row[i].rjust(widths[i]) if i < 7 else row[i].ljust(widths[i]) for i in kept)
-        lines.append("  ".join(aligned).rstrip())
-    return "\n".join(lines) + "\n"
+    numbers = [at for at, index in enumerate(kept) if index < _HEADS.index("most")]
+    return "\n".join(aligned([[row[i] for i in kept] for row in cells], right=numbers)) + "\n"
 
 
 def clause_of(rows: list[Row]) -> str:

@@ -1,7 +1,5 @@
 """`collc view`: one page with the plan, what is predicted, and what a run did."""
 
-from __future__ import annotations
-
 import re
 import sys
 from dataclasses import replace
@@ -11,6 +9,7 @@ from pathlib import Path
 import click
 
 from collc.base.diagnostics import CollcError
+from collc.commands.directory import FILE
 from collc.commands.output import FAULT, WRONG_RUN, print_data, report
 from collc.commands.source import Source, definitions_of, reporting, source_options
 from collc.driver.bundle import Bundle
@@ -82,14 +81,10 @@ def _ranges(
 @click.option(
     "-o",
     "output",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FILE,
     help="The page; without it and --png it is FILE's name with .html, in this directory.",
 )
-@click.option(
-    "--png",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="A picture of it; needs Chromium or Chrome.",
-)
+@click.option("--png", type=FILE, help="A picture of it; needs Chromium or Chrome.")
 @click.option("--view", "shown", type=click.Choice(VIEWS), help="What the picture shows.")
 @click.option("--dark", is_flag=True, help="The picture on dark ground.")
 @click.option("--no-run", "unrun", is_flag=True, help="Show the plan and the prediction only.")

@@ -3,8 +3,6 @@
 They are arrays [stretch, 0 from when, 1 up to when, x, y]; -1 for none.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from collc.cost.predict import Times, lines_of

@@ -8,8 +8,6 @@ or two of 16. Start-up is left out. In reading order: `bound_of`, contracts abou
 contracts about slices, distances.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import product
 from math import ceil

@@ -4,8 +4,6 @@
 `build_call_streams` several of which some are in flight at the same time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import product

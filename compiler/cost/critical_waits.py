@@ -1,7 +1,5 @@
 """The way from the first cause to the end of a reduce along one line."""
 
-from __future__ import annotations
-
 from collc.cost.line import LineRun, Wait
 
 

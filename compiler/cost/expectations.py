@@ -1,7 +1,5 @@
 """What the program expects of its plan: `expect cycles <= 1.4 * bound`."""
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Callable, Iterable, Iterator
 

@@ -1,10 +1,8 @@
 """The closed forms of the cost model under the names of the patterns, as they are written.
 
 P PEs, B elements, `ramp` cycles between a processor and its router; other names are the pattern's
-own. A test holds the words against `collc.cost.closed_forms`.
+own. A test holds the words against `collc_research.reproduce.closed_forms`.
 """
-
-from __future__ import annotations
 
 from dataclasses import dataclass
 

@@ -1,8 +1,6 @@
 """A tree along an order that is not contiguous: how far ranks are, and which links detours have in
 common."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Cycles that relays take at least, known before they are lowered."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from collc.lowering.steps import traffic_of

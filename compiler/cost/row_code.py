@@ -4,8 +4,6 @@ A piece of code is a list of actions, as the evaluator takes them. Pieces depend
 row, not on its numbers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """A prediction as text."""
 
-from __future__ import annotations
-
 from collc.cost.line import Wait
 from collc.cost.predict import CriticalPath, Prediction
 

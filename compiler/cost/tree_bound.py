@@ -7,8 +7,6 @@ the bound of `collc.cost.bound`. What every emitted program spends on starting u
 In reading order: the phases of a schedule, a line.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """What Python programs call: `collc.compile`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import SupportsIndex
 

@@ -21,8 +21,7 @@ from collc.plan.dynamic_lengths import Lengths
 from collc.plan.placement import colors_of
 from collc.plan.program import ProgramPlan
 from collc.run import Progress, RunReport
-from collc.run.inputs import Inputs
-from collc.run.program import run_program
+from collc.run.program import Inputs, run_program
 from collc.schedule import Schedule
 from collc.spec import Decision, Selection, Spec
 from collc.target.fabric import Wanted

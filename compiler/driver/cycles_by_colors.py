@@ -1,16 +1,13 @@
 """Predicted cycles against the number of colors that a collective, or a program, may use."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from collc.base.diagnostics import CollcError
 from collc.cost import Prediction
 from collc.cost.program import predict_program
-from collc.driver.planning import planned, planned_program
+from collc.driver.planning import planned, planned_program, time_multiplexed
 from collc.driver.proving import proved, proved_together
-from collc.driver.time_multiplexed import time_multiplexed
 from collc.lowering.reconfiguration import reconfiguration_bytes
 from collc.plan.program import ProgramPlan
 from collc.schedule import Schedule

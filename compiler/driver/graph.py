@@ -1,7 +1,5 @@
 """Schedules as graphs of networkx: a node for each PE, an edge for each transfer."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import Any
 

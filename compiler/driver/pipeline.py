@@ -1,7 +1,5 @@
 """The whole compiler on one screen: text in, bundle out, or every problem found."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import SupportsIndex

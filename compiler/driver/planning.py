@@ -1,31 +1,24 @@
 """From a Spec to the plan of its program, which keeps all limits, and its prediction."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
 from collc.base.diagnostics import CollcError, Diagnostic
-from collc.checks.program import check_program
+from collc.checks.program import SHORTAGES, check_program
 from collc.cost import Prediction, predict, unmet_expectations
 from collc.cost.choice import build_call_streams, build_plan, build_program_plan
 from collc.cost.program import predict_program
 from collc.driver.proving import proved, proved_together, refuse_if_any
-from collc.driver.remedies import with_remedies
 from collc.driver.roots_of_call import roots_of_call
-from collc.driver.time_multiplexed import (
-    fastest_time_multiplexed,
-    with_exact_remedy,
-    without_limits,
-)
-from collc.emit.reserved import unusable_names
+from collc.emit.reserved import unusable_in_program, unusable_names
 from collc.lowering.resources import left_by
+from collc.lowering.sharing import apart
 from collc.plan import Plan
 from collc.plan.program import ProgramPlan, of_one_call
 from collc.schedule import Schedule
 from collc.schedule.barrier_tokens import with_tokens
-from collc.spec import Program, Spec
+from collc.spec import Collective, Program, Reconfigure, Spec
 from collc.spec.program import program_of_one
 from collc.target import TARGETS, Target
 from collc.tuning import TooWideError, chosen, decided_time_multiplexed
@@ -114,11 +107,11 @@ def _time_multiplexed(spec: Spec, schedule: Schedule, refused: CollcError) -> Pl
         raise refused
     found = fastest_time_multiplexed(schedule, machine, one.limits.colors)
     if found is None:
-        remedied = with_exact_remedy(problem, schedule, machine, one.limits.colors)
+        remedied = _with_exact_remedy(problem, schedule, machine, one.limits.colors)
         raise CollcError([remedied])
     # what is expected is expected of the whole, not of a call that has its colors to itself
     refuse_if_any(unmet_expectations(one.expectations, *found))
-    return Planned(replace(spec, collectives=(without_limits(one),)), *found)
+    return Planned(replace(spec, collectives=(_without_limits(one),)), *found)
 
 
 def planned_program(
@@ -155,3 +148,102 @@ def _fits(made: ProgramPlan, target: Target) -> bool:
 
 def _paired(plan: ProgramPlan) -> list[bool]:
     return [phase.paired for one in plan.plans for phase in one.phases]
+
+
+_TORN_DOWN = "C338"  # a detour on a color that is torn down
+
+
+def with_remedies(problems: tuple[Diagnostic, ...], plan: ProgramPlan) -> tuple[Diagnostic, ...]:
+    """The problems of a plan; where a limit of colors helps against what runs short, or another one
+    leaves each phase its own, the help says which."""
+    codes = {problem.code for problem in problems}
+    if _TORN_DOWN in codes:
+        first = _own_colors(plan)
+        return tuple(
+            replace(one, help=f"{first}, or {one.help}") if one.code == _TORN_DOWN else one
+            for one in problems
+        )
+    limit = _helping_limit(plan) if codes & SHORTAGES and not plan.call_streams else None
+    if limit is None:
+        return problems
+    help = f"allow fewer colors, so that phases share colors over time: `within colors <= {limit}`"
+    return tuple(
+        replace(problem, help=help) if problem.code in SHORTAGES else problem
+        for problem in problems
+    )
+
+
+def _helping_limit(plan: ProgramPlan) -> int | None:
+    """The largest limit of colors, fewer than there are now, with which nothing is wrong."""
+    for limit in range(len(plan.colors) - 1, 0, -1):
+        program = replace(plan.program, colors=limit, colors_span=plan.program.span)
+        tried = build_program_plan(plan.schedules, program, plan.target)
+        if not check_program(tried):
+            return limit
+    return None
+
+
+def _own_colors(plan: ProgramPlan) -> str:
+    """What gives each phase colors that need not be torn down."""
+    program = plan.program
+    ways = (apart(plan.plans, program, plan.target, alike) for alike in (False, True))
+    enough = min((len(way.colors) for way in ways if way.fits(len(way.colors))), default=None)
+    words = []
+    if program.reconfigure is Reconfigure.TEARDOWN:
+        words.append("leave `reconfigure teardown` out")
+    if enough is None:
+        words.append("call fewer collectives in this program")
+    elif program.colors is not None and program.colors < enough:
+        words.append(f"allow {enough} colors")
+    return " and ".join(words or ["call fewer collectives in this program"])
+
+
+class TimeMultiplexed(NamedTuple):
+    """A plan whose phases share colors over time, and its prediction."""
+
+    plan: ProgramPlan
+    prediction: Prediction
+
+
+def _without_limits(collective: Collective) -> Collective:
+    """The collective as its program calls it, which keeps the limit of colors, and does as a whole
+    what is expected."""
+    limits = replace(collective.limits, colors=None, colors_span=None)
+    return replace(collective, limits=limits, expectations=())
+
+
+def fastest_time_multiplexed(
+    schedule: Schedule, target: Target, colors: int
+) -> TimeMultiplexed | None:
+    """Of the plans that share so many colors or fewer the one with the fewest predicted
+    cycles; None if there is none."""
+    found = (time_multiplexed(schedule, target, most) for most in range(1, colors + 1))
+    return min((one for one in found if one), key=lambda one: one.prediction.cycles, default=None)
+
+
+def time_multiplexed(schedule: Schedule, target: Target, colors: int) -> TimeMultiplexed | None:
+    """The plan of a program within a limit of colors; None if something is wrong with it."""
+    plan = _plan(schedule, target, colors)
+    return None if plan is None else TimeMultiplexed(plan, predict_program(plan))
+
+
+def _plan(schedule: Schedule, target: Target, colors: int) -> ProgramPlan | None:
+    called = with_tokens(schedule)
+    program = replace(program_of_one(called.collective), colors=colors)
+    called = replace(called, collective=_without_limits(called.collective))
+    plan = build_program_plan((called,), program, target)
+    wrong = any(unusable_in_program([schedule.collective])) or check_program(plan)
+    return None if wrong else plan
+
+
+def _with_exact_remedy(
+    problem: Diagnostic, schedule: Schedule, target: Target, colors: int
+) -> Diagnostic:
+    """C302, as it is for a limit of so many colors; where more of them for phases that share colors
+    over time help, how many do."""
+    plan = build_plan(with_tokens(schedule), left_by(schedule.collective.limits.reserved, target))
+    for more in range(colors + 1, len(plan.colors)):
+        if _plan(schedule, target, more) is not None:
+            help = f"allow {more} colors, on which phases share colors over time; or {problem.help}"
+            return replace(problem, help=help)
+    return problem

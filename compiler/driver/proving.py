@@ -1,7 +1,5 @@
 """From what a program says to schedules that are proved to do it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from collc.base.diagnostics import CollcError, Diagnostic

@@ -1,10 +1,10 @@
 """A program whose steps are left open, for many lengths: what is chosen, and what it takes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from pathlib import Path
 
+from collc.base.cache import Kept
 from collc.driver.bundle import Bundle
 from collc.driver.pipeline import bundle_of, of_one
 from collc.driver.planning import planned_alone
@@ -55,3 +55,34 @@ class Question:
         spec, collective = self.at(length)
         written = with_steps(collective, steps_of(plan))
         return bundle_of(planned_alone(spec, proved(written, TARGETS[spec.target])))
+
+
+class Remembered:
+    """The plans that have been chosen for a question, by length, and the cycles of what has been
+    run, by plan and length."""
+
+    def __init__(self, question: Question, folder: Path | None = None) -> None:
+        given = sorted(question.definitions.items())
+        asked = [question.text, given, question.target, question.name]
+        self._kept = Kept("tune", asked, folder)
+
+    def plan(self, length: int) -> Considered | None:
+        """The plan chosen for a length, if one has been."""
+        fields = self._kept.get([length])
+        if fields is None:
+            return None
+        terms = tuple((name, part) for name, part in fields["terms"])
+        return Considered(**(fields | {"terms": terms}))
+
+    def keep(self, length: int, plan: Considered) -> None:
+        """Keep a choice."""
+        self._kept.keep([length], asdict(plan))
+
+    def cycles(self, plan: str, length: int) -> int | None:
+        """What a plan took on the simulator, if it has been run."""
+        found = self._kept.get([plan, length])
+        return None if found is None else int(found)
+
+    def keep_cycles(self, plan: str, length: int, cycles: int) -> None:
+        """Keep that."""
+        self._kept.keep([plan, length], cycles)

@@ -5,8 +5,6 @@ grid it is evaluated for columns and rows that between them have a PE of every r
 neighbours; the other PEs get no code, so what is said there is about the same text.
 """
 
-from __future__ import annotations
-
 import importlib
 import re
 from collections.abc import Iterator, Mapping, Sequence

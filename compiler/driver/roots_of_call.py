@@ -4,8 +4,6 @@ For every root the collective with that root is proved and planned by itself, an
 it compared with what the PE chooses by its own rank.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic

@@ -1,7 +1,5 @@
 """Which coordinates the functions of a layout module ask for: those that they look at."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass

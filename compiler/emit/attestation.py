@@ -4,8 +4,6 @@ They rest on the vendor's pages; nothing is emitted that nobody attests. docs/cs
 all forms and who attests them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from collc.plan import Action, Advance, Plan

@@ -1,7 +1,5 @@
 """The first word of a line's block as an expression of the line's coordinate."""
 
-from __future__ import annotations
-
 from collc.spec.exchange import Blocks
 
 

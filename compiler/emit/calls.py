@@ -1,8 +1,6 @@
 """What a program can call, as the templates see it: collectives, and choices of several, by a
 length or a root that is given when the program runs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -6,8 +6,6 @@ it comes is its reference, as in the vendor's bandwidth test and [hpdc]. By it t
 together: each waits as long as the host tells it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 

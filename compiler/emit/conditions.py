@@ -4,8 +4,6 @@ Regular patterns become a few conditions on strided ranges; a tree without a per
 table with one small number a PE of the line, so the text never grows with the whole grid.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

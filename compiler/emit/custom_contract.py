@@ -5,8 +5,6 @@ behind the last, and the step from one to the next). Rows that differ by the sam
 again, as those of neighbouring ranks mostly do, are one row with these differences and a count.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

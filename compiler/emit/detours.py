@@ -1,8 +1,6 @@
 """The detours of an order that is not contiguous, router by router: few different settings, and a
 number for each PE that says which are its own."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from collc.base.grids import Grid

@@ -1,7 +1,5 @@
 """Filters of color settings, and numbers of a place, as CSL."""
 
-from __future__ import annotations
-
 from collc.plan import Filter, Number, Slices
 
 

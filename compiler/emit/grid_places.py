@@ -1,7 +1,5 @@
 """How emitted code finds the place of PE (x, y) on a part of the grid, or on its own line."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from collc.base.grids import Grid, Lines, Site

@@ -1,7 +1,5 @@
 """A choice by a number that is known when the program runs, in CSL: by halving."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 

@@ -1,7 +1,5 @@
 """The manifest of a bundle: what went in, what it occupies, what it should take, and hashes."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Colors of a phase that phases of a program use one after the other."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -3,8 +3,6 @@
 Only the constructs of docs/csl-constructs.md are used.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from collc.emit.formulas import csl_body

@@ -4,8 +4,6 @@ A rounded sum depends on the order of its operands. Where the tables stay short,
 transfers one by one and compares bit by bit; else with the tolerance that rounding needs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import numpy as np

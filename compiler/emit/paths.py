@@ -4,8 +4,6 @@ Where every second row or column, or every one, is counted alike, that is a form
 table with one number for each PE, which only the compiler of the layout sees.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

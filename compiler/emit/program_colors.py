@@ -1,7 +1,5 @@
 """The colors of a program as the templates see them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What the emitted run.py compares with, as NumPy text."""
 
-from __future__ import annotations
-
 from collc.emit.formulas import numpy_body
 from collc.emit.names import comparison_of
 from collc.schedule import Schedule, ascending, axis_of, pes_of_ranks

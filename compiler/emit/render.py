@@ -1,7 +1,5 @@
 """From a plan to the text of its bundle's files, sorted by name, the same bytes every time."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from functools import cache

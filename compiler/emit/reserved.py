@@ -1,7 +1,5 @@
 """Names of the user's that emitted CSL cannot carry: the language's own words, and ours."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 

@@ -1,7 +1,5 @@
 """The roles of a phase as rows of one struct: fields that some PE needs, and each role's values."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from types import MappingProxyType

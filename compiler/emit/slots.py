@@ -1,7 +1,5 @@
 """What the text of a phase of whole vectors does in order: it stores, sends, copies."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -1,7 +1,5 @@
 """Step tables as they are printed: which lanes share one, and its entries as five numbers each."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What a phase has to know of the others, to be printed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The pages behind `collc explain`: one for each diagnostic code."""
 
-from __future__ import annotations
-
 from importlib.resources import files
 
 

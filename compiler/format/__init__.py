@@ -5,8 +5,6 @@ each clause), `spacing` (what is between two words), `breaking` (lines of at mos
 `columns` (what is aligned). The style is described in docs/format.md.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from collc.format.breaking import broken

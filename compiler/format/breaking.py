@@ -1,7 +1,5 @@
 """Logical lines that are too long, or have comments within, become several."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from collc.format.lines import INDENT, WIDTH, Line

@@ -1,7 +1,5 @@
 """The lines of the output as text: comments above and beside, neighbours of one kind aligned."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby

@@ -3,8 +3,6 @@
 A block is on one line if its author began it so and it fits; otherwise every item has its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise

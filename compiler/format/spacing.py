@@ -1,7 +1,5 @@
 """What is between two words on a line."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 

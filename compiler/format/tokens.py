@@ -1,7 +1,5 @@
 """The words of a text, each with the comments beside it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -6,8 +6,6 @@ Reading order: `source` (bytes to text), `parser` and `builder` (text to the cla
 `problems` (how many diagnostics are gathered).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from operator import index

@@ -6,8 +6,6 @@ a choice by length, for other lengths. Each is elaborated like the file's own te
 had been unfolded yet, and raises `CollcError` like that.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -62,9 +60,8 @@ def _declared(collective: Collective) -> Declared:
 
 def _elaborated(declared: Declared, changed: CollectiveDecl) -> Collective:
     context = declared.context
-    anew = replace(
-        context, forest=context.forest.renewed(), algorithms=context.algorithms.renewed()
-    )
+    # of these a copy has unfolded nothing yet
+    anew = replace(context, forest=replace(context.forest), algorithms=replace(context.algorithms))
     problems = Problems()
     collective = elaborate_collective(changed, declared.grids, anew, problems)
     problems.raise_if_any()

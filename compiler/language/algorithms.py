@@ -6,19 +6,18 @@ on steps, transfers and evaluations stand between a user and an algorithm that d
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 
 from collc.base.diagnostics import Span
 from collc.base.memoize import Latest
 from collc.language import syntax
+from collc.language.declarations import Declarations, as_used, bind, in_full, values_of
 from collc.language.each import (
-    as_used,
     check_required,
     check_slice,
-    in_full,
     one,
     ranks_are,
     ranks_of,
@@ -28,13 +27,11 @@ from collc.language.each import (
     slices_taken,
     with_locals,
 )
-from collc.language.expressions import Binding, Scope, number
-from collc.language.forest import bind
+from collc.language.expressions import Scope
 from collc.language.names import prelude
-from collc.language.problems import KnownProblemError, ProblemError, problem, suggest
+from collc.language.problems import ProblemError, problem, suggest
 from collc.language.ranks import (
     Array,
-    Budget,
     RankScope,
     as_array,
     numbers_of,
@@ -58,47 +55,31 @@ class _Running:
     included: int = 0
 
 
-class Algorithms:
-    """All algorithms a program may use; `broken` ones have been reported and are not looked at."""
+@dataclass(eq=False)
+class Algorithms(Declarations[AlgorithmDecl]):
+    """All algorithms a program may use, and what unfolding them has taken."""
 
-    def __init__(
-        self,
-        algorithms: Mapping[str, AlgorithmDecl],
-        numbers: Mapping[str, Binding],
-        others: Mapping[str, str],
-        broken: frozenset[str],
-    ) -> None:
-        self._algorithms = algorithms
-        self._numbers = numbers
-        self._others = others
-        self._broken = broken
-        self._budget = Budget()
-        self._steps = 0
-        self._transfers = 0
-        self._made: dict[tuple[str, tuple[int, ...], int], Algorithm] = {}
-
-    def renewed(self) -> Algorithms:
-        """The same algorithms, as if none had been unfolded yet."""
-        return Algorithms(self._algorithms, self._numbers, self._others, self._broken)
+    _steps: int = field(default=0, init=False)
+    _transfers: int = field(default=0, init=False)
+    _made: dict[tuple[str, tuple[int, ...], int], Algorithm] = field(
+        default_factory=dict, init=False
+    )
 
     def algorithm(self, name: Word) -> AlgorithmDecl:
         """Algorithm of a name."""
-        if name.text in self._broken:
-            raise KnownProblemError
-        if name.text not in self._algorithms:
-            what = self._others.get(name.text)
+        self.check_whole(name)
+        if name.text not in self.declared:
+            what = self.others.get(name.text)
             message = f"there is no algorithm called {name.text}"
             if what is not None:
                 message = f"{name.text} is a {what}, where an algorithm is wanted"
-            raise problem("C110", message, name.span, help=suggest(name.text, self._algorithms))
-        return self._algorithms[name.text]
+            raise problem("C110", message, name.span, help=suggest(name.text, self.declared))
+        return self.declared[name.text]
 
     def unfold(self, use: TreeUse, ranks: int, scope: Scope) -> Algorithm:
         """Steps of an algorithm on a line of so many ranks; raises `ProblemError`."""
         declaration = self.algorithm(use.name)
-        taken = min(1, len(declaration.parameters))
-        places = bind(declaration, use.arguments, taken, use.span)
-        values = ((ranks,) * taken) + tuple(number(place.value, scope) for place in places)
+        values = values_of(declaration, use.arguments, (ranks,), scope, use.span)
         key = (use.name.text, values, ranks)
         if key not in self._made:
             try:
@@ -136,17 +117,13 @@ class Algorithms:
         steps, transfers = self._steps + taken._steps, self._transfers + taken._transfers
         if steps > MAX_STEPS or transfers > MAX_TRANSFERS:
             return False
-        if not self._budget.take_all(taken._budget):
+        if not self.budget.take_all(taken.budget):
             return False
         self._steps, self._transfers = steps, transfers
         return True
 
     def _surroundings(self, declaration: AlgorithmDecl, values: tuple[int, ...]) -> RankScope:
-        numbers = dict(self._numbers)
-        words = (word.text for word in declaration.parameters)
-        numbers.update(zip(words, values, strict=True))
-        around = RankScope(numbers, {}, self._others, self._budget, {})
-        return with_locals(declaration.locals, around)
+        return with_locals(declaration.locals, self.scope_of(declaration, values))
 
     def _run(
         self,

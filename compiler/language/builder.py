@@ -131,7 +131,7 @@ class _Builder(Transformer_NonRecursive[Token, Any]):
 
     def import_decl(self, meta: Meta, c: list[Any]) -> syntax.ImportDecl:
         word = self._word(c[0])
-        return syntax.ImportDecl(replace(word, text=word.text[1:-1]), self._span(meta))
+        return syntax.ImportDecl(replace(word, text=word.text[1:-1]), span=self._span(meta))
 
     def pes(self, meta: Meta, c: list[Any]) -> tuple[syntax.PeDecl, ...]:
         return tuple(pe for pe in c if pe is not None)
@@ -151,7 +151,9 @@ class _Builder(Transformer_NonRecursive[Token, Any]):
     def collective(self, meta: Meta, c: list[Any]) -> syntax.CollectiveDecl:
         contract = replace(c[1], into=c[2])
         clauses = tuple(c[4:])
-        return syntax.CollectiveDecl(self._word(c[0]), contract, c[3], clauses, self._span(meta))
+        return syntax.CollectiveDecl(
+            self._word(c[0]), contract, c[3], clauses, span=self._span(meta)
+        )
 
     def contract(self, meta: Meta, c: list[Any]) -> syntax.ContractDecl:
         buffer = None
@@ -159,7 +161,7 @@ class _Builder(Transformer_NonRecursive[Token, Any]):
             operation = None if c[5] is None else self._word(c[5])
             buffer = syntax.BufferDecl(self._word(c[1]), c[2], c[3], c[4], operation)
         arguments = tuple(given for given in c[6:] if given is not None)
-        return syntax.ContractDecl(c[0], buffer, self._span(meta), arguments)
+        return syntax.ContractDecl(c[0], buffer, arguments, span=self._span(meta))
 
     def element(self, meta: Meta, c: list[Any]) -> Word:
         text = f"({c[0]}, {c[1]})" if len(c) > 1 else str(c[0])
@@ -175,17 +177,17 @@ class _Builder(Transformer_NonRecursive[Token, Any]):
         span = self._span(meta)
         if c and isinstance(c[0], Token):
             name, _, most, *steps = c
-            return syntax.AlternativeDecl(self._word(name), most, tuple(steps), span)
-        return syntax.AlternativeDecl(None, None, tuple(c), span)
+            return syntax.AlternativeDecl(self._word(name), most, tuple(steps), span=span)
+        return syntax.AlternativeDecl(None, None, tuple(c), span=span)
 
     def program(self, meta: Meta, c: list[Any]) -> syntax.ProgramDecl:
-        return syntax.ProgramDecl(self._items(c), self._span(meta))
+        return syntax.ProgramDecl(self._items(c), span=self._span(meta))
 
     def together(self, meta: Meta, c: list[Any]) -> syntax.TogetherDecl:
-        return syntax.TogetherDecl(tuple(map(self._word, c[::2])), self._span(meta))
+        return syntax.TogetherDecl(tuple(map(self._word, c[::2])), span=self._span(meta))
 
     def repeat(self, meta: Meta, c: list[Any]) -> syntax.RepeatDecl:
-        return syntax.RepeatDecl(c[0], self._items(c[1:]), self._span(meta))
+        return syntax.RepeatDecl(c[0], self._items(c[1:]), span=self._span(meta))
 
     def _items(self, c: list[Any]) -> tuple[Any, ...]:
         """What stands between braces, names as words; None stands for a comma left out."""
@@ -194,25 +196,25 @@ class _Builder(Transformer_NonRecursive[Token, Any]):
 
     def comparison(self, meta: Meta, c: list[Any]) -> Expression:
         relations = tuple(str(relation) for relation in c[1::2])
-        return syntax.Comparison(tuple(c[::2]), relations, self._span(meta))
+        return syntax.Comparison(tuple(c[::2]), relations, span=self._span(meta))
 
     def negation(self, meta: Meta, c: list[Any]) -> Expression:
-        return syntax.Not(c[1], self._span(meta))
+        return syntax.Not(c[1], span=self._span(meta))
 
     def negative(self, meta: Meta, c: list[Any]) -> Expression:
-        return syntax.Negative(c[1], self._span(meta))
+        return syntax.Negative(c[1], span=self._span(meta))
 
     def number(self, meta: Meta, c: list[Any]) -> Expression:
-        return syntax.Number(_integer(c[0]), self._span(meta))
+        return syntax.Number(_integer(c[0]), span=self._span(meta))
 
     def fraction(self, meta: Meta, c: list[Any]) -> Expression:
-        return syntax.Fraction(float(c[0]), self._span(meta))
+        return syntax.Fraction(float(c[0]), span=self._span(meta))
 
     def arguments(self, meta: Meta, c: list[Any]) -> tuple[syntax.Argument, ...]:
         return tuple(argument for argument in c if argument is not None)
 
     def literal(self, meta: Meta, c: list[Any]) -> Expression:
-        return syntax.Literal(self._node(c), self._span(meta))
+        return syntax.Literal(self._node(c), span=self._span(meta))
 
     def node(self, meta: Meta, c: list[Any]) -> syntax.Node:
         return self._node(c)
@@ -220,4 +222,4 @@ class _Builder(Transformer_NonRecursive[Token, Any]):
     def _node(self, c: list[Any]) -> syntax.Node:
         children = tuple(child for child in c[1:] if child is not None)
         # The place of a rank is its number, not all that hangs from it.
-        return syntax.Node(_integer(c[0]), children, span_of_token(self._file, c[0]))
+        return syntax.Node(_integer(c[0]), children, span=span_of_token(self._file, c[0]))

@@ -1,7 +1,5 @@
 """The contract of a collective, as its declaration says it; and what all collectives share."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -9,9 +7,8 @@ from collc.base.diagnostics import Span
 from collc.base.grids import Grid
 from collc.language import syntax
 from collc.language.algorithms import Algorithms
-from collc.language.contracts import Contracts
+from collc.language.contracts import Contracts, find_operation, usual_operation
 from collc.language.expressions import Scope, number
-from collc.language.find_operation import find_operation, usual_operation
 from collc.language.forest import Forest
 from collc.language.orders import Orders
 from collc.language.parser import LATER, not_supported

@@ -11,11 +11,10 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
+from collc.language.declarations import Declarations, as_used, in_full, values_of
 from collc.language.each import (
-    as_used,
     check_required,
     check_slice,
-    in_full,
     ranks_are,
     ranks_of,
     refuse_first,
@@ -24,14 +23,12 @@ from collc.language.each import (
     slices_taken,
     with_locals,
 )
-from collc.language.expressions import Binding, Scope, number
-from collc.language.find_operation import usual_operation
-from collc.language.forest import bind
+from collc.language.expressions import Scope
 from collc.language.lines import Line
-from collc.language.problems import KnownProblemError, ProblemError, problem
-from collc.language.ranks import Array, Budget, RankScope, as_array, numbers_of
-from collc.language.syntax import ContractDecl, HeldDecl, OwnContractDecl
-from collc.spec import Contract
+from collc.language.problems import ProblemError, problem, suggest
+from collc.language.ranks import Array, RankScope, as_array, numbers_of
+from collc.language.syntax import ContractDecl, HeldDecl, OwnContractDecl, Word
+from collc.spec import Contract, ElementType, Operation, OwnOperation
 from collc.spec.custom_contract import Holdings, OwnContract
 from collc.spec.exchange import Slicing
 
@@ -56,33 +53,17 @@ class _Slices:
         return self.only(np.lexsort((self.slice, self.whose, self.into, self.holder)))
 
 
-class Contracts:
-    """All contracts of a file; `broken` ones have been reported and are not looked at."""
-
-    def __init__(
-        self,
-        declared: Mapping[str, OwnContractDecl],
-        numbers: Mapping[str, Binding],
-        others: Mapping[str, str],
-        broken: frozenset[str],
-    ) -> None:
-        self.declared = declared
-        self._numbers = numbers
-        self._others = others
-        self._broken = broken
-        self._budget = Budget()
+@dataclass(eq=False)
+class Contracts(Declarations[OwnContractDecl]):
+    """All contracts of a file."""
 
     def with_promise(
         self, used: ContractDecl, contract: Contract, line: Line, axis: str, scope: Scope
     ) -> Contract:
         """The contract of a collective on a line with what it says; raises `ProblemError`."""
-        name = used.kind.text
-        if name in self._broken:
-            raise KnownProblemError
-        declaration = self.declared[name]
-        taken = min(1, len(declaration.parameters))
-        given = bind(declaration, used.arguments, taken, used.span)
-        values = ((line.length,) * taken) + tuple(number(one.value, scope) for one in given)
+        self.check_whole(used.kind)
+        declaration = self.declared[used.kind.text]
+        values = values_of(declaration, used.arguments, (line.length,), scope, used.span)
         try:
             own = self._worked_out(declaration, values, line, axis)
             _check_promise(declaration, own, contract)
@@ -94,10 +75,7 @@ class Contracts:
     def _worked_out(
         self, declaration: OwnContractDecl, values: tuple[int, ...], line: Line, axis: str
     ) -> OwnContract:
-        words = (word.text for word in declaration.parameters)
-        numbers = {**self._numbers, **dict(zip(words, values, strict=True))}
-        around = RankScope(numbers, {}, self._others, self._budget, {})
-        around = with_locals(declaration.locals, around)
+        around = with_locals(declaration.locals, self.scope_of(declaration, values))
         check_required(declaration, values, around)
         slices = slices_of(declaration, around)
         before, after = (
@@ -254,3 +232,48 @@ def _check_lengths(own: OwnContract, promised: _Slices, contract: Contract) -> N
         message += f"as slice {promised.into[i]} of {sizes[promised.into[i]]}"
         help = f"make the length a multiple of {own.slices}, the number of slices"
         raise problem("C155", message, contract.span, help=help)
+
+
+def find_operation(
+    word: Word, element: ElementType, own: Mapping[str, OwnOperation]
+) -> Operation | OwnOperation:
+    """The operation that a contract names, for elements of its type."""
+    operations = {operation.value: operation for operation in Operation}
+    if word.text in own:
+        operation = own[word.text]
+        if operation.element is not element:
+            message = f"{word.text} combines {operation.element.value}, not {element.value}"
+            place = (operation.span, "declared here")
+            raise problem("C161", message, word.span, place, help=_instead(None, element))
+        return operation
+    if word.text not in operations:
+        message = f"there is no operation called {word.text}"
+        help = suggest(word.text, {**operations, **own}) or "declare it: `operation`"
+        raise problem("C111", message, word.span, help=help)
+    found = operations[word.text]
+    if not found.combines(element):
+        message = f"{word.text} combines {_combined_by(found)}, not {element.value}"
+        raise problem("C161", message, word.span, help=_instead(found, element))
+    return found
+
+
+def _combined_by(operation: Operation) -> str:
+    """What an operation is for, in words."""
+    if operation.of_pairs:
+        return "pairs of a value and an index"
+    return "whole numbers" if operation.bitwise else "numbers"
+
+
+def _instead(operation: Operation | None, element: ElementType) -> str:
+    """What an operation is for, or what there is for elements that it, or one's own, is not for."""
+    if element.pair_of:
+        return f"for pairs there are {' and '.join(x.value for x in Operation if x.of_pairs)}"
+    if operation is None:
+        return "declare one for this type"
+    types = (one for one in ElementType if operation.combines(one))
+    return f"it is for {', '.join(one.value for one in types)}"
+
+
+def usual_operation(element: ElementType) -> Operation:
+    """An operation that combines elements of this type, for remedies."""
+    return Operation.ADD if Operation.ADD.combines(element) else Operation.ARGMAX

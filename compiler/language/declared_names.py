@@ -1,7 +1,5 @@
 """Names that may be declared: none of the language's own, none twice."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from collc.language.deprecated import TREES

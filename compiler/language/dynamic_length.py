@@ -4,8 +4,6 @@ Every alternative of a choice becomes a collective of its own, elaborated like o
 out for the longest vectors that the alternative is for.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
@@ -183,7 +181,7 @@ def _choice(declaration: CollectiveDecl, context: ChoiceContext) -> Choice:
         raise problem("C108", "`select` is given twice", clauses[1].span, first)
     if not clauses:
         steps = tuple(c for c in declaration.clauses if _is_how(c))
-        whole = AlternativeDecl(None, None, steps, declaration.span)
+        whole = AlternativeDecl(None, None, steps, span=declaration.span)
         return Choice(declaration, length, (declaration.name.text,), (whole,))
     _check_clause(clauses[0], declaration, length)
     number_of = range(1, len(clauses[0].alternatives) + 1)
@@ -218,7 +216,7 @@ def length_of(declaration: CollectiveDecl, scope: Scope) -> RunLengthDecl:
     if most < 1:
         message = f"{buffer.name.text} has {most} elements; it needs at least 1"
         raise problem("C125", message, others[0].span)
-    return RunLengthDecl(word, most, length.span)
+    return RunLengthDecl(word, most, span=length.span)
 
 
 def _check_clause(clause: SelectClause, declaration: CollectiveDecl, length: RunLengthDecl) -> None:
@@ -281,7 +279,7 @@ def alternative_for(choice: Choice, index: int, least: int, most: int) -> Collec
         if not _is_how(clause) and not isinstance(clause, SelectClause)
     )
     buffer = _buffer(declaration)
-    length = Number(most, buffer.length.span)
+    length = Number(most, span=buffer.length.span)
     buffer = replace(buffer, length=length, run_length=replace(choice.length, least=least))
     return replace(
         declaration,

@@ -1,8 +1,6 @@
 """What lines `each r, q where ... : slice E` of algorithms and of contracts have in common: the
 names around them, the ranks they are for, and the slices they speak of."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -10,8 +8,9 @@ import numpy as np
 
 from collc.base.diagnostics import Span
 from collc.language import syntax
-from collc.language.expressions import Binding
-from collc.language.problems import KnownProblemError, ProblemError, problem
+from collc.language.declarations import in_full
+from collc.language.expressions import value_or_problem
+from collc.language.problems import problem
 from collc.language.ranks import (
     Array,
     FunctionOf,
@@ -41,20 +40,9 @@ def with_locals(locals_: tuple[LocalDecl, ...], around: RankScope) -> RankScope:
             functions = {**around.functions, local.name.text: FunctionOf(local, around)}
             around = replace(around, functions=functions)
         else:
-            value = _value_or_problem(local.value, around)
+            value = value_or_problem(one, local.value, around)
             around = replace(around, numbers={**around.numbers, local.name.text: value})
     return around
-
-
-def _value_or_problem(expression: syntax.Expression, around: RankScope) -> Binding:
-    try:
-        return one(expression, around)
-    except ProblemError as error:
-        if error.diagnostic.code == "C157":
-            raise
-        return error
-    except KnownProblemError:
-        return None
 
 
 def check_required(
@@ -74,20 +62,6 @@ def check_required(
 _MADE_FOR = {  # of the prelude's: for which numbers they are, and what does the same for others
     "ring_reduce": "its root is one of the ranks, 0 to n - 1",
 }
-
-
-def in_full(declaration: AlgorithmDecl | OwnContractDecl, values: tuple[int, ...]) -> str:
-    """`butterfly(n = 9, G = 3)`."""
-    given = zip(declaration.parameters, values, strict=True)
-    inside = ", ".join(f"{word.text} = {value}" for word, value in given)
-    return f"{declaration.name.text}({inside})" if inside else declaration.name.text
-
-
-def as_used(declaration: AlgorithmDecl | OwnContractDecl, values: tuple[int, ...]) -> str:
-    """The same without the number of ranks, which its use fills in: `butterfly(G = 3)`."""
-    given = zip(declaration.parameters[1:], values[1:], strict=True)
-    inside = ", ".join(f"{word.text} = {value}" for word, value in given)
-    return f"{declaration.name.text}({inside})" if inside else declaration.name.text
 
 
 def slices_of(declaration: AlgorithmDecl | OwnContractDecl, around: RankScope) -> int:

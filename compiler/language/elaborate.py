@@ -4,8 +4,6 @@ In reading order: `elaborate` goes through the file; then target, parameters, gr
 program.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from functools import partial
@@ -87,7 +85,7 @@ def elaborate(
     others = {name: kind for kind, declared in kinds for name in declared}
     scope = Scope(numbers, others)
     broken = check_trees(names, problems, max(largest.max_width, largest.max_height))
-    forest = Forest(names.trees, numbers, broken)
+    forest = Forest(names.trees, numbers, dict.fromkeys(names.trees, "tree"), broken)
     unusable = check_algorithms(names, problems)
     algorithms = Algorithms(names.algorithms, numbers, others, unusable)
     orders = Orders(names.orders, numbers, others, check_orders(names, problems))
@@ -117,7 +115,7 @@ def _target(file: str, names: Names, override: str | None) -> Target:
             raise problem("C112", f"there is no target called {override}", None, help=help)
         return TARGETS[override]
     if not names.targets:
-        start = _start_of(file)
+        start = Span(file, 1, 1, 1, 1)
         message = "the file names no target"
         raise problem("C150", message, start, help="begin it with `target wse2` or `target wse3`")
     word = names.targets[0].name
@@ -125,10 +123,6 @@ def _target(file: str, names: Names, override: str | None) -> Target:
         help = suggest(word.text, TARGETS)
         raise problem("C112", f"there is no target called {word.text}", word.span, help=help)
     return TARGETS[word.text]
-
-
-def _start_of(file: str) -> Span:
-    return Span(file, 1, 1, 1, 1)
 
 
 def _parameters(

@@ -4,18 +4,18 @@ Division rounds down, `mod` has the sign of its right side, subtraction associat
 Expressions are at most `parser.MAX_DEPTH` deep, so the functions here may recurse.
 """
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from math import isqrt
+from typing import TypeVar
 
 from collc.base.diagnostics import Span
 from collc.language import syntax
 from collc.language.problems import KnownProblemError, ProblemError, problem, suggest
 from collc.language.syntax import Expression
 
+S = TypeVar("S")
 Binding = int | ProblemError | None
 """What a name stands for: a number, a problem met on use, or something already reported."""
 
@@ -144,6 +144,19 @@ def truth(expression: Expression, scope: Scope) -> bool:
             return all(RELATIONS[relation](a, b) for a, b, relation in pairs)
         case _:
             raise wrong_kind(expression, "a condition")
+
+
+def value_or_problem(of: Callable[[Expression, S], int], value: Expression, scope: S) -> Binding:
+    """What a name declared by `where` stands for: a number without a value is a mistake only where
+    it is used, but too much work (C157) is one at once."""
+    try:
+        return of(value, scope)
+    except ProblemError as error:
+        if error.diagnostic.code == "C157":
+            raise
+        return error
+    except KnownProblemError:
+        return None
 
 
 def wrong_kind(expression: Expression, wanted: str) -> ProblemError:

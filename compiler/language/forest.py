@@ -11,24 +11,16 @@ soon too many.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 
 from collc.base.diagnostics import Span
 from collc.language import syntax
+from collc.language.declarations import Declarations, as_used, in_full, values_of
 from collc.language.declared_names import OPTIMAL
-from collc.language.expressions import FUNCTIONS, Binding, Scope, number, truth
-from collc.language.problems import KnownProblemError, ProblemError, problem, suggest
+from collc.language.expressions import FUNCTIONS, Scope, number, truth, value_or_problem
+from collc.language.problems import ProblemError, problem, suggest
 from collc.language.shapes import LEAF, Shape, join, literal_shape
-from collc.language.syntax import (
-    AlgorithmDecl,
-    Argument,
-    Expression,
-    OrderDecl,
-    OwnContractDecl,
-    TreeDecl,
-    Word,
-)
 from collc.language.traverse import expressions_of, walk
 from collc.spec.steps import ROOT_BYPASS
 
@@ -90,44 +82,30 @@ class _Running:
     beside: int
 
 
-class Forest:
-    """All trees a program may use; `broken` ones have been reported and are not looked at."""
+@dataclass(eq=False)
+class Forest(Declarations[syntax.TreeDecl]):
+    """All trees a program may use."""
 
-    def __init__(
-        self, trees: Mapping[str, TreeDecl], numbers: Mapping[str, Binding], broken: frozenset[str]
-    ) -> None:
-        self._trees = trees
-        self._numbers = numbers
-        self._broken = broken
-        self._evaluations = 0
-        self._sizes: dict[str, int] = {}
-        self._others = dict.fromkeys(trees, "tree")
-        self._known: dict[Call, Shape] = {}
-        self._literals: dict[syntax.Literal, Shape] = {}
+    _evaluations: int = field(default=0, init=False)
+    _sizes: dict[str, int] = field(default_factory=dict, init=False)
+    _known: dict[Call, Shape] = field(default_factory=dict, init=False)
+    _literals: dict[syntax.Literal, Shape] = field(default_factory=dict, init=False)
 
-    def renewed(self) -> Forest:
-        """The same trees, as if none had been unfolded yet."""
-        return Forest(self._trees, self._numbers, self._broken)
-
-    def tree(self, name: Word) -> TreeDecl:
+    def tree(self, name: syntax.Word) -> syntax.TreeDecl:
         """Tree of a name."""
-        if name.text in self._broken:
-            raise KnownProblemError
-        if name.text not in self._trees:
+        self.check_whole(name)
+        if name.text not in self.declared:
             raise self._unknown(name)
-        return self._trees[name.text]
+        return self.declared[name.text]
 
-    def _unknown(self, name: Word) -> ProblemError:
+    def _unknown(self, name: syntax.Word) -> ProblemError:
         """C110: a name that is no tree's, with what is wanted instead where that is known."""
-        help = _INSTEAD.get(name.text) or suggest(name.text, {*self._trees, OPTIMAL, ROOT_BYPASS})
+        help = _INSTEAD.get(name.text) or suggest(name.text, {*self.declared, OPTIMAL, ROOT_BYPASS})
         return problem("C110", f"there is no tree called {name.text}", name.span, help=help)
 
     def text(self, call: Call) -> str:
         """How messages and later stages name a tree: without its first parameter."""
-        parameters = self._trees[call.tree].parameters[1:]
-        given = zip(parameters, call.values[1:], strict=False)
-        inside = ", ".join(f"{word.text} = {value}" for word, value in given)
-        return f"{call.tree}({inside})" if inside else call.tree
+        return as_used(self.declared[call.tree], call.values)
 
     def unfold(self, call: Call, ranks: int) -> Shape:
         """Shape of a tree, which should have so many ranks; raises `ProblemError` placed inside the
@@ -214,28 +192,22 @@ class Forest:
     def _size(self, tree: str) -> int:
         """How many expressions one call of a tree evaluates at most."""
         if tree not in self._sizes:
-            outermost = expressions_of(self._trees[tree])
+            outermost = expressions_of(self.declared[tree])
             self._sizes[tree] = sum(1 for expression in outermost for _ in walk(expression))
         return self._sizes[tree]
 
     def _full(self, call: Call) -> str:
-        words = self._trees[call.tree].parameters
-        given = zip(words, call.values, strict=False)
-        inside = ", ".join(f"{word.text} = {value}" for word, value in given)
-        return f"{call.tree}({inside})" if inside else call.tree
+        return in_full(self.declared[call.tree], call.values)
 
     def _run(self, call: Call) -> _Body:
-        declaration = self._trees[call.tree]
-        numbers: dict[str, Binding] = dict(self._numbers)
-        words = (word.text for word in declaration.parameters)
-        numbers.update(zip(words, call.values, strict=True))
-        scope = Scope(numbers, self._others)
+        declaration = self.declared[call.tree]
+        numbers = self.with_values(declaration, call.values)
+        scope = Scope(numbers, self.others)
         for local in declaration.locals:
-            # A local without a value is a mistake only where it is used.
-            numbers[local.name.text] = _value_or_problem(local.value, scope)
+            numbers[local.name.text] = value_or_problem(number, local.value, scope)
         return (yield from self._shape(declaration.body, scope, 0))
 
-    def _shape(self, body: Expression, scope: Scope, beside: int) -> _Body:
+    def _shape(self, body: syntax.Expression, scope: Scope, beside: int) -> _Body:
         """The shape of a part of a body; the whole has `beside` ranks at least besides it."""
         match body:
             case syntax.Conditional(condition=condition):
@@ -247,7 +219,7 @@ class Forest:
                 if body not in self._literals:
                     self._literals[body] = literal_shape(body)
                 return self._literals[body]
-            case syntax.Call(name=Word(text="join"), arguments=(first, second)):
+            case syntax.Call(name=syntax.Word(text="join"), arguments=(first, second)):
                 before = yield from self._shape(first.value, scope, beside + 1)
                 behind = yield from self._shape(second.value, scope, beside + before.size)
                 return join(before, behind)
@@ -255,92 +227,23 @@ class Forest:
                 call = self.call(name, arguments, (), scope, body.span)
                 return (yield _Wanted(call, beside))
             case syntax.Name(text=text) if text not in scope.numbers:
-                call = self.call(Word(text, body.span), (), (), scope, body.span)
+                call = self.call(syntax.Word(text, body.span), (), (), scope, body.span)
                 return (yield _Wanted(call, beside))
         message = "this is a number or a condition, where a tree is wanted"
         raise problem("C113", message, body.span, help="a single rank is written `leaf`")
 
     def call(
         self,
-        name: Word,
-        arguments: tuple[Argument, ...],
+        name: syntax.Word,
+        arguments: tuple[syntax.Argument, ...],
         first: tuple[int, ...],
         scope: Scope,
         span: Span,
     ) -> Call:
         """Call with its arguments computed; `first` are values bound before the arguments."""
-        declaration = self.tree(name)
-        places = bind(declaration, arguments, len(first), span)
-        values = (number(place.value, scope) for place in places)
-        return Call(name.text, (*first, *values), span)
+        return Call(name.text, values_of(self.tree(name), arguments, first, scope, span), span)
 
 
 def _first_without_ranks(calls: Sequence[Call]) -> Call | None:
     """The outermost call whose number of ranks, its first value, is below 1."""
     return next((call for call in calls if call.values and call.values[0] < 1), None)
-
-
-def bind(
-    declaration: OrderDecl | TreeDecl | AlgorithmDecl | OwnContractDecl,
-    arguments: tuple[Argument, ...],
-    taken: int,
-    span: Span,
-) -> tuple[Argument, ...]:
-    """Argument of each parameter behind the first `taken`; raises `ProblemError`."""
-    name, open_words = declaration.name.text, declaration.parameters[taken:]
-    declared = (declaration.name.span, f"{name} is declared here")
-    found: dict[str, Argument] = {}
-    positional = (word.text for word in open_words)
-    for argument in arguments:
-        if argument.name is None:
-            word = next(positional, None)
-            if word is None:
-                message = f"{name} takes {_count(len(open_words))} here, this is one more"
-                raise problem("C114", message, argument.span, declared)
-        else:
-            word = argument.name.text
-            _check_argument_name(declaration, argument.name, taken)
-        if word in found:
-            given = (found[word].span, "it is given here already")
-            raise problem("C114", f"{word} is given twice", argument.span, given)
-        found[word] = argument
-    for parameter in open_words:
-        if parameter.text not in found:
-            message = f"{name} needs a value for {parameter.text}"
-            help = f"write {name}({parameter.text} = ...)"
-            raise problem("C114", message, span, (parameter.span, "declared here"), help=help)
-    return tuple(found[parameter.text] for parameter in open_words)
-
-
-def _check_argument_name(
-    declaration: OrderDecl | TreeDecl | AlgorithmDecl | OwnContractDecl, word: Word, taken: int
-) -> None:
-    names = [parameter.text for parameter in declaration.parameters]
-    if word.text in names[:taken]:
-        by = {
-            TreeDecl: "`reduce`",
-            AlgorithmDecl: "`run`",
-            OrderDecl: "`order`",
-            OwnContractDecl: "the collective",
-        }[type(declaration)]
-        what = "the number of ranks" if by != "`order`" else "a side of the grid"
-        message = f"{word.text} is {what}, which {by} fills in"
-        raise problem("C114", message, word.span, help="leave it out")
-    if word.text not in names:
-        message = f"{declaration.name.text} has no parameter called {word.text}"
-        declared = (declaration.name.span, f"{declaration.name.text} is declared here")
-        help = suggest(word.text, names[taken:])
-        raise problem("C114", message, word.span, declared, help=help)
-
-
-def _count(arguments: int) -> str:
-    return {0: "no argument", 1: "one argument"}.get(arguments, f"{arguments} arguments")
-
-
-def _value_or_problem(expression: Expression, scope: Scope) -> Binding:
-    try:
-        return number(expression, scope)
-    except ProblemError as error:
-        return error
-    except KnownProblemError:
-        return None

@@ -1,7 +1,5 @@
 """Grids, their parts, and where on them a collective stands: `on last`, `on each row of pes`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from collc.base.grids import Grid, Lines, Site
@@ -81,14 +79,14 @@ def _extent(
     """The first of some columns or rows, and how many they are."""
     first = number(declaration.first, scope)
     last = first if declaration.last is None else number(declaration.last, scope)
-    where = (of.span, f"{of.name} is {of.width} x {of.height}")
     if last < first:
         message = f"{what} {first} to {last} are none; a part has at least 1"
-        raise problem("C124", message, declaration.span, where)
+        raise problem("C124", message, declaration.span, of.declared)
     if first < 0 or last >= size:
         shown = f"{what} {first} to {last}" if first < last else f"{what[:-1]} {first}"
         message = f"{of.name} has no {shown}"
-        raise problem("C142", message, declaration.span, where, help=f"{what} are 0 to {size - 1}")
+        help = f"{what} are 0 to {size - 1}"
+        raise problem("C142", message, declaration.span, of.declared, help=help)
     return first, last - first + 1
 
 

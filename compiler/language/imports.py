@@ -7,35 +7,29 @@ in the sandboxes of build systems, the folder that it leads to counts as well. A
 import is read once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 
 from collc.base.diagnostics import Span
+from collc.language import syntax
 from collc.language.parser import parse_text
 from collc.language.problems import ProblemError, problem, refuse
 from collc.language.source import read_source
-from collc.language.syntax import (
-    AlgorithmDecl,
-    Declaration,
-    ImportDecl,
-    NeedsDecl,
-    OperationDecl,
-    OrderDecl,
-    OwnContractDecl,
-    TreeDecl,
-    Word,
-)
 
 MOST_FILES = 64
 
-_IMPORTED = (OrderDecl, TreeDecl, AlgorithmDecl, OperationDecl, OwnContractDecl)
+_IMPORTED = (
+    syntax.OrderDecl,
+    syntax.TreeDecl,
+    syntax.AlgorithmDecl,
+    syntax.OperationDecl,
+    syntax.OwnContractDecl,
+)
 
 
 def with_imports(
-    file: str, declarations: tuple[Declaration, ...]
-) -> tuple[tuple[Declaration, ...], tuple[str, ...]]:
+    file: str, declarations: tuple[syntax.Declaration, ...]
+) -> tuple[tuple[syntax.Declaration, ...], tuple[str, ...]]:
     """A file's declarations behind those of the files that it imports, directly or not, and the
     names of these files, sorted. Raises CollcError with the problems of the first file that has
     any.
@@ -44,24 +38,24 @@ def with_imports(
     read: dict[Path, Path] = {real: Path(file)}
     tops = folder.resolve(), real.parent
     imported = tuple(_imported(tops, folder, declarations, read))
-    own = tuple(one for one in declarations if not isinstance(one, ImportDecl))
+    own = tuple(one for one in declarations if not isinstance(one, syntax.ImportDecl))
     return imported + own, tuple(sorted(str(path) for path in [*read.values()][1:]))
 
 
 def _imported(
     tops: tuple[Path, ...],
     folder: Path,
-    declarations: tuple[Declaration, ...],
+    declarations: tuple[syntax.Declaration, ...],
     read: dict[Path, Path],
-) -> Iterator[Declaration]:
+) -> Iterator[syntax.Declaration]:
     for one in declarations:
-        if isinstance(one, ImportDecl):
+        if isinstance(one, syntax.ImportDecl):
             yield from _of_file(tops, folder, one.file, read)
 
 
 def _of_file(
-    tops: tuple[Path, ...], folder: Path, word: Word, read: dict[Path, Path]
-) -> Iterator[Declaration]:
+    tops: tuple[Path, ...], folder: Path, word: syntax.Word, read: dict[Path, Path]
+) -> Iterator[syntax.Declaration]:
     path = folder / word.text
     resolved = _within(tops, path, word)
     if resolved in read:
@@ -74,11 +68,11 @@ def _of_file(
     for declaration in declarations:
         if isinstance(declaration, _IMPORTED):
             yield declaration
-        elif not isinstance(declaration, ImportDecl | NeedsDecl):
+        elif not isinstance(declaration, syntax.ImportDecl | syntax.NeedsDecl):
             raise refuse(_not_for_import(declaration.span, word.span))
 
 
-def _within(tops: tuple[Path, ...], path: Path, word: Word) -> Path:
+def _within(tops: tuple[Path, ...], path: Path, word: syntax.Word) -> Path:
     """Where a file is, links followed; raises CollcError if it is not there, or in none of the
     folders that count."""
     shown = word.text if word.text.isprintable() else repr(word.text)[1:-1]

@@ -7,8 +7,6 @@ a multiple of the spacing of floats at the largest value that occurs. Samples ar
 run: small numbers, which meet in ties, the ends of the type, and numbers drawn at random.
 """
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any
 

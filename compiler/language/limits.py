@@ -1,7 +1,5 @@
 """What a collective may use (`within`) and what is expected of it (`expect`)."""
 
-from __future__ import annotations
-
 from math import isfinite
 
 from collc.language import syntax

@@ -1,7 +1,5 @@
 """The lines of a grid: which way ranks run, and where rank 0 is."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -171,6 +169,5 @@ def _check_direction(
     order, span = chosen[not horizontal]
     kind, fitting = ("row", HORIZONTAL) if horizontal else ("column", set(Order) - HORIZONTAL)
     message = f"{grid.name} is a {kind} of PEs, {order.value} runs across it"
-    size = (grid.span, f"{grid.name} is {grid.width} x {grid.height}")
     words = " or ".join(sorted(fitting_order.value for fitting_order in fitting))
-    problems.add(problem("C143", message, span, size, help=f"write {words}"))
+    problems.add(problem("C143", message, span, grid.declared, help=f"write {words}"))

@@ -4,8 +4,6 @@ Takes declarations, makes tables of them; what a tree names is looked up here ev
 uses the tree.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,6 +11,7 @@ from importlib.resources import files
 from typing import TypeVar
 
 from collc.language import syntax
+from collc.language.declarations import bind
 from collc.language.declared_names import ORDER_WORDS, TREE_WORDS, check_words, reserved
 from collc.language.expressions import (
     FUNCTIONS,
@@ -20,7 +19,6 @@ from collc.language.expressions import (
     check_function_call,
     unknown_function,
 )
-from collc.language.forest import bind
 from collc.language.names_of_algorithms import (
     Known,
     check_algorithm,
@@ -36,7 +34,18 @@ from collc.spec import ContractKind, Operation
 
 PRELUDE_FILE = "prelude.coll"
 
-D = TypeVar("D")
+Named = (
+    syntax.ParamDecl
+    | syntax.GridDecl
+    | syntax.PartDecl
+    | OrderDecl
+    | TreeDecl
+    | AlgorithmDecl
+    | OperationDecl
+    | syntax.OwnContractDecl
+    | syntax.CollectiveDecl
+)
+D = TypeVar("D", bound=Named)
 
 
 @lru_cache(maxsize=1)
@@ -74,53 +83,30 @@ def collect(declarations: tuple[syntax.Declaration, ...], problems: Problems) ->
     programs = tuple(d for d in declarations if isinstance(d, syntax.ProgramDecl))
     _check_once("target", targets, problems)
     _check_once("program", programs, problems)
-    params: dict[str, syntax.ParamDecl] = {}
-    grids: dict[str, syntax.GridDecl | syntax.PartDecl] = {}
-    orders = {name: d for name, d in prelude().items() if isinstance(d, OrderDecl)}
-    trees = dict(prelude_trees())
-    algorithms = {name: d for name, d in prelude().items() if isinstance(d, AlgorithmDecl)}
-    operations: dict[str, OperationDecl] = {}
-    contracts: dict[str, syntax.OwnContractDecl] = {}
-    collectives: dict[str, syntax.CollectiveDecl] = {}
-    taken = {name: declaration.name for name, declaration in prelude().items()}
-    grid_words: dict[str, Word] = {}
-    collective_words: dict[str, Word] = {}
+    general = {name: declaration.name for name, declaration in prelude().items()}
+    grids: dict[str, Word] = {}
+    spaces = {syntax.GridDecl: grids, syntax.PartDecl: grids, syntax.CollectiveDecl: {}}
+    kept: list[Named] = list(prelude().values())
     for declaration in declarations:
-        match declaration:
-            case syntax.ParamDecl(name=name) if _is_free(name, taken, problems):
-                params[name.text] = declaration
-            case OrderDecl(name=name) if _is_no_line(name, problems) and _is_free(
-                name, taken, problems
-            ):
-                orders[name.text] = declaration
-            case TreeDecl(name=name) if _is_no_word(name, problems) and _is_free(
-                name, taken, problems
-            ):
-                trees[name.text] = declaration
-            case AlgorithmDecl(name=name) if _is_free(name, taken, problems):
-                algorithms[name.text] = declaration
-            case OperationDecl(name=name) if _is_free_operation(name, taken, problems):
-                operations[name.text] = declaration
-            case syntax.OwnContractDecl(name=name) if _is_free_contract(name, taken, problems):
-                contracts[name.text] = declaration
-            case syntax.GridDecl(name=name) | syntax.PartDecl(name=name) if _is_free(
-                name, grid_words, problems
-            ):
-                grids[name.text] = declaration
-            case syntax.CollectiveDecl(name=name) if _is_free(name, collective_words, problems):
-                collectives[name.text] = declaration
+        if isinstance(declaration, Named):
+            taken = spaces.get(type(declaration), general)
+            kept += [declaration] if _is_free(declaration, taken, problems) else []
     return Names(
         targets,
-        params,
-        grids,
-        orders,
-        trees,
-        algorithms,
-        operations,
-        contracts,
-        collectives,
+        _of_kind(syntax.ParamDecl, kept),
+        {d.name.text: d for d in kept if isinstance(d, syntax.GridDecl | syntax.PartDecl)},
+        _of_kind(OrderDecl, kept),
+        _of_kind(TreeDecl, kept),
+        _of_kind(AlgorithmDecl, kept),
+        _of_kind(OperationDecl, kept),
+        _of_kind(syntax.OwnContractDecl, kept),
+        _of_kind(syntax.CollectiveDecl, kept),
         programs,
     )
+
+
+def _of_kind(kind: type[D], kept: Iterable[Named]) -> dict[str, D]:
+    return {one.name.text: one for one in kept if isinstance(one, kind)}
 
 
 def check_trees(names: Names, problems: Problems, longest_line: int) -> frozenset[str]:
@@ -169,23 +155,29 @@ def _check_once(
         problems.add(problem("C108", f"a file has one {word}, this is another", again.span, first))
 
 
-def _is_no_line(word: Word, problems: Problems) -> bool:
-    """Whether an order may have this name, which no order of the language has."""
-    if word.text in ORDER_WORDS:
-        message = f"{word.text} is an order of the language and cannot be declared"
+_WORDS: Mapping[type, tuple[frozenset[str], str]] = {
+    OrderDecl: (ORDER_WORDS, "is an order of the language and cannot be declared"),
+    TreeDecl: (TREE_WORDS, "belongs to the language and cannot be declared"),
+    syntax.OwnContractDecl: (
+        frozenset(kind.value for kind in ContractKind),
+        "is a contract of the language and cannot be declared again",
+    ),
+    OperationDecl: (
+        frozenset(one.value for one in Operation),
+        "is an operation of the language and cannot be declared again",
+    ),
+}
+"""Names that the language has for something of a kind, and what is said of a declaration of one."""
+
+
+def _is_free(declared: Named, taken: dict[str, Word], problems: Problems) -> bool:
+    """Whether a declaration may have its name; else it is reported."""
+    word = declared.name
+    words, what = _WORDS.get(type(declared), (frozenset(), ""))
+    if word.text in words:
+        message = f"{word.text} {what}"
         problems.add(problem("C109", message, word.span, help="choose another name"))
-    return word.text not in ORDER_WORDS
-
-
-def _is_no_word(word: Word, problems: Problems) -> bool:
-    """Whether a tree may have this name, which is no word for what is done with trees."""
-    if word.text in TREE_WORDS:
-        message = f"{word.text} belongs to the language and cannot be declared"
-        problems.add(problem("C109", message, word.span, help="choose another name"))
-    return word.text not in TREE_WORDS
-
-
-def _is_free(word: Word, taken: dict[str, Word], problems: Problems) -> bool:
+        return False
     for error in reserved(word):
         problems.add(error)
         return False
@@ -202,27 +194,6 @@ def _is_free(word: Word, taken: dict[str, Word], problems: Problems) -> bool:
         place = (before.span, "first declared here")
         message, help = f"{word.text} is declared twice", "give one of them another name"
         problems.add(problem("C108", message, word.span, place, help=help))
-    return False
-
-
-def _is_free_contract(word: Word, taken: dict[str, Word], problems: Problems) -> bool:
-    return _is_new(word, {kind.value for kind in ContractKind}, "a contract", problems) and (
-        _is_free(word, taken, problems)
-    )
-
-
-def _is_free_operation(word: Word, taken: dict[str, Word], problems: Problems) -> bool:
-    return _is_new(word, {one.value for one in Operation}, "an operation", problems) and (
-        _is_free(word, taken, problems)
-    )
-
-
-def _is_new(word: Word, known: set[str], kind: str, problems: Problems) -> bool:
-    """Whether the language has nothing of this kind with this name; else it is reported."""
-    if word.text not in known:
-        return True
-    message = f"{word.text} is {kind} of the language and cannot be declared again"
-    problems.add(problem("C109", message, word.span, help="choose another name"))
     return False
 
 

@@ -16,16 +16,6 @@ from collc.language.expressions import (
     unknown_name,
 )
 from collc.language.problems import ProblemError, problem, suggest
-from collc.language.syntax import (
-    Action,
-    AlgorithmDecl,
-    Expression,
-    FormulaDecl,
-    LocalDecl,
-    OrderDecl,
-    OwnContractDecl,
-    Word,
-)
 from collc.language.traverse import expressions_of, walk
 
 MAX_LOOPS_DEEP = 32
@@ -39,20 +29,20 @@ class Known:
     functions: Mapping[str, int]
     algorithms: frozenset[str]
 
-    def with_numbers(self, *words: Word) -> Known:
+    def with_numbers(self, *words: syntax.Word) -> Known:
         """With more numbers; they hide functions of the same name."""
         names = {word.text for word in words}
         left = {name: arity for name, arity in self.functions.items() if name not in names}
         return replace(self, numbers=self.numbers | names, functions=left)
 
 
-def check_algorithm(algorithm: AlgorithmDecl, known: Known) -> Iterator[ProblemError]:
+def check_algorithm(algorithm: syntax.AlgorithmDecl, known: Known) -> Iterator[ProblemError]:
     """Everything that is wrong with the names in an algorithm, in the order of the source."""
     yield from _check_head(algorithm, known)
     yield from _check_actions(algorithm.actions, _within(algorithm, known), 1)
 
 
-def check_contract(contract: OwnContractDecl, known: Known) -> Iterator[ProblemError]:
+def check_contract(contract: syntax.OwnContractDecl, known: Known) -> Iterator[ProblemError]:
     """Everything that is wrong with the names and words in a contract."""
     yield from _check_head(contract, known)
     inner = _within(contract, known)
@@ -64,7 +54,9 @@ def check_contract(contract: OwnContractDecl, known: Known) -> Iterator[ProblemE
         yield problem("C167", message, contract.span, help=help)
 
 
-def _check_head(declared: AlgorithmDecl | OwnContractDecl, known: Known) -> Iterator[ProblemError]:
+def _check_head(
+    declared: syntax.AlgorithmDecl | syntax.OwnContractDecl, known: Known
+) -> Iterator[ProblemError]:
     yield from check_words((*declared.parameters, *(local.name for local in declared.locals)))
     inner = known.with_numbers(*declared.parameters)
     for local in declared.locals:
@@ -75,7 +67,7 @@ def _check_head(declared: AlgorithmDecl | OwnContractDecl, known: Known) -> Iter
             yield from _check_expression(expression, inner)
 
 
-def _within(declared: AlgorithmDecl | OwnContractDecl, known: Known) -> Known:
+def _within(declared: syntax.AlgorithmDecl | syntax.OwnContractDecl, known: Known) -> Known:
     """What is known between the braces."""
     known = known.with_numbers(*declared.parameters)
     for local in declared.locals:
@@ -104,11 +96,11 @@ def _check_held(held: syntax.HeldDecl, known: Known) -> Iterator[ProblemError]:
         yield from _check_expression(expression, inner)
 
 
-def check_order(order: OrderDecl, known: Known) -> Iterator[ProblemError]:
+def check_order(order: syntax.OrderDecl, known: Known) -> Iterator[ProblemError]:
     """Everything that is wrong with the names in an order. Its functions do not see the rank."""
     yield from check_words(order.parameters)
     known = known.with_numbers(*order.parameters)
-    if not isinstance(order.pes, FormulaDecl):
+    if not isinstance(order.pes, syntax.FormulaDecl):
         for pe in order.pes:
             yield from _check_expression(pe.x, known)
             yield from _check_expression(pe.y, known)
@@ -127,14 +119,14 @@ def check_order(order: OrderDecl, known: Known) -> Iterator[ProblemError]:
     yield from _check_expression(formula.pe.y, inner)
 
 
-def _check_local(local: LocalDecl, known: Known) -> Iterator[ProblemError]:
+def _check_local(local: syntax.LocalDecl, known: Known) -> Iterator[ProblemError]:
     yield from check_words(local.parameters or ())
     if local.parameters is not None:
         known = _behind(local, known).with_numbers(*local.parameters)  # it may call itself
     yield from _check_expression(local.value, known)
 
 
-def _behind(local: LocalDecl, known: Known) -> Known:
+def _behind(local: syntax.LocalDecl, known: Known) -> Known:
     """What is known behind a local."""
     if local.parameters is None:
         return known.with_numbers(local.name)
@@ -142,7 +134,9 @@ def _behind(local: LocalDecl, known: Known) -> Known:
     return replace(known, functions=functions, numbers=known.numbers - {local.name.text})
 
 
-def _check_actions(actions: tuple[Action, ...], known: Known, depth: int) -> Iterator[ProblemError]:
+def _check_actions(
+    actions: tuple[syntax.Action, ...], known: Known, depth: int
+) -> Iterator[ProblemError]:
     for action in actions:
         if isinstance(action, syntax.IncludeDecl):
             yield from _check_include(action, known)
@@ -188,7 +182,7 @@ def _check_transfer(transfer: syntax.EachDecl, known: Known) -> Iterator[Problem
         yield from _check_expression(expression, inner)
 
 
-def _check_expression(outermost: Expression, known: Known) -> Iterator[ProblemError]:
+def _check_expression(outermost: syntax.Expression, known: Known) -> Iterator[ProblemError]:
     for expression, _ in walk(outermost):
         match expression:
             case syntax.Name(text=text) if text not in known.numbers:

@@ -5,8 +5,6 @@ An expression of the language has to be made of the two elements, numbers, and w
 changed by calling one, `i32(a)`. What rests on numbers alone is computed here.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np

@@ -7,8 +7,6 @@ stage finds out.
 Also called: Auto-Gen.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from math import isqrt
 
@@ -51,7 +49,7 @@ def best_tree(ranks: int, length: int, target: Target, span: Span) -> Tree:
 def _prelude_trees(ranks: int, span: Span) -> tuple[Tree, ...]:
     """The same for all lengths."""
     trees = prelude_trees()
-    forest = Forest(trees, {}, frozenset())
+    forest = Forest(trees, {}, {}, frozenset())
     taking_no_number = (name for name, tree in trees.items() if len(tree.parameters) == 1)
     named = (_prelude_tree(name, ranks, forest, span) for name in taking_no_number)
     return (*named, *(_two_phase(size, ranks, forest, span) for size in _group_sizes(ranks)))
@@ -72,7 +70,7 @@ def _prelude_tree(name: str, ranks: int, forest: Forest, span: Span) -> Tree:
 
 
 def _two_phase(size: int, ranks: int, forest: Forest, span: Span) -> Tree:
-    group = Argument(Word("S", span), Number(size, span), span)
+    group = Argument(Word("S", span), Number(size, span=span), span=span)
     call = forest.call(Word("two_phase", span), (group,), (ranks,), Scope({}), span)
     return Tree(forest.text(call), children_of(forest.unfold(call, ranks)), span)
 

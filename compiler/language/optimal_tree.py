@@ -17,8 +17,6 @@ take O(P) steps for one B or, as arrays, for a whole sweep of B. With S(1) = B a
 no case of its own, and without `turn` there is one crossing, not two.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

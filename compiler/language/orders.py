@@ -3,73 +3,50 @@
 The PEs of all ranks are computed at once. An order has to come to every PE of the grid once.
 """
 
-from __future__ import annotations
-
-from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from collc.base.grids import Grid
 from collc.base.paths import Path, Pe, hilbert
 from collc.language import syntax
+from collc.language.declarations import Declarations, as_used, values_of
 from collc.language.declared_names import HILBERT, ORDER_WORDS
-from collc.language.expressions import Binding, Scope, number
-from collc.language.forest import bind
-from collc.language.problems import KnownProblemError, ProblemError, problem, suggest
-from collc.language.ranks import Array, Budget, FunctionOf, RankScope, as_array, numbers_of
+from collc.language.expressions import Scope
+from collc.language.problems import ProblemError, problem, suggest
+from collc.language.ranks import Array, FunctionOf, RankScope, as_array, numbers_of
 from collc.language.syntax import FormulaDecl, LocalDecl, OrderDecl, PeDecl, TreeUse
 
 MAX_PLACES = 65_534  # emitted programs count places, and two more, in 16 bits
 
 
-class Orders:
-    """All orders a program may use; `broken` ones have been reported and are not looked at."""
-
-    def __init__(
-        self,
-        orders: Mapping[str, OrderDecl],
-        numbers: Mapping[str, Binding],
-        others: Mapping[str, str],
-        broken: frozenset[str],
-    ) -> None:
-        self._orders = orders
-        self._numbers = numbers
-        self._others = others
-        self._broken = broken
-        self._budget = Budget()
+@dataclass(eq=False)
+class Orders(Declarations[OrderDecl]):
+    """All orders a program may use."""
 
     def path(self, use: TreeUse, grid: Grid, scope: Scope) -> Path:
         """The path of an order on a grid; raises `ProblemError`."""
         name = use.name.text
-        if name in self._broken:
-            raise KnownProblemError
-        if name != HILBERT and name not in self._orders:
+        self.check_whole(use.name)
+        if name != HILBERT and name not in self.declared:
             message = f"there is no order called {name}"
-            help = suggest(name, (*ORDER_WORDS, *self._orders))
+            help = suggest(name, (*ORDER_WORDS, *self.declared))
             raise problem("C111", message, use.name.span, help=help)
         if grid.width * grid.height > MAX_PLACES:
             message = f"an order of all PEs has at most {MAX_PLACES} of them"
-            size = (grid.span, f"{grid.name} is {grid.width} x {grid.height}")
             help = "go by columns and rows: `reduce columns by ...`, `then reduce row by ...`"
-            raise problem("C165", message, use.span, size, help=help)
+            raise problem("C165", message, use.span, grid.declared, help=help)
         if name == HILBERT:
             check_no_arguments(use)
             return Path(name, tuple(hilbert(grid.width, grid.height)))
-        return self._declared(self._orders[name], use, grid, scope)
+        return self._declared(self.declared[name], use, grid, scope)
 
     def _declared(self, declaration: OrderDecl, use: TreeUse, grid: Grid, scope: Scope) -> Path:
         """The path of an order that is declared, in the file or in the prelude."""
-        words = declaration.parameters
-        sides = (grid.width, grid.height)[: len(words)]
-        given = bind(declaration, use.arguments, len(sides), use.span)
-        values = (*sides, *(number(argument.value, scope) for argument in given))
-        named = zip((word.text for word in words), values, strict=True)
-        around = RankScope({**self._numbers, **dict(named)}, {}, self._others, self._budget, {})
-        inside = ", ".join(
-            f"{word.text} = {value}" for word, value in list(zip(words, values, strict=True))[2:]
-        )
-        text = f"{declaration.name.text}({inside})" if inside else declaration.name.text
+        sides = grid.width, grid.height
+        values = values_of(declaration, use.arguments, sides, scope, use.span)
+        around = self.scope_of(declaration, values)
+        text = as_used(declaration, values, len(sides))
         try:
             places = _places(declaration, grid, around)
             _check_places(declaration, places, grid)
@@ -126,21 +103,20 @@ def _one(expression: syntax.Expression, around: RankScope) -> int:
 
 def _check_places(declaration: OrderDecl, places: tuple[Pe, ...], grid: Grid) -> None:
     """C165: a PE that is not on the grid, one that comes twice, or too few."""
-    size = (grid.span, f"{grid.name} is {grid.width} x {grid.height}")
     rank_of: dict[Pe, int] = {}
     for rank, (x, y) in enumerate(places):
         if not (0 <= x < grid.width and 0 <= y < grid.height):
             message = f"rank {rank} would be PE ({x}, {y}), which is not on the grid"
-            raise problem("C165", message, _span(declaration, rank).span, size)
+            raise problem("C165", message, _span(declaration, rank).span, grid.declared)
         if (x, y) in rank_of:
             message = f"PE ({x}, {y}) is rank {rank_of[x, y]} and rank {rank}"
             help = "an order comes to every PE once"
-            raise problem("C165", message, _span(declaration, rank).span, size, help=help)
+            raise problem("C165", message, _span(declaration, rank).span, grid.declared, help=help)
         rank_of[x, y] = rank
     if len(places) < grid.width * grid.height:
         message = f"{declaration.name.text} has {len(places)} PEs, the grid has more"
         help = "an order comes to every PE once"
-        raise problem("C165", message, declaration.span, size, help=help)
+        raise problem("C165", message, declaration.span, grid.declared, help=help)
 
 
 def _span(declaration: OrderDecl, rank: int) -> PeDecl:

@@ -4,8 +4,6 @@ The tokens are cut where a declaration begins, and every piece is parsed by itse
 in one declaration hides none in the next.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from functools import lru_cache
@@ -14,14 +12,14 @@ from itertools import pairwise
 from lark import Lark, Token, Tree, UnexpectedToken
 from lark.parsers.lalr_interactive_parser import InteractiveParser
 
-from collc.base.diagnostics import Span
+from collc.base.diagnostics import CollcError, Span
+from collc.base.version import __version__
 from collc.language.builder import build, span_of_token
 from collc.language.problems import ProblemError, Problems, problem, quoted
 from collc.language.source import check_size
 from collc.language.syntax import Declaration, NeedsDecl
 from collc.language.tables import make_parser
 from collc.language.traverse import expressions_of, walk
-from collc.language.versions import check_version
 
 MAX_TOKENS = 32_768  # of one declaration; a tree of 1000 ranks by hand has some 4000
 _REQUIREMENT = 4  # tokens: requires collc >= 0.2
@@ -85,7 +83,7 @@ def parse_text(file: str, text: str) -> tuple[Declaration, ...]:
     for piece, following in pieces(tokens):
         declaration = problems.attempt(_parse_piece, file, piece, following)
         if isinstance(declaration, NeedsDecl):
-            check_version(declaration)  # the rest may be written in a language that is yet to come
+            _check_version(declaration)  # the rest may be written in a language that is yet to come
         if declaration is not None:
             declarations.append(declaration)
     problems.raise_if_any()
@@ -324,3 +322,25 @@ def _spelling(name: str) -> str:
         return _SPELLED[name]
     terminal = _lark().get_terminal(name)
     return f"`{terminal.pattern.value}`"
+
+
+def _check_version(needs: NeedsDecl) -> None:
+    """Refuse a file for a later compiler than this one; raises CollcError with that alone, since
+    whatever else would be found there may be right by then."""
+    if needs.tool.text != "collc" or needs.relation != ">=":
+        message = "a file says which compiler it needs by `requires collc >= VERSION`"
+        help = "write `requires collc >= 0.2`, first of all"
+        raise CollcError([problem("C105", message, needs.span, help=help).diagnostic])
+    if numbers_of(needs.version.text) > numbers_of(__version__):
+        message = f"this file needs collc {needs.version.text}, and this is {__version__}"
+        help = "install that version, or ask for less if the file does without"
+        raise CollcError([problem("C119", message, needs.version.span, help=help).diagnostic])
+
+
+def numbers_of(version: str) -> tuple[int, ...]:
+    """`0.10` as (0, 10, 0): versions are compared number by number. What is longer than a version
+    is later than any."""
+    parts = [
+        int(part) if len(part) < 10 and part.isdigit() else 10**9 for part in version.split(".")
+    ]
+    return tuple((*parts, 0, 0)[: max(3, len(parts))])

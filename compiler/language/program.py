@@ -1,7 +1,5 @@
 """What a program runs: collectives by name, one after the other, and how they share colors."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import TypeVar
 

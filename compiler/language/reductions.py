@@ -1,7 +1,5 @@
 """A reduction: the trees on both sides of its root, or the one of a root bypass."""
 
-from __future__ import annotations
-
 from collc.language.declared_names import OPTIMAL
 from collc.language.forest import TooManyRanksError
 from collc.language.lines import Line
@@ -87,11 +85,11 @@ def _base_of(clause: ReduceClause) -> TreeUse:
         )
     base = use.arguments[0].value
     if isinstance(base, Call):
-        return TreeUse(base.name, base.arguments, base.span)
+        return TreeUse(base.name, base.arguments, span=base.span)
     if not isinstance(base, Name):
         message = f"{ROOT_BYPASS} takes a tree, and this is none"
         raise problem("C113", message, base.span, help=f"write {ROOT_BYPASS}(chain)")
-    return TreeUse(Word(base.text, base.span), (), base.span)
+    return TreeUse(Word(base.text, base.span), (), span=base.span)
 
 
 def _tree(use: TreeUse, ranks: int, around: StepContext) -> Tree:
@@ -128,9 +126,8 @@ def _misfit(  # noqa: PLR0913, PLR0917 - the tree, the line, what is known of th
     declaration, grid = around.forest.tree(use.name), around.lines.grid
     inside = (error.place,) if error else ()
     declared = (declaration.span, f"{use.name.text} is declared here")
-    size = (grid.span, f"{grid.name} is {grid.width} x {grid.height}")
     help = error.help if error else "a tree needs one rank for every PE of the line"
-    return problem("C132", message, use.span, *inside, declared, size, help=help)
+    return problem("C132", message, use.span, *inside, declared, grid.declared, help=help)
 
 
 def _many(number: int, what: str) -> str:

@@ -6,8 +6,6 @@ were written out. What a PE does depends on where the root is: behind it, before
 itself; for each of these there is a collective that PEs choose.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
@@ -170,7 +168,7 @@ def _written(
     buffer = declaration.contract.buffer
     if length is None or buffer is None:
         return written
-    most = Number(length.most, length.span)
+    most = Number(length.most, span=length.span)
     buffer = replace(buffer, length=most, run_length=length)
     return replace(written, contract=replace(declaration.contract, buffer=buffer))
 
@@ -178,7 +176,7 @@ def _written(
 def _with_root(node: Any, name: str, root: int) -> Any:  # noqa: ANN401 - any piece of syntax
     """A piece of syntax with a number for the name of the root, and for `r < P`."""
     if isinstance(node, syntax.Name) and node.text == name:
-        return Number(root, node.span)
+        return Number(root, span=node.span)
     if isinstance(node, tuple):
         return tuple(_with_root(part, name, root) for part in node)
     if not is_dataclass(node) or isinstance(node, type | Span | Word):
@@ -187,7 +185,7 @@ def _with_root(node: Any, name: str, root: int) -> Any:  # noqa: ANN401 - any pi
     place = _place(node)
     if isinstance(place, Comparison):
         at = "to" if isinstance(node, syntax.ReduceClause) else "root"
-        parts[at] = Number(root, place.span)
+        parts[at] = Number(root, span=place.span)
     if isinstance(node, syntax.ReduceClause):
         parts["lower_first"] = True  # wherever the root is, so that its part is one
     return replace(node, **parts)

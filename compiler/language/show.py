@@ -4,22 +4,26 @@
 same Spec again, but for the places.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from importlib.resources import files
+from typing import TypeVar
 
 from collc.base.diagnostics import Diagnostic, Span
 from collc.base.grids import Grid
 from collc.language.declared_names import HILBERT
 from collc.language.limits import RESOURCES
 from collc.language.names import PRELUDE_FILE, prelude
-from collc.language.show_algorithm import show_algorithm, values_of, with_root
-from collc.language.show_contract import show_contracts
-from collc.language.show_operation import show_operation
-from collc.language.show_tree import show_tree
+from collc.language.show_declared import (
+    name_of,
+    show_algorithm,
+    show_contract,
+    show_operation,
+    show_tree,
+    values_of,
+    with_root,
+)
 from collc.spec import (
     Algorithm,
     BroadcastStep,
@@ -40,7 +44,10 @@ from collc.spec import (
     Step,
     Tree,
 )
+from collc.spec.custom_contract import OwnContract
 from collc.spec.steps import ROOT_BYPASS, axis_of
+
+U = TypeVar("U", Tree, Algorithm, OwnContract)
 
 _WIDEST_LINE = 160  # longer source lines are cut around the place
 _CONTEXT = 60
@@ -91,7 +98,8 @@ def show_spec(spec: Spec) -> str:
     lines += _trees(spec)
     operations = dict.fromkeys(collective.contract.operation for collective in spec.collectives)
     lines += [show_operation(one) for one in operations if isinstance(one, OwnOperation)]
-    lines += show_contracts([c.contract.own for c in spec.collectives if c.contract.own])
+    own = [c.contract.own for c in spec.collectives if c.contract.own]
+    lines += map(show_contract, _by_name(own))
     selections = spec.program.selections if spec.program else ()
     chosen = {name: one for one in selections for name in one.names}
     rooted = {
@@ -370,30 +378,21 @@ def _paths(spec: Spec) -> Iterator[str]:
 
 
 def _trees(spec: Spec) -> Iterator[str]:
-    """Declare the trees that the prelude does not have, one for each name."""
-    steps = (step for collective in _every(spec) for step in collective.steps)
+    """Declare the trees and algorithms that the prelude does not have, as they are on their lines,
+    one for each name."""
+    rooted = spec.program.rooted if spec.program else ()
+    every = (*spec.collectives, *(one for choice in rooted for one in choice.by_root))
+    steps = [step for collective in every for step in collective.steps]
     both = [(s.tree, s.far) for s in steps if isinstance(s, ReduceStep)]
-    trees = [tree for pair in both for tree in pair if tree is not None]
-    names = {_name(tree): None for tree in trees if _name(tree) not in prelude()}
-    for name in names:
-        yield show_tree(name, [tree for tree in trees if _name(tree) == name])
-    yield from _algorithms(spec)
+    yield from map(show_tree, _by_name([tree for pair in both for tree in pair if tree]))
+    algorithms = [step.algorithm for step in steps if isinstance(step, RunStep)]
+    yield from map(show_algorithm, _by_name(algorithms))
 
 
-def _every(spec: Spec) -> Iterator[Collective]:
-    """All collectives, those for each root among them."""
-    yield from spec.collectives
-    for choice in spec.program.rooted if spec.program else ():
-        yield from choice.by_root
-
-
-def _algorithms(spec: Spec) -> Iterator[str]:
-    """Declare the algorithms that the prelude does not have, as they are on their lines."""
-    runs = [s for c in _every(spec) for s in c.steps if isinstance(s, RunStep)]
-    algorithms = [run.algorithm for run in runs if _name(run.algorithm) not in prelude()]
-    for name in dict.fromkeys(_name(algorithm) for algorithm in algorithms):
-        yield show_algorithm(name, [a for a in algorithms if _name(a) == name])
-
-
-def _name(tree: Tree | Algorithm) -> str:
-    return tree.text.partition("(")[0]
+def _by_name(uses: Iterable[U]) -> Iterable[list[U]]:
+    """What is used under each name that is not the prelude's."""
+    found: dict[str, list[U]] = {}
+    for use in uses:
+        if name_of(use) not in prelude():
+            found.setdefault(name_of(use), []).append(use)
+    return found.values()

@@ -1,7 +1,5 @@
 """From a file's bytes to text, within limits, with a located message for what is no text."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from collc.base.diagnostics import Span

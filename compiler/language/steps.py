@@ -4,12 +4,11 @@ Whether trees and multicasts do what the contract promises is seen here by their
 algorithm does, the proof finds out (`collc.proof`).
 """
 
-from __future__ import annotations
-
+from collc.base.diagnostics import Span
+from collc.language import syntax
 from collc.language.lines import Line
 from collc.language.problems import Problems, problem
 from collc.language.reductions import check_trees, reduction_of
-from collc.language.simd import is_wide
 from collc.language.step_places import (
     StepClause,
     StepContext,
@@ -18,23 +17,19 @@ from collc.language.step_places import (
     end_on_lines,
     pe_of,
 )
-from collc.language.syntax import (
-    BroadcastClause,
-    Expression,
-    PeDecl,
-    ReduceClause,
-    RunClause,
-    Word,
-)
 from collc.language.undecided import is_auto
 from collc.spec import (
+    Algorithm,
     BroadcastStep,
+    Contract,
     ContractKind,
     ReduceStep,
     RunStep,
     Share,
     Step,
 )
+from collc.spec.simd import WIDE, elements_of_wavelet, takes_several
+from collc.target import Target
 
 _BY_TREES = (
     ContractKind.BROADCAST,
@@ -55,8 +50,8 @@ def elaborate_steps(
 ) -> tuple[Step, ...]:
     """Elaborate the steps in order; problems are kept, each step's and those of the whole."""
     _check_then(clauses, problems)
-    reductions = tuple(c for c in clauses if isinstance(c, ReduceClause))
-    broadcasts = tuple(c for c in clauses if isinstance(c, BroadcastClause))
+    reductions = tuple(c for c in clauses if isinstance(c, syntax.ReduceClause))
+    broadcasts = tuple(c for c in clauses if isinstance(c, syntax.BroadcastClause))
     own = around.contract is not None and around.contract.kind is ContractKind.OWN
     runs = own or len(reductions) + len(broadcasts) < len(clauses)
     if runs:
@@ -66,10 +61,10 @@ def elaborate_steps(
     lines = _lines_reduced(reductions, around, problems, complete=not runs)
     steps: list[Step] = []
     for clause in clauses:
-        if isinstance(clause, RunClause):
+        if isinstance(clause, syntax.RunClause):
             run = problems.attempt(_run, clause, around)
             steps += [run] if run else []
-        elif isinstance(clause, BroadcastClause):
+        elif isinstance(clause, syntax.BroadcastClause):
             results = () if runs else reductions
             broadcast = problems.attempt(_broadcast, clause, around, results)
             steps += [broadcast] if broadcast else []
@@ -96,7 +91,7 @@ def combines(steps: tuple[Step, ...]) -> bool:
 
 def root_of(clauses: tuple[StepClause, ...], around: StepContext) -> tuple[int, int] | None:
     """The PE a rooted contract starts from or ends at, where algorithms leave it to be said."""
-    runs = [clause for clause in clauses if isinstance(clause, RunClause)]
+    runs = [clause for clause in clauses if isinstance(clause, syntax.RunClause)]
     gaps = around.lines.path is not None and bool(around.lines.path.gaps)
     if around.contract is None or not (runs or gaps):
         return None
@@ -116,14 +111,14 @@ def root_of(clauses: tuple[StepClause, ...], around: StepContext) -> tuple[int, 
     clause = said[0] if kind.root_word == "from" else said[-1]
     place = _said(clause)
     assert place is not None
-    of_lines = around.lines.single is None and not isinstance(place, PeDecl)
-    if isinstance(clause, ReduceClause) and of_lines:
+    of_lines = around.lines.single is None and not isinstance(place, syntax.PeDecl)
+    if isinstance(clause, syntax.ReduceClause) and of_lines:
         return end_on_lines(clause, clauses, around)
     return pe_of(place, around, kind.root_word)
 
 
-def _said(clause: StepClause) -> PeDecl | Expression | None:
-    return clause.to if isinstance(clause, ReduceClause) else clause.root
+def _said(clause: StepClause) -> syntax.PeDecl | syntax.Expression | None:
+    return clause.to if isinstance(clause, syntax.ReduceClause) else clause.root
 
 
 def _a(kind: str) -> str:
@@ -142,7 +137,7 @@ def _check_runs(around: StepContext) -> None:
         raise problem("C155", message, contract.span, help=help)
 
 
-def _run(clause: RunClause, around: StepContext) -> RunStep:
+def _run(clause: syntax.RunClause, around: StepContext) -> RunStep:
     """An algorithm along all lines of a direction, or along the one with rank 0 of the other."""
     lines = around.lines
     line = direction(clause.lines, clause.span, "run", lines)
@@ -152,7 +147,7 @@ def _run(clause: RunClause, around: StepContext) -> RunStep:
     algorithm = around.algorithms.unfold(clause.algorithm, line.length, around.scope)
     word = lines.path.word if lines.path else line.word
     share = _share(clause, axis, around)
-    wide = is_wide(clause, algorithm, around.contract, around.target)
+    wide = _is_wide(clause, algorithm, around.contract, around.target)
     return RunStep(
         axis=axis,
         order=word,
@@ -166,7 +161,7 @@ def _run(clause: RunClause, around: StepContext) -> RunStep:
     )
 
 
-def _share(clause: RunClause, axis: str, around: StepContext) -> Share:
+def _share(clause: syntax.RunClause, axis: str, around: StepContext) -> Share:
     """Where slices follow each other along a line of a grid, the line has a block of them. In an
     all_to_all, slices of all lines have to go to each rank of the line. `on slices` says that every
     line has the slice that the lines across have left it."""
@@ -181,7 +176,7 @@ def _share(clause: RunClause, axis: str, around: StepContext) -> Share:
     return Share.EVERY_BLOCK if contract.kind is ContractKind.ALL_TO_ALL else Share.OWN_BLOCK
 
 
-def _check_on_slices(clause: RunClause, said: Word, around: StepContext) -> None:
+def _check_on_slices(clause: syntax.RunClause, said: syntax.Word, around: StepContext) -> None:
     """Only in an allreduce on a grid are there slices that lines across leave and fetch again."""
     contract = around.contract
     if clause.lines is None:
@@ -208,8 +203,8 @@ def _check_then(clauses: tuple[StepClause, ...], problems: Problems) -> None:
 
 def _check_contract(
     clauses: tuple[StepClause, ...],
-    reductions: tuple[ReduceClause, ...],
-    broadcasts: tuple[BroadcastClause, ...],
+    reductions: tuple[syntax.ReduceClause, ...],
+    broadcasts: tuple[syntax.BroadcastClause, ...],
     around: StepContext,
 ) -> None:
     """Kinds of steps, in their order, are those the contract asks for."""
@@ -254,15 +249,15 @@ def _check_contract(
 
 
 def _lines_reduced(
-    reductions: tuple[ReduceClause, ...],
+    reductions: tuple[syntax.ReduceClause, ...],
     around: StepContext,
     problems: Problems,
     *,
     complete: bool,
-) -> dict[ReduceClause, Line]:
+) -> dict[syntax.ReduceClause, Line]:
     """Which direction each step reduces; if they are the `complete` collective, also that every
     direction is reduced."""
-    lines: dict[ReduceClause, Line] = {}
+    lines: dict[syntax.ReduceClause, Line] = {}
     for clause in reductions:
         line = problems.attempt(direction, clause.lines, clause.span, "reduce", around.lines)
         if line is not None:
@@ -272,8 +267,10 @@ def _lines_reduced(
     return lines
 
 
-def _check_lines(reduced: tuple[tuple[ReduceClause, Line], ...], around: StepContext) -> None:
-    first_of: dict[Line, ReduceClause] = {}
+def _check_lines(
+    reduced: tuple[tuple[syntax.ReduceClause, Line], ...], around: StepContext
+) -> None:
+    first_of: dict[Line, syntax.ReduceClause] = {}
     for clause, line in reduced:
         if line in first_of:
             before = (first_of[line].span, "by this step")
@@ -285,16 +282,12 @@ def _check_lines(reduced: tuple[tuple[ReduceClause, Line], ...], around: StepCon
     for line in (lines.vertical, lines.horizontal):
         if line.length > 1 and line not in first_of:
             message = f"no step reduces the {line.words}: {line.length} PEs are left with parts"
-            size = (
-                lines.grid.span,
-                f"{lines.grid.name} is {lines.grid.width} x {lines.grid.height}",
-            )
             help = f"add a step `reduce {line.words} by ...`"
-            raise problem("C140", message, last.span, size, help=help)
+            raise problem("C140", message, last.span, lines.grid.declared, help=help)
 
 
 def _broadcast(
-    clause: BroadcastClause, around: StepContext, reductions: tuple[ReduceClause, ...]
+    clause: syntax.BroadcastClause, around: StepContext, reductions: tuple[syntax.ReduceClause, ...]
 ) -> BroadcastStep:
     kind = around.contract and around.contract.kind
     to_all = kind in (ContractKind.ALLREDUCE, ContractKind.BARRIER)
@@ -309,3 +302,41 @@ def _broadcast(
             help = f"write `then broadcast from {end}`"
             raise problem("C141", message, clause.root.span, result, help=help)
     return BroadcastStep(x, y, clause.span)
+
+
+_SIMD = "simd"
+
+
+def _is_wide(
+    clause: syntax.RunClause, algorithm: Algorithm, contract: Contract | None, target: Target
+) -> bool:
+    """Whether instructions take two wavelets; without a `contract` its problem has been told."""
+    if clause.taken is None:
+        return False
+    if clause.taken.text != _SIMD:
+        message = f"steps are not run in {clause.taken.text}"
+        raise problem("C173", message, clause.taken.span, help=f"write `in {_SIMD}`")
+    if contract is not None:
+        _check_wide(algorithm, contract, target, clause.span)
+    return True
+
+
+def _check_wide(algorithm: Algorithm, contract: Contract, target: Target, span: Span) -> None:
+    """An instruction takes two wavelets only where it combines so many elements at once, and where
+    slices have them."""
+    combines = any(bool(moves.combines.any()) for moves in algorithm.steps)
+    if combines and not takes_several(contract, target):
+        assert contract.operation is not None, "what combines has an operation"
+        kind = f"{contract.operation.value} of {contract.element.value}"
+        message = f"{target.name} takes {kind} one element at a time, not two wavelets at once"
+        raise problem("C173", message, span, help="leave `in simd` out")
+    if contract.apart > 1:
+        message = "elements that are not next to each other are taken one at a time"
+        place = (contract.span, f"they are {contract.apart} apart")
+        raise problem("C173", message, span, place, help="leave `in simd` out")
+    group = WIDE * elements_of_wavelet(contract)
+    many = group * (algorithm.slices if contract.names_slices else 1)
+    if contract.length == 0 or contract.length % many:
+        message = f"two wavelets at once are {group} elements, and slices have to be made of them"
+        help = f"make the length a multiple of {many}, or leave `in simd` out"
+        raise problem("C173", message, span, (contract.span, "its vectors"), help=help)

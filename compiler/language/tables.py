@@ -4,8 +4,6 @@ Making the tables takes a second. They are cached as JSON with a checksum, so th
 folder can be run, and a file that is damaged, or of another version of Lark, is made anew.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

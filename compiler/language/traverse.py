@@ -1,7 +1,5 @@
 """Walking through what a `.coll` file says: the expressions of a declaration and their parts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import fields
 from functools import cache

@@ -4,92 +4,74 @@ Nothing is chosen here. The places are found and checked, and become an `Undecid
 for them is put into the declaration: every choice is a program that could be written.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any
 
 from collc.base.diagnostics import Span
+from collc.language import syntax
 from collc.language.expressions import AUTO
 from collc.language.lines import Line, Lines
 from collc.language.parser import parse_text
 from collc.language.problems import problem
-from collc.language.syntax import (
-    Argument,
-    BroadcastClause,
-    Call,
-    Clause,
-    CollectiveDecl,
-    Expression,
-    Name,
-    Number,
-    OrderClause,
-    PeDecl,
-    ReduceClause,
-    RunClause,
-    TreeUse,
-    Word,
-)
 from collc.spec import Contract, ContractKind, Gap, Undecided
 
-StepClause = ReduceClause | BroadcastClause | RunClause
-Use = TypeVar("Use", TreeUse, Call)
+StepClause = syntax.ReduceClause | syntax.BroadcastClause | syntax.RunClause
 
 
-def is_auto(expression: Expression | PeDecl | None) -> bool:
+def is_auto(expression: syntax.Expression | syntax.PeDecl | None) -> bool:
     """Whether this is `auto`."""
-    return isinstance(expression, Name) and expression.text == AUTO
+    return isinstance(expression, syntax.Name) and expression.text == AUTO
 
 
-def leaves_open(declaration: CollectiveDecl) -> bool:
+def leaves_open(declaration: syntax.CollectiveDecl) -> bool:
     """Whether anything is left to the compiler."""
     return any(_whole(clause) or any(_autos(clause)) for clause in declaration.clauses)
 
 
-def opened(declaration: CollectiveDecl) -> CollectiveDecl:
+def opened(declaration: syntax.CollectiveDecl) -> syntax.CollectiveDecl:
     """The same with all steps left to the compiler; the place that they name stays."""
     steps = [clause for clause in declaration.clauses if isinstance(clause, StepClause)]
     if not steps or any(_whole(clause) for clause in steps):
         return declaration
     span = steps[0].span
-    use = TreeUse(Word(AUTO, span), (), span)
+    use = syntax.TreeUse(syntax.Word(AUTO, span), (), span=span)
     rooted = declaration.contract.kind.text in {kind.value for kind in _ROOTED}
     root = _place_of(steps) if rooted else None
-    run = RunClause(None, use, root, None, None, span)
+    run = syntax.RunClause(None, use, root, None, None, span=span)
     kept = (clause for clause in declaration.clauses if not isinstance(clause, StepClause))
     return replace(declaration, clauses=(*kept, run))
 
 
-def _place_of(steps: Sequence[StepClause]) -> PeDecl | Expression | None:
+def _place_of(steps: Sequence[StepClause]) -> syntax.PeDecl | syntax.Expression | None:
     """Where the steps say that they start or end."""
-    reductions = [step for step in steps if isinstance(step, ReduceClause) and step.lines]
+    reductions = [step for step in steps if isinstance(step, syntax.ReduceClause) and step.lines]
     if not reductions:
         only = steps[0]
-        return only.to if isinstance(only, ReduceClause) else only.root
-    zero = Number(0, steps[0].span)
-    ends: dict[bool, Expression] = {True: zero, False: zero}
+        return only.to if isinstance(only, syntax.ReduceClause) else only.root
+    zero = syntax.Number(0, span=steps[0].span)
+    ends: dict[bool, syntax.Expression] = {True: zero, False: zero}
     for step in reductions:
-        if isinstance(step.to, PeDecl):
+        if isinstance(step.to, syntax.PeDecl):
             return step.to
         if step.to is not None and step.lines is not None:
             ends[step.lines.text.startswith("row")] = step.to
-    if all(isinstance(end, Number) and end.value == 0 for end in ends.values()):
+    if all(isinstance(end, syntax.Number) and end.value == 0 for end in ends.values()):
         return None
-    return PeDecl(ends[True], ends[False], steps[0].span)
+    return syntax.PeDecl(ends[True], ends[False], span=steps[0].span)
 
 
 @dataclass(frozen=True)
 class Parts:
     """A collective that leaves something open: as declared, and what else is known of it."""
 
-    declaration: CollectiveDecl
+    declaration: syntax.CollectiveDecl
     contract: Contract
     lines: Lines
-    direction: Callable[[ReduceClause | RunClause], Line]
-    rank: Callable[[PeDecl | Expression, Line], int]
-    root: Callable[[PeDecl | Expression], tuple[int, int]]
+    direction: Callable[[syntax.ReduceClause | syntax.RunClause], Line]
+    rank: Callable[[syntax.PeDecl | syntax.Expression, Line], int]
+    root: Callable[[syntax.PeDecl | syntax.Expression], tuple[int, int]]
 
 
 def undecided(parts: Parts) -> Undecided:
@@ -97,13 +79,13 @@ def undecided(parts: Parts) -> Undecided:
     declaration, lines = parts.declaration, parts.lines
     whole = next((clause for clause in declaration.clauses if _whole(clause)), None)
     gaps, root, span = [], None, declaration.span
-    if isinstance(whole, RunClause):
+    if isinstance(whole, syntax.RunClause):
         root, span = _check_whole(whole, parts), whole.span
     else:
         for clause in declaration.clauses:
             for gap, at in _autos(clause):
                 _check_root(gap, at, clause, parts)
-                assert isinstance(clause, ReduceClause | RunClause)
+                assert isinstance(clause, syntax.ReduceClause | syntax.RunClause)
                 line = parts.direction(clause)
                 gaps.append(replace(gap, ranks=line.length, place=_said(clause, line, parts)))
     single = lines.single
@@ -111,25 +93,25 @@ def undecided(parts: Parts) -> Undecided:
     return Undecided(
         gaps=tuple(gaps),
         extents=extents,
-        ordered=any(isinstance(clause, OrderClause) for clause in declaration.clauses),
+        ordered=any(isinstance(clause, syntax.OrderClause) for clause in declaration.clauses),
         root=root,
         span=span,
     )
 
 
-def _said(clause: ReduceClause | RunClause, line: Line, parts: Parts) -> int | None:
+def _said(clause: syntax.ReduceClause | syntax.RunClause, line: Line, parts: Parts) -> int | None:
     """The rank at which an algorithm is said to start or end."""
-    if not isinstance(clause, RunClause) or clause.root is None or is_auto(clause.root):
+    if not isinstance(clause, syntax.RunClause) or clause.root is None or is_auto(clause.root):
         return None
     return parts.rank(clause.root, line)
 
 
-def _whole(clause: Clause) -> bool:
+def _whole(clause: syntax.Clause) -> bool:
     """`run auto`."""
-    return isinstance(clause, RunClause) and clause.algorithm.name.text == AUTO
+    return isinstance(clause, syntax.RunClause) and clause.algorithm.name.text == AUTO
 
 
-def _check_whole(clause: RunClause, parts: Parts) -> tuple[int, int] | None:
+def _check_whole(clause: syntax.RunClause, parts: Parts) -> tuple[int, int] | None:
     """Refuse what cannot stand beside `run auto`; gives the PE behind `to` or `from`."""
     for other in parts.declaration.clauses:
         if isinstance(other, StepClause) and other is not clause:
@@ -172,97 +154,83 @@ _ROOTED = (
 )
 
 
-def _check_root(gap: Gap, at: Span, clause: Clause, parts: Parts) -> None:
+def _check_root(gap: Gap, at: Span, clause: syntax.Clause, parts: Parts) -> None:
     """A place is the compiler's to choose only where the contract does not promise it."""
     if gap.what != "root":
         return
-    free = parts.contract.kind is ContractKind.ALLREDUCE and isinstance(clause, ReduceClause)
+    free = parts.contract.kind is ContractKind.ALLREDUCE and isinstance(clause, syntax.ReduceClause)
     if not free:
         kind = parts.contract.name
         message = f"a place is free only for the reductions of an allreduce, this is a {kind}"
         raise problem("C148", message, at, help="name a rank or a PE")
 
 
-def _autos(clause: Clause) -> Iterator[tuple[Gap, Span]]:
+def _autos(clause: syntax.Clause) -> Iterator[tuple[Gap, Span]]:
     """The numbers that a clause leaves open, in the order of the text, and where."""
-    if isinstance(clause, ReduceClause):
+    if isinstance(clause, syntax.ReduceClause):
         for use in (clause.tree, clause.upper):
             yield from _of_use(use, "tree") if use else ()
         if clause.to is not None and is_auto(clause.to):
             yield Gap("root", "root", 0), clause.to.span
-    elif isinstance(clause, RunClause):
+    elif isinstance(clause, syntax.RunClause):
         yield from _of_use(clause.algorithm, "algorithm")
         if clause.root is not None and is_auto(clause.root):
             yield Gap("root", "root", 0), clause.root.span
 
 
-def _of_use(use: TreeUse | Call, what: str) -> Iterator[tuple[Gap, Span]]:
+def _of_use(use: syntax.TreeUse | syntax.Call, what: str) -> Iterator[tuple[Gap, Span]]:
     for argument in use.arguments:
-        if isinstance(argument.value, Call):  # the tree of a root bypass
+        if isinstance(argument.value, syntax.Call):  # the tree of a root bypass
             yield from _of_use(argument.value, what)
         if is_auto(argument.value):
             name = argument.name.text if argument.name else use.name.text
             yield Gap(what, name, 0), argument.span
 
 
-def filled_in(declaration: CollectiveDecl, numbers: tuple[int, ...]) -> CollectiveDecl:
+def filled_in(
+    declaration: syntax.CollectiveDecl, numbers: tuple[int, ...]
+) -> syntax.CollectiveDecl:
     """The same with a number for each gap."""
     left = iter(numbers)
-    return replace(
-        declaration, clauses=tuple(_filled_clause(clause, left) for clause in declaration.clauses)
-    )
+
+    def filled(part: object) -> object:
+        if isinstance(part, syntax.Argument) and is_auto(part.value):
+            return replace(part, value=syntax.Number(next(left), span=part.span))
+        if isinstance(part, syntax.Name) and is_auto(part):
+            return syntax.Number(next(left), span=part.span)
+        # a broadcast from `auto` starts where the sum is, which is no gap
+        return part if isinstance(part, syntax.BroadcastClause) else None
+
+    return replace(declaration, clauses=_changed(declaration.clauses, filled))
 
 
-def _filled_clause(clause: Clause, left: Iterator[int]) -> Clause:
-    if isinstance(clause, ReduceClause):
-        tree = _filled_use(clause.tree, left)
-        upper = clause.upper and _filled_use(clause.upper, left)
-        to = clause.to
-        if to is not None and is_auto(to):
-            to = Number(next(left), to.span)
-        return replace(clause, tree=tree, upper=upper, to=to)
-    if isinstance(clause, RunClause):
-        return replace(clause, algorithm=_filled_use(clause.algorithm, left))
-    return clause
-
-
-def _filled_use(use: Use, left: Iterator[int]) -> Use:
-    def filled(argument: Argument) -> Argument:
-        value = argument.value
-        if isinstance(value, Call):
-            return replace(argument, value=_filled_use(value, left))
-        return (
-            replace(argument, value=Number(next(left), argument.span))
-            if is_auto(value)
-            else argument
-        )
-
-    return replace(use, arguments=tuple(map(filled, use.arguments)))
-
-
-def with_clauses(declaration: CollectiveDecl, clauses: Sequence[Clause]) -> CollectiveDecl:
+def with_clauses(
+    declaration: syntax.CollectiveDecl, clauses: Sequence[syntax.Clause]
+) -> syntax.CollectiveDecl:
     """The same with other clauses in place of its steps; messages about them are about the step
     that left them to the compiler."""
     at = next(c.span for c in declaration.clauses if isinstance(c, StepClause))
     kept = (c for c in declaration.clauses if not isinstance(c, StepClause))
-    return replace(declaration, clauses=(*kept, *(_moved(c, at) for c in clauses)))
+    moved = _changed(tuple(clauses), lambda part: at if isinstance(part, Span) else None)
+    return replace(declaration, clauses=(*kept, *moved))
 
 
 @lru_cache(maxsize=256)
-def steps_of(text: str) -> tuple[Clause, ...]:
+def steps_of(text: str) -> tuple[syntax.Clause, ...]:
     """The clauses of steps that were written down, as those of a choice that is made again."""
     (parsed,) = parse_text("auto", f"collective written = barrier() on g {{ {text} }}")
-    assert isinstance(parsed, CollectiveDecl)
+    assert isinstance(parsed, syntax.CollectiveDecl)
     return parsed.clauses
 
 
-def _moved(node: Any, at: Span) -> Any:  # noqa: ANN401 - any piece of syntax
-    """A piece of syntax as if it stood elsewhere."""
-    if isinstance(node, Span):
-        return at
-    if isinstance(node, tuple):
-        return tuple(_moved(part, at) for part in node)
-    if is_dataclass(node) and not isinstance(node, type):
-        parts = {f.name: _moved(getattr(node, f.name), at) for f in fields(node)}
-        return replace(node, **parts)
-    return node
+def _changed(piece: Any, change: Callable[[object], object]) -> Any:  # noqa: ANN401 - of syntax
+    """A piece of syntax with what `change` makes of its parts, in their order; None keeps one."""
+    changed = change(piece)
+    if changed is not None:
+        return changed
+    if isinstance(piece, tuple):
+        return tuple(_changed(part, change) for part in piece)
+    if is_dataclass(piece) and not isinstance(piece, type):
+        parts = {f.name: _changed(getattr(piece, f.name), change) for f in fields(piece)}
+        return replace(piece, **parts)
+    return piece

@@ -1,7 +1,5 @@
 """What happens to each color of a program between two uses, and why: as values, text and data."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any

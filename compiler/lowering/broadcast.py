@@ -7,8 +7,6 @@ The root feeds its row both ways; every PE of that row also feeds its column bot
     v v v v v
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from collc.lowering.rank_program import lanes_of

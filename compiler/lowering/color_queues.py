@@ -6,8 +6,6 @@ color that a PE receives on must not have an input queue with the number of the 
 that it sends on meanwhile.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from itertools import combinations
 

@@ -1,7 +1,5 @@
 """Positions in the lists of ids that the modules take as parameters."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

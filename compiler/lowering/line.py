@@ -5,8 +5,6 @@ vector going to rank a from a later child passes exactly the routers of a's earl
 what passes a router is known from the ranks around it.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 

@@ -6,8 +6,6 @@ DSD operation with its descriptor load, task and branch is 40 to 60 bytes) and t
 run-time library with memcpy.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

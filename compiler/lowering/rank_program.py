@@ -1,7 +1,5 @@
 """What a rank of a line does, as a value."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from collc.plan import ColorUse, Lane, Loop, Op

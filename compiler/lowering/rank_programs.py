@@ -13,8 +13,6 @@ its path either: what would, comes from beyond the sender and passes it as well.
 behind such a vector sets back every router that it passes; what the next run sends comes behind it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

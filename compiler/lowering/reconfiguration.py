@@ -5,8 +5,6 @@ colors of their own; the estimate is a little above the difference (docs/program
 "Memory").
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product

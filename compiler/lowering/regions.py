@@ -5,8 +5,6 @@ second group. `compress` finds such runs greedily, from either end, and keeps th
 what is irregular comes out as many runs, and is printed as a table.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from collc.plan import Region, Strided

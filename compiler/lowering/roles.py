@@ -1,7 +1,5 @@
 """Ranks that do the same become one role, with a name and a sentence for the emitted code."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from collc.base.paths import Path

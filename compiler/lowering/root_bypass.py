@@ -1,8 +1,6 @@
 """What the ranks of a root bypass do, laid out on the places of their line
 (`collc.plan.root_bypass`)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

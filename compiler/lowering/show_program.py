@@ -1,7 +1,5 @@
 """The plan of a program of several collectives as text: what is shared, then each plan."""
 
-from __future__ import annotations
-
 from collc.lowering.between_uses import between_uses
 from collc.lowering.reconfiguration import reconfiguration_bytes
 from collc.plan import Plan

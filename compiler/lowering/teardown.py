@@ -5,8 +5,6 @@ a teardown behind each of those comes to every router once, when nothing of the 
 exchange every lane has its own route, and its sender ends it by an operation of its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Set
 from dataclasses import replace
 

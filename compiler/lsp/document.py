@@ -3,8 +3,6 @@
 Places are characters from the beginning of the text; texts need not be saved, nor parse.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,7 +19,7 @@ from collc.language.names import PRELUDE_FILE
 from collc.language.parser import BEGINNINGS, keywords, lexed, parse_text, parser_state, pieces
 from collc.language.source import read_source
 from collc.lsp.names import Declared, Name, Names, names_of
-from collc.patterns.comments import above
+from collc.patterns.sources import above
 
 # What may stand behind a word, where the grammar alone does not say.
 _KINDS = {

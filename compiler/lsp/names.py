@@ -5,8 +5,6 @@ A name belongs to its declaration if that makes it there: as a parameter, behind
 the declaration that is called. Nothing is looked up twice: what a scope holds is a set of words.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

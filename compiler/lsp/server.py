@@ -1,8 +1,10 @@
 """The language server: the protocol's words on one side, `document` and `checking` on the other."""
 
-from __future__ import annotations
-
 import asyncio
+import contextlib
+import json
+import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,6 @@ from collc.base.diagnostics import CollcError, Diagnostic, Span
 from collc.base.version import __version__
 from collc.format import format_text
 from collc.language.show import severity
-from collc.lsp.checking import Checked, check
 from collc.lsp.document import Document
 from collc.lsp.names import Name
 
@@ -35,7 +36,7 @@ class CollcServer(LanguageServer):
 
     def __init__(self) -> None:
         super().__init__("collc", __version__)
-        self.checked: dict[str, Checked] = {}
+        self.checked: dict[str, _Checked] = {}
         self.checking: dict[str, asyncio.Task[None]] = {}
 
     def document(self, uri: str) -> tuple[TextDocument, Document]:
@@ -243,3 +244,50 @@ def _of_span(text: TextDocument, span: Span | None) -> lsp.Range:
     first = ServerTextPosition(span.line - 1, span.column - 1)
     last = ServerTextPosition(span.end_line - 1, span.end_column - 1)
     return text.range_to_client_units(ServerTextRange(first, last))
+
+
+@dataclass(frozen=True)
+class _Checked:
+    """What `collc check --json` said of a text."""
+
+    facts: dict[str, Any]
+
+    @property
+    def diagnostics(self) -> list[dict[str, Any]]:
+        """Problems, or warnings where there is none."""
+        found = self.facts.get("diagnostics", self.facts.get("warnings", []))
+        return [one for one in found if one["at"] is None or one["at"]["file"] == "<stdin>"]
+
+    @property
+    def prediction(self) -> str:
+        """What the program takes, in a line of Markdown; empty where it is at fault."""
+        if "predicted_cycles" not in self.facts:
+            return ""
+        given = ", ".join(f"{name} = {value}" for name, value in self.facts["params"].items())
+        gap = f", {self.facts['gap']:.2f} times the bound" if self.facts["gap"] else ""
+        return (
+            f"{given or 'no parameters'} on {self.facts['target']}: predicted "
+            f"**{self.facts['predicted_cycles']} cycles**{gap}; {self.facts['colors']} colors, "
+            f"{self.facts['memory_bytes']} bytes a PE"
+        )
+
+
+async def check(file: Path, text: str) -> _Checked | None:
+    """What the compiler says of a text that is to be in a file; None where it says nothing. Ends
+    the process when it is cancelled."""
+    command = (sys.executable, "-m", "collc", "check", "-", "--json")
+    folder = file.parent if file.parent.is_dir() else None
+    pipe, nothing = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
+    process = await asyncio.create_subprocess_exec(
+        *command, cwd=folder, stdin=pipe, stdout=pipe, stderr=nothing
+    )
+    try:
+        printed, _ = await process.communicate(text.encode())
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+    try:
+        facts = json.loads(printed)
+    except ValueError:
+        return None
+    return _Checked(facts)

@@ -1,18 +1,16 @@
 """The patterns that come with the compiler, and what it finds out about each.
 
-In reading order: `comments` (what stands above a declaration), `sources` (which patterns there are:
-trees and algorithms of the prelude, programs of examples/ that show something else), `orders`
-(which PE has which rank), `search` (both, by a word), `instances` (a pattern on so many PEs as a
-program), `facts` (contract, operand order, colors, steps, formula), `show` (tables of them), `page`
-(docs/patterns.md).
+In reading order: `sources` (which patterns there are: trees and algorithms of the prelude, programs
+of examples/ that show something else), `orders` (which PE has which rank), `search` (both, by a
+word), `instances` (a pattern on so many PEs as a program), `facts` (contract, operand order,
+colors, steps, formula), `show` (tables of them, and docs/patterns.md).
 """
 
 from collc.patterns.facts import Facts, facts_of
 from collc.patterns.instances import Choice, instance, programs, uses
 from collc.patterns.orders import RankOrder, all_orders
-from collc.patterns.page import show_page
 from collc.patterns.search import Entry, Found, near, search
-from collc.patterns.show import as_data, order_as_data, show_details, show_table
+from collc.patterns.show import as_data, order_as_data, show_details, show_page, show_table
 from collc.patterns.sources import Kind, Pattern, all_patterns
 
 __all__ = [

@@ -4,8 +4,6 @@ The contract by the proof, the operand order by carrying out the schedule on wor
 steps by planning a small instance. Nothing here knows a pattern by name.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

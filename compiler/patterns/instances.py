@@ -5,8 +5,6 @@ order, so that a pattern that is made for some numbers only gets one of them; an
 own values, but for the extents and the length.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """The orders of ranks: which PE is rank 0, 1, 2, ..., and how far it is from one to the next."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -10,8 +8,14 @@ from collc.driver.pipeline import prove_text
 from collc.language.declared_names import HILBERT, RING
 from collc.language.names import prelude
 from collc.language.syntax import OrderDecl
-from collc.patterns.comments import above, first_sentence, other_names
-from collc.patterns.sources import examples, orders_used, prelude_lines
+from collc.patterns.sources import (
+    above,
+    examples,
+    first_sentence,
+    orders_used,
+    other_names,
+    prelude_lines,
+)
 from collc.spec import Order as Direction
 from collc.spec import RunStep
 

@@ -4,8 +4,6 @@ Case does not matter, and `-`, `_` and blanks are the same. A word stands for wh
 "scatter" is in "scatters".
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,30 +1,16 @@
 """Which patterns there are: read from the prelude and from the examples, listed nowhere else."""
 
-from __future__ import annotations
-
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 from importlib.resources import files
 
-from collc.language import optimal, parse_source
+from collc.language import optimal, parse_source, syntax
 from collc.language.declared_names import HILBERT, OPTIMAL, ORDER_WORDS
 from collc.language.names import PRELUDE_FILE, prelude
 from collc.language.parser import parse_text
-from collc.language.syntax import (
-    AlgorithmDecl,
-    BroadcastClause,
-    CollectiveDecl,
-    Expression,
-    OrderClause,
-    OrderDecl,
-    ReduceClause,
-    RunClause,
-    TreeDecl,
-    TreeUse,
-)
-from collc.patterns.comments import above, first_sentence, other_names
 
 SIZES = frozenset("PWH")  # the parameters of examples that are numbers of PEs
 _LINES = ORDER_WORDS - {HILBERT}  # orders of the PEs of a line
@@ -66,9 +52,9 @@ def all_patterns() -> tuple[Pattern, ...]:
     lines = prelude_lines()
     found = []
     for name, declared in prelude().items():
-        if isinstance(declared, OrderDecl):
+        if isinstance(declared, syntax.OrderDecl):
             continue
-        of_tree = isinstance(declared, TreeDecl)
+        of_tree = isinstance(declared, syntax.TreeDecl)
         shown = tuple(example for example, names in uses.items() if names == (name,))
         comment = above(lines[: declared.span.line - 1])
         found.append(
@@ -134,13 +120,15 @@ def _used(text: str) -> tuple[str, ...]:
     an order of all PEs of a grid, and what instructions take at once if that is said."""
     used = []
     for clause in _collective(text).clauses:
-        if isinstance(clause, BroadcastClause):
+        if isinstance(clause, syntax.BroadcastClause):
             used.append("broadcast")
-        elif isinstance(clause, OrderClause):
+        elif isinstance(clause, syntax.OrderClause):
             used += [name for name in _names(clause) if name not in _LINES]
-        elif isinstance(clause, ReduceClause | RunClause):
+        elif isinstance(clause, syntax.ReduceClause | syntax.RunClause):
             used += [use.name.text for use in _uses(clause)]
-            used += [clause.taken.text] if isinstance(clause, RunClause) and clause.taken else []
+            used += (
+                [clause.taken.text] if isinstance(clause, syntax.RunClause) and clause.taken else []
+            )
     return tuple(used)
 
 
@@ -148,20 +136,23 @@ def orders_used(text: str) -> tuple[str, ...]:
     """The names of the orders that the collective of a program says."""
     clauses = _collective(text).clauses
     return tuple(
-        name for clause in clauses if isinstance(clause, OrderClause) for name in _names(clause)
+        name
+        for clause in clauses
+        if isinstance(clause, syntax.OrderClause)
+        for name in _names(clause)
     )
 
 
-def _collective(text: str) -> CollectiveDecl:
-    return next(d for d in parse_text("example", text) if isinstance(d, CollectiveDecl))
+def _collective(text: str) -> syntax.CollectiveDecl:
+    return next(d for d in parse_text("example", text) if isinstance(d, syntax.CollectiveDecl))
 
 
-def _names(clause: OrderClause) -> Iterator[str]:
+def _names(clause: syntax.OrderClause) -> Iterator[str]:
     yield from (use.name.text for use in clause.uses)
 
 
-def _uses(clause: ReduceClause | RunClause) -> Iterator[TreeUse]:
-    if isinstance(clause, RunClause):
+def _uses(clause: syntax.ReduceClause | syntax.RunClause) -> Iterator[syntax.TreeUse]:
+    if isinstance(clause, syntax.RunClause):
         yield clause.algorithm
         return
     yield clause.tree
@@ -169,16 +160,48 @@ def _uses(clause: ReduceClause | RunClause) -> Iterator[TreeUse]:
         yield clause.upper
 
 
-def _condition(declared: TreeDecl | AlgorithmDecl, lines: list[str]) -> str:
+def _condition(declared: syntax.TreeDecl | syntax.AlgorithmDecl, lines: list[str]) -> str:
     """What stands behind `requires`, as it is written."""
-    if isinstance(declared, TreeDecl) or declared.condition is None:
+    if isinstance(declared, syntax.TreeDecl) or declared.condition is None:
         return ""
     return _written(declared.condition, lines)
 
 
-def _written(expression: Expression, lines: list[str]) -> str:
+def _written(expression: syntax.Expression, lines: list[str]) -> str:
     span = expression.span
     chosen = lines[span.line - 1 : span.end_line]
     chosen[-1] = chosen[-1][: span.end_column - 1]
     chosen[0] = chosen[0][span.column - 1 :]
     return " ".join(" ".join(chosen).split())
+
+
+_OTHERS = re.compile(r"Also called: (.*?)\.(?: |$)")
+
+
+def above(lines: list[str]) -> list[str]:
+    """The comment that ends where these lines end."""
+    start = len(lines)
+    while start and lines[start - 1].startswith("//"):
+        start -= 1
+    return lines[start:]
+
+
+def first_sentence(comment: list[str]) -> str:
+    """The first sentence of the first paragraph of a comment."""
+    words: list[str] = []
+    for line in comment:
+        text = line.removeprefix("//").strip()
+        if not text:
+            break
+        words += text.split()
+    for index, word in enumerate(words):
+        if word.endswith(".") and word != "...":
+            return " ".join(words[: index + 1])
+    return " ".join(words)
+
+
+def other_names(comment: list[str]) -> tuple[str, ...]:
+    """The names behind "Also called:", with commas between them, up to a full stop."""
+    text = " ".join(" ".join(line.removeprefix("//").strip() for line in comment).split())
+    found = _OTHERS.search(text)
+    return tuple(name.strip() for name in found[1].split(",")) if found else ()

@@ -1,8 +1,6 @@
 """What phases set routers to: whether two uses of a color do so alike, at every PE, or have no
 router in common."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Lengths that are given when a program runs: which, and what is run for one of them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import log

@@ -4,8 +4,6 @@ An entry is five numbers: bits that say what it does, the first slice that it pu
 (of a relay the elements), the first slice that it takes and how many.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from enum import IntFlag
 

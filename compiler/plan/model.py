@@ -5,8 +5,6 @@ speaks of regions (strided rectangles of PEs), never of single PEs, so its size 
 pattern and not the grid. Colors are symbolic (`columns_even`) until `Plan.colors` numbers them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise

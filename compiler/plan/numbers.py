@@ -1,7 +1,5 @@
 """Numbers that depend on the place of a PE on its line: one formula for a whole PE class."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -1,7 +1,5 @@
 """What roles of a phase of whole vectors have that takes a queue or a register."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from collc.plan.model import Phase

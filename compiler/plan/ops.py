@@ -18,8 +18,6 @@ The other operand of a combination is always the same slices of the vector. Colo
 number one has, and what routers do with it, the plan says elsewhere (`ColorUse`).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property

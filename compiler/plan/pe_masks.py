@@ -4,8 +4,6 @@ Masks have the shape of the whole grid, one truth for each PE, row by row. A col
 of a part is on all of its lines.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 
 import numpy as np

@@ -11,8 +11,6 @@ a vector.
     sum            ----------> 0                            color `jump`
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """A plan as text, for `--dump plan` and for tests. `collc.plan.read` reads it back."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from collc.plan.model import Detour, Exchange, Phase, Plan, Registers

@@ -4,8 +4,6 @@ Checks and prediction run them; only what moves at least one element is left in.
 the types, `unrolled`, `connections` (which lane's output leads to which lane's input).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

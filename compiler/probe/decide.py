@@ -1,7 +1,5 @@
 """What a probe decides: what its header says, against what was seen."""
 
-from __future__ import annotations
-
 import operator
 import re
 from collections.abc import Callable, Iterator

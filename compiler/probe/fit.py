@@ -8,12 +8,10 @@ Limits, of which no reading is a sum, are looked up (`limits`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import lcm
-
-from collc.probe.limits import Predict, error, limited
 
 _ROUNDS = 8
 _FURTHER = 4  # cycles: more than a number of a table is likely to be off
@@ -62,7 +60,7 @@ def fit(
     measured: Mapping[str, int],
     start: Mapping[str, int],
     free: Sequence[str],
-    predict: Predict,
+    predict: _Predict,
     limits: Sequence[str] = (),
 ) -> Fit:
     """Change the `free` constants, from `start` on, until the readings are those measured. Those
@@ -74,9 +72,9 @@ def fit(
         slopes = slopes_at(table, free, now, predict)
         seen.append(slopes)
         step = _step(_without(slopes, limits), now, measured, table)
-        tried = [_moved(table, step, predict), limited(table, limits, measured, predict)]
-        best = min(tried, key=lambda one: error(one, measured, predict))
-        if error(best, measured, predict) >= error(table, measured, predict):
+        tried = [_moved(table, step, predict), _limited(table, limits, measured, predict)]
+        best = min(tried, key=lambda one: _error(one, measured, predict))
+        if _error(best, measured, predict) >= _error(table, measured, predict):
             break
         table = best
     further = _bent_further_on(start, free, seen[0], predict)
@@ -113,7 +111,7 @@ def _straight(seen: Sequence[Slopes]) -> set[str]:
 
 
 def _bent_further_on(
-    start: Mapping[str, int], free: Sequence[str], slopes: Slopes, predict: Predict
+    start: Mapping[str, int], free: Sequence[str], slopes: Slopes, predict: _Predict
 ) -> dict[str, set[str]]:
     """The readings that are another sum where a constant is a good deal higher, with those."""
     now = predict(start)
@@ -133,7 +131,7 @@ def _of(found: dict[str, int] | None, measured: Mapping[str, int]) -> dict[str, 
     return {name: found[name] for name in measured if name in found}
 
 
-def _moved(table: dict[str, int], step: Row, predict: Predict) -> dict[str, int]:
+def _moved(table: dict[str, int], step: Row, predict: _Predict) -> dict[str, int]:
     """The constants after a step, or the part of it that a machine can have."""
     moved = dict(table)
     for name, by in step.items():
@@ -144,7 +142,7 @@ def _moved(table: dict[str, int], step: Row, predict: Predict) -> dict[str, int]
 
 
 def slopes_at(
-    table: Mapping[str, int], free: Sequence[str], now: Mapping[str, int], predict: Predict
+    table: Mapping[str, int], free: Sequence[str], now: Mapping[str, int], predict: _Predict
 ) -> Slopes:
     """The factor of every constant in every reading."""
     rows: dict[str, Row] = {name: {} for name in now}
@@ -222,7 +220,7 @@ def _summed_up(
     measured: Mapping[str, int],
     table: dict[str, int],
     free: Sequence[str],
-    predict: Predict,
+    predict: _Predict,
     bends: Mapping[str, set[str]],
 ) -> Fit:
     """What the readings determine at the end. `bends` has those that were the same sum all along,
@@ -261,3 +259,44 @@ def _whole(row: _Reduced) -> Equation:
     scale = lcm(*(value.denominator for value in (*row.factors.values(), row.value)))
     factors = {name: int(factor * scale) for name, factor in sorted(row.factors.items())}
     return Equation(factors, int(row.value * scale), tuple(sorted(row.made_of)))
+
+
+_HIGHEST = 4096  # hundredths of an element a cycle: more than any port lets through
+
+_Predict = Callable[[Mapping[str, int]], dict[str, int] | None]
+
+
+def _limited(
+    table: Mapping[str, int], limits: Sequence[str], measured: Mapping[str, int], predict: _Predict
+) -> dict[str, int]:
+    """The table with the limits that readings ask for, the loosest that give what was measured."""
+    found = dict(table)
+    for limit in limits:
+        tried = (found | {limit: value} for value in _asked_for(found, limit, measured, predict))
+        found = min([found, *tried], key=lambda one: _error(one, measured, predict))
+    return found
+
+
+def _error(table: Mapping[str, int], measured: Mapping[str, int], predict: _Predict) -> int:
+    """How far the readings of a table are from those measured, in cycles."""
+    now = predict(table)
+    assert now is not None, "fabsim runs its own probes"
+    return sum(abs(value - now[name]) for name, value in measured.items() if name in now)
+
+
+def _asked_for(
+    table: Mapping[str, int], limit: str, measured: Mapping[str, int], predict: _Predict
+) -> Iterator[int]:
+    """For each reading that takes longer than without the limit: the highest with which it does."""
+
+    def reading(name: str, value: int) -> int:
+        readings = predict({**table, limit: value})
+        return readings[name] if readings else 0
+
+    for name, wanted in measured.items():
+        if reading(name, 0) < wanted <= reading(name, 1):
+            low, high = 1, _HIGHEST
+            while high - low > 1:
+                middle = (low + high) // 2
+                low, high = (middle, high) if reading(name, middle) >= wanted else (low, middle)
+            yield low

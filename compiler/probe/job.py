@@ -1,7 +1,5 @@
 """What a tool is given, and what was seen: a job is a program with what the host does to it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The timing probes, and what fabsim says of them: readings by name, for any constants."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache

@@ -5,18 +5,16 @@ know nothing of fabsim: a line that must be refused is a program of its own, bes
 without that line, which must be accepted.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
-from importlib.resources.abc import Traversable
 
 ARCHS = ("wse2", "wse3")
 NEWEST = "2.10"
 
+_FOLDER = files("collc.probe").joinpath("programs")
 _PART = "//--- "
 _MESSAGE = re.compile(r"//~ (?:(wse[23]) )?(error|warning|note): ?")
 
@@ -128,15 +126,10 @@ def _refused(line: str, arch: str) -> bool:
     return any(m[2] == "error" and m[1] in (None, arch) for m in found)
 
 
-def folder() -> Traversable:
-    """Where the programs are."""
-    return files("collc.probe").joinpath("programs")
-
-
 @lru_cache
 def common(name: str) -> str:
     """What the programs without a layout share."""
-    return folder().joinpath("common", name).read_text()
+    return _FOLDER.joinpath("common", name).read_text()
 
 
 def read(name: str, text: str) -> Program:
@@ -170,7 +163,7 @@ def _entry(name: str, line: str) -> Entry:
 
 def programs() -> Iterator[Program]:
     """All programs, by name."""
-    areas = (area for area in folder().iterdir() if area.is_dir() and area.name != "common")
+    areas = (area for area in _FOLDER.iterdir() if area.is_dir() and area.name != "common")
     for area in sorted(areas, key=lambda area: area.name):
         for path in sorted(area.iterdir(), key=lambda path: path.name):
             if path.name.endswith(".csl"):

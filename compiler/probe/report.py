@@ -1,7 +1,5 @@
 """The report of a survey: JSON that is the same for the same findings, and a table for people."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,20 +1,105 @@
 """The whole survey: timing probes and their fit, then every rule, on one tool."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from importlib.resources import files
 
 from collc.backends import UnavailableError
 from collc.probe.decide import Finding, Verdict, decide
+from collc.probe.fabsim import Fabsim
 from collc.probe.fit import Fit, fit
-from collc.probe.fitted import Fitted
-from collc.probe.job import Tool
+from collc.probe.job import Job, Seen, Tool
 from collc.probe.model import Measured, Model, measure
 from collc.probe.program import Program, programs
-from collc.probe.rules import Rule, rules
+
+_SHIFTS = (1, -1, 2, -2, 4)
+_LARGEST = max(map(abs, _SHIFTS))
+
+Table = dict[str, int]
+
+
+class Fitted:
+    """fabsim with the fitted constants, by architecture."""
+
+    def __init__(self, fits: Mapping[str, Fit]) -> None:
+        self._fits = fits
+        self._fabsim = Fabsim()
+        self._others: dict[str, list[Table]] = {}
+
+    def shows(self, job: Job, seen: Seen) -> bool:
+        """Whether a job comes to what was seen with the fitted constants, or now to one thing and
+        now to another with those that fit as well."""
+        fit = self._fits.get(job.arch)
+        if fit is None:
+            return False
+        first = self._done(job, fit.table)
+        return alike(first, seen) or any(
+            not alike(self._done(job, table), first) for table in self._as_good(job.arch, fit)
+        )
+
+    def _as_good(self, arch: str, fit: Fit) -> list[Table]:
+        """The other tables that give the same readings; what no machine can have gives none."""
+        if arch not in self._others:
+            model = Model(arch)
+            readings = model.readings(fit.table)
+            self._others[arch] = [one for one in others(fit) if model.readings(one) == readings]
+        return self._others[arch]
+
+    def _done(self, job: Job, table: Table) -> Seen:
+        return self._fabsim.with_constants({job.arch: table}).do(job)
+
+
+def alike(one: Seen, other: Seen) -> bool:
+    """Whether two runs came to the same, whatever the cycles in their messages."""
+    return (one.status, one.kind, one.words) == (other.status, other.kind, other.words)
+
+
+def others(fit: Fit) -> Iterator[Table]:
+    """Tables in which every sum that is known is dealt out otherwise to its constants, and each
+    constant that is only bounded is another; as far as none is below nothing. A limit that is none
+    stays so: the next number is the tightest."""
+    moving = [name for name in fit.bounded if name not in fit.limits or fit.table[name] > _LARGEST]
+    for shift in _SHIFTS:
+        for end in (0, -1):
+            table = dict(fit.table)
+            for equation in fit.equations:
+                names = list(equation.factors)
+                one, other = names[end], names[-1 - end]
+                its, of = equation.factors[one], equation.factors[other]
+                moved = {one: table[one] + shift * of, other: table[other] - shift * its}
+                if min(moved.values()) >= 0:
+                    table |= moved
+            table |= {name: max(0, table[name] + shift) for name in moving}
+            yield table
+
+
+_ITEM = re.compile(r"- \*\*(M[\d.]+-\d+)\*\* (.*)")
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One statement about the machine or the language."""
+
+    number: str
+    text: str
+
+
+def rules() -> list[Rule]:
+    """All of them, in the order of the page."""
+    found: list[list[str]] = []
+    inside = False
+    for line in files("collc.probe").joinpath("machine.md").read_text().splitlines():
+        item = _ITEM.fullmatch(line)
+        if item:
+            found.append([item[1], item[2]])
+        elif inside and line.startswith("  "):
+            found[-1].append(line.strip())
+        inside = bool(item) or (inside and line.startswith("  "))
+    return [Rule(number, " ".join(text)) for number, *text in found]
+
 
 Progress = Callable[[str], None]
 _STRENGTH = (Verdict.REFUTED, Verdict.CONFIRMED, Verdict.OPEN)

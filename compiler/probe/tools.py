@@ -1,7 +1,5 @@
 """Tools behind a back end: a job becomes a folder, a command that compiles, a host script."""
 
-from __future__ import annotations
-
 import json
 import tempfile
 from dataclasses import replace

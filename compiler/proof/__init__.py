@@ -7,8 +7,6 @@ follow each other on a grid), `blocks` (slices on a grid, along one axis and the
 from another rank), `keeping_order` (what messages advise).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic

@@ -17,8 +17,6 @@ Nobody has that right before blocks are gathered, and nobody needs it after they
 scattered.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import groupby

@@ -7,8 +7,6 @@ order matters it is a run of ranks, and what does not go on behind its last one 
 are bits of 64-bit words, so that a step moves all its slices by a few array operations.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 

@@ -13,8 +13,6 @@ does not depend on the others. Were something wrong at a length, it were so in o
 and it is wrong as well at the length that was proved for that one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction

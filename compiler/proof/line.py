@@ -5,8 +5,6 @@ every segment that the contract promises must hold exactly what is due. Where it
 first wrong segment is told with what arrived there, step by step.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Steps that keep a contract and combine ranks in their order: what a message advises."""
 
-from __future__ import annotations
-
 from collc.schedule import Schedule, corner_of, home_pe
 from collc.spec import Collective, ContractKind, RunStep
 

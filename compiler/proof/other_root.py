@@ -1,8 +1,6 @@
 """Algorithms that keep a contract from another root than the one that is said: most of them start
 or end at rank 0, and nothing in the transfers that are missing elsewhere tells so."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 

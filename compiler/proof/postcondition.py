@@ -4,8 +4,6 @@ A contract of the user's own says it rank by rank; of the language's contracts i
 become the same value, with which `collc.proof.line` compares what the places hold.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

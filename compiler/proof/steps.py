@@ -1,7 +1,5 @@
 """One phase made of steps, followed on a line, and what can be wrong within it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

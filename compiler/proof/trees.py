@@ -5,8 +5,6 @@ contributions in it, in operand order; sequences are kept as runs of consecutive
 line costs no more than its transfers. Lines of a phase are alike: one of them is followed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic

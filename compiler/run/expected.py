@@ -4,8 +4,6 @@ The operand order is part of the schedule, so a rounded sum has to match bit by 
 order-free reduction in wider arithmetic guards the first one.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -16,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from collc.base.grids import Grid, Lines, Site
-from collc.run.expected_custom import given_of, keeps_own, promised_of
 from collc.run.unordered_reference import in_any_order
-from collc.schedule import BroadcastPhase, ReducePhase, Schedule, home_pe
+from collc.schedule import BroadcastPhase, ReducePhase, Schedule, home_pe, pes_of_ranks
 from collc.spec import Collective, ContractKind, Operation, OwnOperation
 from collc.spec.arrays import DTYPE, Array, Mask, combine
-from collc.spec.exchange import Moves, StepsPhase
+from collc.spec.custom_contract import Holdings, OwnContract, dues
+from collc.spec.exchange import Moves, Slicing, StepsPhase
 from collc.spec.formula import evaluate
 from collc.spec.slice_ownership import owners
 
@@ -95,7 +93,7 @@ def promised(schedule: Schedule) -> Mask:
     found = np.zeros((grid.height, grid.width, contract.length), np.bool_)
     x, y = home_pe(schedule)
     if contract.own is not None:
-        found = promised_of(schedule.collective)
+        found = _promised_of(schedule.collective)
     elif contract.kind in (ContractKind.REDUCE, ContractKind.GATHER):
         found[y, x] = True
     elif contract.kind in (ContractKind.SCATTER, ContractKind.REDUCE_SCATTER):
@@ -163,7 +161,7 @@ def known_after_call(schedule: Schedule, known: Mask) -> Mask:
     contract, (x, y) = schedule.collective.contract, home_pe(schedule)
     kind, has = contract.kind, np.zeros_like(known)
     if contract.own is not None:
-        needless = ~given_of(schedule.collective)[:, :, None]
+        needless = ~_given_of(schedule.collective)[:, :, None]
         has[:] = (known | needless).all(axis=(0, 1, 3), keepdims=True)
     elif kind in (ContractKind.BROADCAST, ContractKind.SCATTER):
         has[:] = known[y, x]
@@ -305,3 +303,64 @@ def _is_reduction(schedule: Schedule, given: Array, wanted: Array) -> bool:
     right = in_any_order(operation, given.reshape(-1, contract.length))
     rows = zip(wanted, promised(schedule), strict=True)  # since a grid as float64 takes much room
     return all(right.allows(row)[mask].all() for row, mask in rows)
+
+
+def _promised_of(collective: Collective) -> Mask:
+    """Which elements of which PEs the contract promises, [height, width, length]."""
+    own = _own(collective)
+    return _mask(collective, own.promised)
+
+
+def _given_of(collective: Collective) -> Mask:
+    """Which elements of which PEs it starts from."""
+    own, grid = _own(collective), collective.grid
+    if own.given is None:
+        return np.ones((grid.height, grid.width, collective.contract.length), np.bool_)
+    return _mask(collective, own.given)
+
+
+def keeps_own(collective: Collective, given: Array, wanted: Array) -> bool:
+    """Whether what is promised of `wanted` is what the contract makes of the vectors `given`."""
+    own, slicing = _own(collective), _slicing(collective)
+    pes = pes_of_ranks(collective)
+    for due in dues(own):
+        there = slice(slicing.bound(due.into), slicing.bound(due.into + due.count))
+        taken = slice(slicing.bound(due.slice), slicing.bound(due.slice + due.count))
+        operands = np.stack([given[y, x, taken] for x, y in (pes[rank] for rank in due.whose)])
+        x, y = pes[due.holder]
+        if not _same(wanted[y, x, there], operands, collective):
+            return False
+    return True
+
+
+def _same(result: Array, operands: Array, collective: Collective) -> bool:
+    """Compare with operands combined in any order; rounding may differ a little."""
+    if len(operands) == 1:
+        bits = f"u{operands.dtype.itemsize}"
+        return bool((result.view(bits) == operands[0].view(bits)).all())
+    operation = collective.contract.operation
+    if not isinstance(operation, Operation):
+        return True  # in another order of combining it may give something else
+    return bool(in_any_order(operation, operands).allows(result).all())
+
+
+def _mask(collective: Collective, held: Holdings) -> Mask:
+    grid, slicing = collective.grid, _slicing(collective)
+    found = np.zeros((grid.height, grid.width, slicing.length), np.bool_)
+    pes = pes_of_ranks(collective)
+    for holder, into, count in {
+        *zip(held.holder.tolist(), held.into.tolist(), held.count.tolist(), strict=True)
+    }:
+        x, y = pes[holder]
+        found[y, x, slicing.bound(into) : slicing.bound(into + count)] = True
+    return found
+
+
+def _slicing(collective: Collective) -> Slicing:
+    return Slicing(_own(collective).slices, collective.contract.length)
+
+
+def _own(collective: Collective) -> OwnContract:
+    own = collective.contract.own
+    assert own is not None
+    return own

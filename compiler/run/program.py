@@ -1,18 +1,17 @@
 """Running a program on fabsim and judging all its rounds."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from collc.base.grids import Grid
 from collc.emit.program import call_stream_name
 from collc.plan.dynamic_lengths import Lengths, checked_lengths, lengths_of_run
 from collc.plan.program import ProgramPlan
 from collc.run import Outcome, Progress, RunReport, run_texts, tokens_of
-from collc.run.buffers import read_vectors, write_vectors
 from collc.run.expected import (
     NOT_KEPT,
     Carried,
@@ -22,11 +21,47 @@ from collc.run.expected import (
     make_input,
     on_site,
 )
-from collc.run.inputs import Inputs, with_inputs
 from collc.schedule import build_schedule
 from collc.schedule.lengths import of_length
 from collc.spec import Collective, Contract
-from collc.spec.arrays import Array, Mask
+from collc.spec.arrays import DTYPE, Array, Mask, words_of
+
+Inputs = Mapping[str, ArrayLike]
+
+
+def _with_inputs(drawn: Mapping[str, Array], inputs: Inputs | None) -> dict[str, Array]:
+    """The vectors of a run by buffer, the caller's in place of those drawn at random.
+
+    Shapes are those of the drawn ones, [height, width, length] or [round, height, width, length]
+    of a program; axes of size 1 may be left out. Raises ValueError for a buffer that is not there,
+    another shape, or numbers that the element type cannot hold exactly, but for the rounding of
+    floats; TypeError for what are no numbers.
+    """
+    given = {name: _fitting(name, drawn, value) for name, value in (inputs or {}).items()}
+    return dict(drawn) | given
+
+
+def _fitting(name: str, drawn: Mapping[str, Array], value: ArrayLike) -> Array:
+    if name not in drawn:
+        there = ", ".join(sorted(drawn)) or "none"
+        raise ValueError(f"the program has no buffer called {name}; it has {there}")
+    wanted, array = drawn[name], np.asarray(value)
+    fits = array.dtype == wanted.dtype if wanted.dtype.names else array.dtype.kind in "fiu"
+    if not fits:
+        what = f"pairs, {wanted.dtype}" if wanted.dtype.names else "numbers"
+        raise TypeError(f"input {name} is of type {array.dtype}, and has to be {what}")
+    if _without_ones(array.shape) != _without_ones(wanted.shape):
+        raise ValueError(f"input {name} has shape {array.shape}, the program's is {wanted.shape}")
+    with np.errstate(over="ignore", invalid="ignore"):
+        cast = array.astype(wanted.dtype)
+    if wanted.dtype.kind != "f" and not np.array_equal(cast, array):
+        raise ValueError(f"input {name} has numbers that {wanted.dtype} cannot hold")
+    return np.ascontiguousarray(cast.reshape(wanted.shape))
+
+
+def _without_ones(shape: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(size for size in shape if size != 1)
+
 
 NOTHING_KNOWN = "no element was compared: no contract says what a buffer holds behind the last call"
 
@@ -86,8 +121,8 @@ def _given(plan: ProgramPlan, seed: int, inputs: Inputs | None) -> dict[str, Arr
     is alone these are without an axis for rounds."""
     drawn = inputs_of(plan, seed)
     if not plan.alone:
-        return with_inputs(drawn, inputs)
-    given = with_inputs({name: vectors[0] for name, vectors in drawn.items()}, inputs)
+        return _with_inputs(drawn, inputs)
+    given = _with_inputs({name: vectors[0] for name, vectors in drawn.items()}, inputs)
     return {name: vectors[None] for name, vectors in given.items()}
 
 
@@ -229,3 +264,37 @@ def _tokens(simulator: Any, plan: ProgramPlan) -> str:  # noqa: ANN401 - see `fa
         if wrong:
             return f"tokens of `{one.collective.name}`: {wrong}"
     return ""
+
+
+_BETWEEN = 0xA5  # every byte that is not of an element
+
+
+def write_vectors(simulator: Any, contract: Contract, vectors: Array) -> None:  # noqa: ANN401 - see `fabsim_module`
+    """Give all PEs their vectors, [round, height, width, element]: one PE's rounds in a row."""
+    rounds, height, width, _ = vectors.shape
+    held = contract.span_of(contract.held)
+    memory = np.empty((height, width, rounds, held), vectors.dtype)
+    memory.view(np.uint8)[...] = _BETWEEN
+    memory[..., :: contract.stride] = vectors.transpose(1, 2, 0, 3)
+    words = words_of(memory)
+    count = len(words) // (width * height)
+    simulator.memcpy_h2d(contract.buffer, words, 0, 0, width, height, count)
+
+
+def read_vectors(
+    simulator: Any,  # noqa: ANN401 - see `fabsim_module`
+    grid: Grid,
+    contract: Contract,
+    rounds: int,
+) -> tuple[Array, str]:
+    """The vectors of all PEs, as they are written; and what is wrong between their elements, in
+    words, or nothing."""
+    dtype, held = DTYPE[contract.element], contract.span_of(contract.held)
+    one = words_of(np.zeros(rounds * held, dtype))
+    place = (0, 0, grid.width, grid.height, len(one))
+    found = np.asarray(simulator.memcpy_d2h(contract.buffer, one.dtype, *place)).view(dtype)
+    memory = found.reshape(grid.height, grid.width, rounds, held)
+    apart = np.arange(held) % contract.stride > 0
+    between = np.ascontiguousarray(memory[..., apart]).view(np.uint8)
+    wrong = "" if (between == _BETWEEN).all() else "what is between its elements has changed"
+    return memory[..., :: contract.stride].transpose(2, 0, 1, 3), wrong

@@ -5,8 +5,6 @@ for each operand, of the sizes of all of them, since a partial sum may be larger
 product is so by parts of its own size. Partial results that leave the type's range end anywhere.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

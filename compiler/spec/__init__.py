@@ -2,13 +2,22 @@
 
 Made by `collc.language`, read by `collc.schedule`. Every value is frozen, has its ranges checked
 and its names resolved; spans point into the source for later messages. Reading order:
-`operation`, `contract`, `steps`, `limits`, `decision`, `collective`, `program`.
+`operation`, `contract`, `steps`, `collective`, `program`.
 """
 
-from collc.spec.collective import Collective, Origin, Undecided
+from collc.spec.collective import (
+    Collective,
+    Considered,
+    Decision,
+    Expectation,
+    Gap,
+    Limits,
+    Origin,
+    Reserved,
+    TimeStamps,
+    Undecided,
+)
 from collc.spec.contract import Contract, ContractKind, Result, RunLength
-from collc.spec.decision import Considered, Decision, Gap
-from collc.spec.limits import Expectation, Limits, Reserved, TimeStamps
 from collc.spec.operation import ElementType, Operation, OwnOperation
 from collc.spec.program import Parameter, Program, Reconfigure, RootChoice, Selection, Spec
 from collc.spec.steps import (

@@ -8,8 +8,6 @@ section 3). `collc.spec.operation` says of each operation which it is, `collc.em
 spelled.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from collc.spec import ElementType, Operation, OwnOperation

@@ -1,7 +1,5 @@
 """Vectors as NumPy has them, and its ways to combine them."""
 
-from __future__ import annotations
-
 from functools import partial, reduce
 from typing import Any
 

@@ -1,16 +1,108 @@
 """One collective with all that is said of it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 
 from collc.base.diagnostics import Span
 from collc.base.grids import Grid
 from collc.base.paths import Path
 from collc.spec.contract import Contract
-from collc.spec.decision import Decision, Gap
-from collc.spec.limits import Expectation, Limits
 from collc.spec.steps import Step
+
+
+@dataclass(frozen=True)
+class Reserved:
+    """Numbers that the program around a collective, or around several, uses, in rising order; none
+    is for a collective; and so much of a PE's memory, besides `kept_bytes` in place of what the
+    target keeps. `clauses` are the places that say so."""
+
+    colors: tuple[int, ...] = ()
+    input_queues: tuple[int, ...] = ()
+    output_queues: tuple[int, ...] = ()
+    tasks: tuple[int, ...] = ()
+    dsrs: tuple[int, ...] = ()
+    memory_bytes: int = 0
+    kept_bytes: int | None = None
+    clauses: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True)
+class TimeStamps:
+    """What time stamps have to themselves: a color, the queues of a number, a task, a DSR of a
+    number in each file."""
+
+    color: int
+    queue: int
+    task: int
+    dsr: int
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What the collective may use; None is the target's own limit."""
+
+    colors: int | None
+    colors_span: Span | None
+    reserved: Reserved = Reserved()
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """`expect cycles <= 1.4 * bound`: predicted `quantity` ("cycles", "colors", "memory_bytes")
+    compared with `factor * bound` if `times_bound`, else with `factor`."""
+
+    quantity: str
+    relation: str
+    factor: float
+    times_bound: bool
+    text: str
+    span: Span
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A number that a program leaves to the compiler: "root" of a line of so many ranks, or the
+    `name` of a parameter of a "tree" or an "algorithm" there. `place` is the rank at which the
+    algorithm is said to start or end; None where nothing is said."""
+
+    what: str
+    name: str
+    ranks: int
+    place: int | None = None
+
+
+@dataclass(frozen=True)
+class Considered:
+    """A way to carry out a collective. It takes `at_least` so many cycles; `cycles`, `colors` and
+    `memory_bytes` are None where that, or a refusal, was reason enough to look no further.
+    `terms` says where the cycles go, and sums up to them."""
+
+    text: str
+    at_least: int
+    cycles: int | None
+    colors: int | None
+    memory_bytes: int | None
+    refused: str
+    terms: tuple[tuple[str, int], ...]
+
+    @property
+    def term(self) -> str:
+        """What most of the cycles go into."""
+        return max(self.terms, key=lambda term: term[1])[0] if self.terms else ""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What was chosen for a collective, and what lost: first what was predicted, the fastest
+    first, then what was ruled out. `left_out` are plans that the search had no budget left for."""
+
+    chosen: Considered
+    lost: tuple[Considered, ...]
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def runner_up(self) -> Considered | None:
+        """The next best that was predicted."""
+        return next((other for other in self.lost if other.cycles is not None), None)
 
 
 @dataclass(frozen=True, eq=False)

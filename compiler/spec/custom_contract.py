@@ -1,7 +1,5 @@
 """What a contract of the user's own says, rank by rank, on a line of ranks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

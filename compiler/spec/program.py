@@ -1,14 +1,11 @@
 """A whole file: its parameters, its collectives, and what it runs of them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from enum import Enum
 
 from collc.base.diagnostics import Diagnostic, Span
-from collc.spec.collective import Collective, Origin
+from collc.spec.collective import Collective, Origin, Reserved, TimeStamps
 from collc.spec.contract import RunLength
-from collc.spec.limits import Reserved, TimeStamps
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,6 @@ operations have an even number of elements. An exchange that is wide takes two w
 instruction, so that a PE sends and receives at the rate of a link at the same time.
 """
 
-from __future__ import annotations
-
 from collc.spec import Contract
 from collc.spec.arithmetic import arithmetic_of
 from collc.spec.exchange import StepsPhase

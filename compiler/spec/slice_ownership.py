@@ -6,8 +6,6 @@ every block into a slice for each rank of its line. A block of one element less 
 cut like those; its last slice is shorter.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from collc.spec import Collective, RunStep

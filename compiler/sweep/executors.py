@@ -6,8 +6,6 @@ is wrong with a worker itself (another compiler, say) is raised at once. Which e
 changes no verdict. Each is imported when it is asked for, since each is an extra.
 """
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -17,7 +15,7 @@ from importlib.util import find_spec
 from time import sleep
 from typing import Any
 
-from collc.base.workers import one_thread
+from collc.base.cache import one_thread
 from collc.sweep.points import Point, Verdict, judge
 
 TRIES = 4  # of a point whose worker dies

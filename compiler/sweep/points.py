@@ -1,7 +1,5 @@
 """A point of a sweep: one program with all its parameters, and what came of it."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -72,13 +70,9 @@ def points_of(
 def hash_of(file: Path) -> str:
     """A hash of a program and of all that it may import: the programs beside it and below."""
     digest = hashlib.sha256(file.read_bytes())
-    for path in sorted(file.parent.rglob("*.coll")) if _imports(file) else ():
+    for path in sorted(file.parent.rglob("*.coll")) if b"import" in file.read_bytes() else ():
         digest.update(path.read_bytes())
     return digest.hexdigest()
-
-
-def _imports(file: Path) -> bool:
-    return b"import" in file.read_bytes()
 
 
 def judge(point: Point) -> Verdict:

@@ -1,7 +1,5 @@
 """A sweep: its points in order, what is known of them, and the rest from an executor."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path

@@ -9,10 +9,8 @@ Code is optimised before it runs, so pieces have no times of their own: those of
 programs are what fits the tasks and programs that were measured best (`tests/measuring`).
 """
 
-from __future__ import annotations
-
 import json
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -216,14 +214,3 @@ def constants_of(target: str, timing: str = TIMING) -> Constants:
 def read(file: Path) -> Any:  # noqa: ANN401 - JSON
     """What is in the file."""
     return json.loads(file.read_text(encoding="utf-8"))
-
-
-def without_code(constants: Constants) -> Constants:
-    """The same machine where code takes no time, and registers and tasks do not either."""
-    none = dict.fromkeys(("dsr_load", "op_issue", "task_start", "scalar", "jump", "no_jump"), 0)
-    engine = replace(constants.engine, **none)
-    code = Code(**{field.name: 0 for field in fields(Code)})
-    rows = RowCode(**{field.name: 0 for field in fields(RowCode)})
-    streams = StreamCode(**{field.name: 0 for field in fields(StreamCode)})
-    short = ShortCode(**{field.name: 0 for field in fields(ShortCode)})
-    return Constants(engine, code, rows, streams, short, short)

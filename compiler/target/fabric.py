@@ -5,8 +5,6 @@ A simulated fabric may be as small as the program and what memcpy keeps around i
 anywhere within.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from collc.base.diagnostics import CollcError, Diagnostic

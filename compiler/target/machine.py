@@ -4,8 +4,6 @@ No other module holds a machine number, and no module asks for a target's name: 
 between machines is a field here.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from collc.target.constants import Code, Constants, constants_of

@@ -5,8 +5,6 @@ program gets the same plan on every computer. Lines of the machine are never too
 candidates of a thousand ranks each are within the budget. Paths over a whole grid can be.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from math import prod

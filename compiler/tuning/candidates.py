@@ -4,20 +4,20 @@ Every tree and every algorithm of the prelude that keeps the contract is there, 
 matter.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from math import prod
+
+import numpy as np
 
 from collc.language.declared_names import OPTIMAL
 from collc.language.expressions import AUTO
 from collc.language.names import prelude_trees
+from collc.language.optimal_tree import optimum
 from collc.spec import Collective, ContractKind, Gap, Undecided
+from collc.spec.simd import wavelets
 from collc.target import Target
-from collc.tuning.algorithms import CHUNKS, algorithms
-from collc.tuning.compositions import compositions, lines_of_steps, on_grid
-from collc.tuning.roots import commutes, roots, roots_of_line
+from collc.tuning.algorithms import CHUNKS, algorithms, compositions, lines_of_steps, on_grid
 from collc.tuning.written import (
     Pieces,
     Place,
@@ -83,7 +83,7 @@ def _on_line(collective: Collective, undecided: Undecided, target: Target) -> It
     elif kind is ContractKind.REDUCE:
         yield from (one for _, one in _to_root(collective, place))
     elif kind in _TO_ALL:
-        for root in roots_of_line(collective, ranks, target):
+        for root in _roots_of_line(collective, ranks, target):
             yield from _and_back(collective, root)
     if not commutes(collective):
         yield from _in_rank_order(collective, undecided)
@@ -222,7 +222,7 @@ def _places(
     collective: Collective, extents: tuple[int, ...], target: Target
 ) -> Iterator[tuple[int, int]]:
     """Roots of a grid: within one axis, or the best or the middle of both."""
-    across, down = (roots(collective, extent, target) for extent in extents)
+    across, down = (_roots(collective, extent, target) for extent in extents)
     yield from dict.fromkeys(
         (x, y)
         for x in across
@@ -265,7 +265,7 @@ def values(gap: Gap, collective: Collective, target: Target) -> tuple[int, ...]:
     length, ranks = max(collective.contract.length, 1), gap.ranks
     if gap.what == "root":
         even = {ranks * step // _ROOTS_TRIED for step in range(_ROOTS_TRIED)}
-        tried = {*even, *roots(collective, ranks, target), ranks - 1}
+        tried = {*even, *_roots(collective, ranks, target), ranks - 1}
         return tuple(sorted(tried)) if commutes(collective) else (0,)
     if gap.what == "tree":  # the smallest group for every number of groups, and a last one that
         few = set(range(1, min(_FEW, ranks) + 1))  # is much smaller than the others
@@ -276,3 +276,43 @@ def values(gap: Gap, collective: Collective, target: Target) -> tuple[int, ...]:
     powers = {2**k for k in range(most.bit_length()) if 2**k <= most}
     parts = {number for number in range(1, ranks + 1) if ranks % number == 0}
     return tuple(sorted(powers | parts))
+
+
+_FEW_RANKS = 64  # of a line on which more roots are tried
+
+
+def commutes(collective: Collective) -> bool:
+    """Whether ranks may be combined in any order."""
+    operation = collective.contract.operation
+    return operation is None or operation.commutative
+
+
+def _roots(collective: Collective, ranks: int, target: Target) -> tuple[int, ...]:
+    """Rank 0, the middle and the root that the model says is best; rank 0 alone where ranks are
+    combined in their order."""
+    if not commutes(collective):
+        return (0,)
+    length = wavelets(collective.contract, target, combines=True) or 1  # the token of a barrier
+    best = _best_root(ranks, length, target)
+    return tuple(dict.fromkeys((0, best, ranks // 2)))
+
+
+def _roots_of_line(collective: Collective, ranks: int, target: Target) -> tuple[int, ...]:
+    """Those, and on short lines the ends of the first third and quarter: there a start-up that the
+    model does not know decides."""
+    few = (ranks // 3, ranks // 4) if commutes(collective) and ranks <= _FEW_RANKS else ()
+    return tuple(dict.fromkeys((*_roots(collective, ranks, target), *few)))
+
+
+@lru_cache(maxsize=256)
+def _best_root(ranks: int, length: int, target: Target) -> int:
+    """Where an allreduce along a line should meet: the best trees of the model on both sides, and
+    the longer way back."""
+    through = target.visit
+    times = optimum(ranks, np.array([length]), target.ramp).times[:, 0]
+    root = np.arange((ranks + 1) // 2)
+    behind = ranks - 1 - root
+    own = times[root + 1] + np.where(root > 0, length, 0)
+    meets = np.maximum(own, times[behind] + through + 1)
+    meets[0] = times[ranks]
+    return int((meets + behind).argmin())

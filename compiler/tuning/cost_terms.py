@@ -1,7 +1,7 @@
 """What a schedule takes at least, and what the cycles go into.
 
-The cost model (`collc.cost.closed_forms`) is followed backwards from the end: what the last thing
-waited for, and that in turn, down to the first element sent. On this way
+The cost model (its closed forms are in `collc_research.reproduce`) is followed backwards from the
+end: what the last thing waited for, and that in turn, down to the first element sent. On this way
 
     distance    is a cycle for every hop
     depth       the way in and out of every processor that passes a vector on

@@ -7,8 +7,6 @@ predicted to be slower than a candidate, whichever was ruled out without a predi
 first wins, in an order that depends on the program alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise, product

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from collc.base.table import aligned
 from collc.cost import cycles_of
 from collc.cost.choice import fastest
 from collc.language.again import alternative
@@ -160,12 +161,6 @@ def show_ranges(selection: Selection, found: Sequence[Range]) -> str:
     for one in found:
         following = "-" if one.next_cycles is None else str(one.next_cycles)
         rows.append((*map(str, (*one.lengths, *one.cycles)), following, one.text))
-    widths = [max(len(row[column]) for row in rows) for column in range(5)]
-    lines = [
-        f"{selection.name}: by {name}, of the predicted cycles those for the first and the last"
-    ]
-    lines[0] += " length; the next plan would take for the last:"
-    for row in rows:
-        cells = [row[i].rjust(widths[i]) for i in range(5)]
-        lines.append("  " + "  ".join([*cells, row[5]]))
-    return "\n".join(lines) + "\n"
+    head = f"{selection.name}: by {name}, of the predicted cycles those for the first and the last"
+    head += " length; the next plan would take for the last:"
+    return "\n  ".join([head, *aligned(rows, right=range(5))]) + "\n"

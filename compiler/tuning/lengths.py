@@ -5,8 +5,6 @@ where both take as many cycles. What a plan takes grows piecewise linearly with 
 crossing is found by following the lines: a few evaluations of the cost model, not one a length.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise

@@ -5,8 +5,6 @@ of others pass, one a cycle, too. In a step that takes a link or a PE longer tha
 with its own elements, the difference is lost. Of a pair of 16-bit elements the fabric sees one.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 

@@ -7,8 +7,6 @@ all transfers that are tried have at most `MOST_HOPS` hops together, which is wh
 takes its time for. Trees take no time, and are tried whatever the size.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -22,9 +20,8 @@ from collc.schedule import Schedule, home_pe
 from collc.spec import Collective, ContractKind, RunStep, Undecided
 from collc.spec.exchange import StepsPhase
 from collc.target import Target
-from collc.tuning.candidates import plans
+from collc.tuning.candidates import commutes, plans
 from collc.tuning.decide import candidate_of, predicted
-from collc.tuning.roots import commutes
 from collc.tuning.written import Written, order
 
 MOST_RANKS = 64

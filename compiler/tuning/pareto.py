@@ -1,7 +1,5 @@
 """The plans that nothing beats in cycles, colors and memory at once."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from collc.base.diagnostics import CollcError

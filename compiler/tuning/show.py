@@ -1,12 +1,11 @@
 """A choice as text and as data."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from collc.base.table import aligned
 from collc.cost.show import shortened
 from collc.plan import Plan
 from collc.spec import Considered, Decision
@@ -54,12 +53,7 @@ def table_of(plans: Sequence[tuple[str, Considered]]) -> str:
     """Plans, each with a mark before it."""
     rows: list[tuple[str, ...]] = [("", "cycles", "colors", "bytes a PE", "most of them", "plan")]
     rows += [(mark, *_cells(one)) for mark, one in plans]
-    widths = [max(len(row[column]) for row in rows) for column in range(5)]
-    lines = []
-    for row in rows:
-        cells = [row[0].ljust(widths[0]), *(row[i].rjust(widths[i]) for i in (1, 2, 3))]
-        lines.append("  ".join([*cells, row[4].ljust(widths[4]), row[5]]).rstrip())
-    return "\n".join(lines) + "\n"
+    return "\n".join(aligned(rows, right=(1, 2, 3))) + "\n"
 
 
 def _cells(one: Considered) -> tuple[str, ...]:

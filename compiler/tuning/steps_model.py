@@ -6,8 +6,6 @@ time, so no plan is faster. Elements are counted as the fabric sees them, two of
 where they travel so. Of these an instruction takes two a cycle if it is wide, but no link does.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

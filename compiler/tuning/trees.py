@@ -5,8 +5,6 @@ side, to its first rank, and are planned and predicted like any other program. A
 takes at least as long as another is predicted to take is not planned, which takes longer by far.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import lru_cache
 

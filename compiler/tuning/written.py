@@ -9,22 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from collc.base.diagnostics import Span
+from collc.language import syntax
 from collc.language.expressions import AUTO
-from collc.language.syntax import (
-    Argument,
-    BroadcastClause,
-    Call,
-    Clause,
-    Expression,
-    Name,
-    Number,
-    OrderClause,
-    PeDecl,
-    ReduceClause,
-    RunClause,
-    TreeUse,
-    Word,
-)
 from collc.language.undecided import StepClause
 from collc.spec.steps import ROOT_BYPASS
 
@@ -49,19 +35,22 @@ class Use:
         return f"{self.name}({', '.join(given)})" if given else self.name
 
     @property
-    def tree(self) -> TreeUse:
+    def tree(self) -> syntax.TreeUse:
         """As syntax."""
-        return TreeUse(_word(self.name), self._arguments, NOWHERE)
+        return syntax.TreeUse(_word(self.name), self._arguments, span=NOWHERE)
 
     @property
-    def _arguments(self) -> tuple[Argument, ...]:
-        given = [Argument(_word(name), _number(value), NOWHERE) for name, value in self.numbers]
+    def _arguments(self) -> tuple[syntax.Argument, ...]:
+        given = [
+            syntax.Argument(_word(name), _number(value), span=NOWHERE)
+            for name, value in self.numbers
+        ]
         if self.within is not None:
             inner = self.within
-            value: Expression = Name(inner.name, NOWHERE)
+            value: syntax.Expression = syntax.Name(inner.name, span=NOWHERE)
             if inner.numbers:
-                value = Call(_word(inner.name), inner._arguments, NOWHERE)
-            given.append(Argument(None, value, NOWHERE))
+                value = syntax.Call(_word(inner.name), inner._arguments, span=NOWHERE)
+            given.append(syntax.Argument(None, value, span=NOWHERE))
         return tuple(given)
 
 
@@ -75,7 +64,7 @@ class Piece:
     """A clause and its text."""
 
     text: str
-    clause: Clause = field(compare=False)
+    clause: syntax.Clause = field(compare=False)
 
 
 Pieces = tuple[Piece, ...]
@@ -89,7 +78,7 @@ class Written:
     worth a look only if that one is the best. The others are named by their texts."""
 
     text: str
-    clauses: tuple[Clause, ...] = field(compare=False)
+    clauses: tuple[syntax.Clause, ...] = field(compare=False)
     at_least: int = 0
     term: str = ""
     as_many_as: str = ""
@@ -105,8 +94,8 @@ def written(
     pieces: Pieces, at_least: int = 0, term: str = "", *, as_many_as: str = "", mirrors: str = ""
 ) -> Written:
     """The plan of these pieces, orders before steps."""
-    orders = [one.text for one in pieces if isinstance(one.clause, OrderClause)]
-    steps = [one.text for one in pieces if not isinstance(one.clause, OrderClause)]
+    orders = [one.text for one in pieces if isinstance(one.clause, syntax.OrderClause)]
+    steps = [one.text for one in pieces if not isinstance(one.clause, syntax.OrderClause)]
     text = " ".join([*orders, " then ".join(steps)])
     clauses = (
         _joined(one.clause) if place > len(orders) else one.clause
@@ -115,7 +104,7 @@ def written(
     return Written(text, tuple(clauses), at_least, term, as_many_as, mirrors)
 
 
-def _joined(step: Clause) -> Clause:
+def _joined(step: syntax.Clause) -> syntax.Clause:
     """A step behind another one."""
     assert isinstance(step, StepClause)
     return replace(step, then=True)
@@ -123,18 +112,18 @@ def _joined(step: Clause) -> Clause:
 
 def order(name: str) -> Piece:
     """`order snake`."""
-    return Piece(f"order {name}", OrderClause((Use(name).tree,), NOWHERE))
+    return Piece(f"order {name}", syntax.OrderClause((Use(name).tree,), span=NOWHERE))
 
 
 def reduce(tree: Use, to: Place, along: str = "") -> Piece:
     """`reduce columns by chain to 0`."""
-    clause = ReduceClause(_lines(along), tree.tree, None, _place(to), NOWHERE)
+    clause = syntax.ReduceClause(_lines(along), tree.tree, None, _place(to), span=NOWHERE)
     return Piece(f"reduce {_by(along)}{tree.text} to {to}", clause)
 
 
 def broadcast(root: Place) -> Piece:
     """`broadcast from 0`."""
-    return Piece(f"broadcast from {root}", BroadcastClause(_place(root), NOWHERE))
+    return Piece(f"broadcast from {root}", syntax.BroadcastClause(_place(root), span=NOWHERE))
 
 
 def run(  # noqa: PLR0913 - a clause with all its words
@@ -153,27 +142,33 @@ def run(  # noqa: PLR0913 - a clause with all its words
     place = None if at is None else _place(at)
     slices = _word("slices") if on_slices else None
     taken = _word("simd") if simd else None
-    return Piece(text, RunClause(_lines(along), algorithm.tree, place, slices, taken, NOWHERE))
+    return Piece(
+        text, syntax.RunClause(_lines(along), algorithm.tree, place, slices, taken, span=NOWHERE)
+    )
 
 
 def _by(along: str) -> str:
     return f"{along} by " if along else ""
 
 
-def _lines(along: str) -> Word | None:
+def _lines(along: str) -> syntax.Word | None:
     return _word(along) if along else None
 
 
-def _word(text: str) -> Word:
-    return Word(text, NOWHERE)
+def _word(text: str) -> syntax.Word:
+    return syntax.Word(text, NOWHERE)
 
 
-def _place(at: Place) -> PeDecl | Expression:
+def _place(at: Place) -> syntax.PeDecl | syntax.Expression:
     if isinstance(at, tuple):
         x, y = at
-        return PeDecl(_number(x), _number(y), NOWHERE)
+        return syntax.PeDecl(_number(x), _number(y), span=NOWHERE)
     return _number(at)
 
 
-def _number(value: int | str) -> Expression:
-    return Name(value, NOWHERE) if isinstance(value, str) else Number(value, NOWHERE)
+def _number(value: int | str) -> syntax.Expression:
+    return (
+        syntax.Name(value, span=NOWHERE)
+        if isinstance(value, str)
+        else syntax.Number(value, span=NOWHERE)
+    )

@@ -1,8 +1,8 @@
 """Pictures of a program: what its plan says, what is predicted, and what a run did, as one page.
 
-`model` makes plain data of a plan and its prediction, `routes` finds the router settings of PEs on
-a path, `watching` runs a bundle with a trace, `page` puts data and traces into the page that
-`viewer/` builds, `picture` makes a PNG of it. The form of the data is in docs/viewer.md.
+`model` makes plain data of a plan and its prediction, `watching` runs a bundle with a trace, `page`
+puts data and traces into the page that `viewer/` builds, `picture` makes a PNG of it. The form of
+the data is in docs/viewer.md.
 """
 
 from collc.view.model import Observed, ViewData, Viewed, view_data

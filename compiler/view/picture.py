@@ -1,7 +1,5 @@
 """Pages as objects of notebooks, and pictures of them by a browser without a window."""
 
-from __future__ import annotations
-
 import html
 import shutil
 import subprocess

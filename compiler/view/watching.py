@@ -1,7 +1,5 @@
 """Running a bundle under fabsim with a binary trace."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import tempfile
@@ -10,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from collc.run.launching import RunError
+from collc.run import RunError
 from collc.view.model import Observed, Viewed
 
 OPTIONS = "FABSIM_OPTIONS"  # what fabsim reads its options from

@@ -9,9 +9,9 @@ from math import isqrt
 
 import numpy as np
 
-from collc.cost import closed_forms as forms
-from collc.cost.closed_forms import RAMP
 from collc.language.optimal_tree import optimum
+from collc_research.reproduce import closed_forms as forms
+from collc_research.reproduce.closed_forms import RAMP
 
 ELEMENTS_PER_STEP = 80  # that a PE could pass on in the time it takes to begin a step
 

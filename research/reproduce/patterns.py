@@ -128,9 +128,10 @@ def steps_of(name: str, ranks: int, **values: int) -> Algorithm:
     """The steps of an algorithm of the prelude or of `own_algorithms` on a line of any length."""
     algorithms = Algorithms(_algorithms(), {}, {}, frozenset())
     given = tuple(
-        Argument(Word(key, _HERE), Number(value, _HERE), _HERE) for key, value in values.items()
+        Argument(Word(key, _HERE), Number(value, span=_HERE), span=_HERE)
+        for key, value in values.items()
     )
-    return algorithms.unfold(TreeUse(Word(name, _HERE), given, _HERE), ranks, Scope({}, {}))
+    return algorithms.unfold(TreeUse(Word(name, _HERE), given, span=_HERE), ranks, Scope({}, {}))
 
 
 @cache

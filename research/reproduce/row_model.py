@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collc.cost.closed_forms import RAMP
+from collc_research.reproduce.closed_forms import RAMP
 
 Tree = Sequence[Sequence[int]]
 

@@ -11,11 +11,11 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from collc.cost import closed_forms as forms
-from collc.cost.closed_forms import RAMP, Form
 from collc.language.optimal_tree import optimum
 from collc.spec.exchange import StepsPhase
+from collc_research.reproduce import closed_forms as forms
 from collc_research.reproduce.claims import Claim, Depth, Finding, Verdict, close, exact, holds
+from collc_research.reproduce.closed_forms import RAMP, Form
 from collc_research.reproduce.patterns import proved, tree
 from collc_research.reproduce.row_model import chain, cycles
 

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from collc.cost import closed_forms as forms
-from collc.cost.closed_forms import RAMP
 from collc.language.optimal_tree import Integers, optimum
+from collc_research.reproduce import closed_forms as forms
 from collc_research.reproduce.claims import (
     Claim,
     Depth,
@@ -20,6 +19,7 @@ from collc_research.reproduce.claims import (
     holds,
     slip,
 )
+from collc_research.reproduce.closed_forms import RAMP
 from collc_research.reproduce.patterns import all_trees, best_tree, tree
 from collc_research.reproduce.row_model import chain, cycles, cycles_by_element, star
 

@@ -11,7 +11,6 @@ from itertools import pairwise
 import numpy as np
 
 from collc.checks import check_plan
-from collc.cost.closed_forms import RAMP
 from collc.plan import Plan, Route
 from collc.proof import follow
 from collc.schedule import ReducePhase, Schedule
@@ -28,6 +27,7 @@ from collc_research.reproduce.claims import (
     unknown,
     wording,
 )
+from collc_research.reproduce.closed_forms import RAMP
 from collc_research.reproduce.patterns import (
     TARGET,
     all_trees,

@@ -16,7 +16,7 @@ from programs.bare import planned
 from programs.texts import program_of
 
 from collc.base.diagnostics import Diagnostic
-from collc.checks.color_reuse import turns
+from collc.checks.color_hand_over import turns
 from collc.checks.program import check_program
 from collc.checks.teardown import teardown
 from collc.checks.traffic.nothing_torn_down import nothing_torn_down

@@ -22,8 +22,8 @@ from collc.patterns.facts import contracts_of
 from collc.schedule import build_schedule
 from collc.spec import ContractKind, ElementType
 from collc.target import TARGETS, WSE2
-from collc.target.constants import without_code
 from collc_research.reproduce.row_model import cycles as model_cycles
+from without_code import without_code
 
 VISIT = 2 * WSE2.ramp + 1
 LENGTHS = (1, 2, 3, 7, 16, 40, 200)

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from collc.cost import closed_forms as forms
+from collc_research.reproduce import closed_forms as forms
 from tests.trees import Children, model_cycles
 
 LENGTHS = (1, 2, 3, 8, 40, 64, 333, 4096)

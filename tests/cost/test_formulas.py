@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from collc.cost import closed_forms as forms
 from collc.cost.formulas import FORMULAS
+from collc_research.reproduce import closed_forms as forms
 
 NAMES = {"ramp": forms.RAMP, "ceil": math.ceil, "log2": math.log2, "max": max, "sum": sum}
 NAMES |= {"range": range, "round": round}

@@ -15,7 +15,7 @@ from collc.plan import Advance
 from collc.schedule import build_schedule
 from collc.spec import ElementType, Operation
 from collc.target import WSE2
-from collc.target.constants import without_code
+from without_code import without_code
 
 FREE = replace(WSE2, cycles=without_code(WSE2.cycles))
 # vectors that wait take no links from others and hold nobody up

@@ -18,7 +18,7 @@ import pytest
 
 import collc
 from collc.base.diagnostics import CollcError
-from collc.run.expected_custom import dues
+from collc.run.expected import dues
 
 CASES = int(os.environ.get("COLLC_CASES", "300")) // 40
 EXAMPLES = ("group_sums", "halo_exchange", "prefix_sum", "rotation")

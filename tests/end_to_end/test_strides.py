@@ -12,7 +12,7 @@ from collc.base.diagnostics import CollcError
 from collc.driver.pipeline import compile_text
 from collc.language import parse_source
 from collc.language.show import show_spec
-from collc.run.buffers import read_vectors, write_vectors
+from collc.run.program import read_vectors, write_vectors
 from collc.target import TARGETS
 from tests.end_to_end.test_pairs import program
 

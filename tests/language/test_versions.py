@@ -7,8 +7,7 @@ import pytest
 from collc.base.diagnostics import CollcError
 from collc.base.version import __version__
 from collc.language import parse_source
-from collc.language.parser import parse_text
-from collc.language.versions import numbers
+from collc.language.parser import numbers_of, parse_text
 
 REST = """target wse2
 grid row = 4 x 1
@@ -36,7 +35,7 @@ def test_a_file_for_a_later_one_is_refused_by_that_alone(version: str) -> None:
 
 
 def test_versions_are_compared_number_by_number() -> None:
-    assert numbers("0.2") == numbers("0.2.0") < numbers("0.10") < numbers("1")
+    assert numbers_of("0.2") == numbers_of("0.2.0") < numbers_of("0.10") < numbers_of("1")
 
 
 @pytest.mark.parametrize("line", ["requires collc > 0.1", "requires fabsim >= 0.1"])

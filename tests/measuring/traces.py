@@ -19,8 +19,7 @@ import fabsim
 from collc.base.files import write_files
 from collc.driver.bundle import Bundle
 from collc.driver.pipeline import compile_text
-from collc.run.buffers import write_vectors
-from collc.run.program import copy_lengths
+from collc.run.program import copy_lengths, write_vectors
 from collc.spec.arrays import Array
 
 _CODE = re.compile(r"@(\d+) P(\d+)\.0: \[EX OP\] (?:\^ (\S+): T\d+(\.ut)? (\S+)|(IDLE))")

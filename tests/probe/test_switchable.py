@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from collc.probe.rules import rules
+from collc.probe.survey import rules
 
 fabsim = pytest.importorskip("fabsim")
 

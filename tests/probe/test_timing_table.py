@@ -9,7 +9,7 @@ import sys
 import pytest
 
 import fabsim
-from collc.probe.rules import rules
+from collc.probe.survey import rules
 
 LAYOUT = 'layout { @set_rectangle(1, 1); @set_tile_code(0, 0, "pe.csl"); }\n'
 

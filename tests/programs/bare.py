@@ -9,8 +9,8 @@ from collc.checks.program import check_program
 from collc.cost import Prediction
 from collc.cost.choice import build_program_plan
 from collc.driver.pipeline import prove_program
+from collc.driver.planning import with_remedies
 from collc.driver.proving import refuse_if_any
-from collc.driver.remedies import with_remedies
 from collc.emit.render import render
 from collc.plan.program import ProgramPlan
 from collc.run import RunReport

@@ -10,7 +10,7 @@ from both_axes import halves_of
 from click.testing import CliRunner
 
 import collc
-from collc.checks.concurrent_streams import call_streams
+from collc.checks.program import call_streams
 from collc.cli import commands
 from collc.commands.cost import ROUGHLY_TOGETHER
 from collc.driver.bundle import Bundle

@@ -17,7 +17,7 @@ from collc.driver import planning, proving
 from collc.driver.bundle import Bundle
 from collc.driver.cycles_by_colors import by_colors
 from collc.driver.pipeline import compile_text, prove_text
-from collc.driver.time_multiplexed import TimeMultiplexed, fastest_time_multiplexed
+from collc.driver.planning import TimeMultiplexed, fastest_time_multiplexed
 from collc.language import parse_source
 from collc.language.show import show_steps
 from collc.proof import prove

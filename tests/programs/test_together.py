@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import collc
-from collc.checks.concurrent_streams import call_streams
+from collc.checks.program import call_streams
 from collc.driver.bundle import Bundle
 from collc.driver.pipeline import compile_text
 from collc.plan.program import ProgramPlan

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import building as b
-from collc.cost.closed_forms import RAMP
 from collc.proof import follow
 from collc.spec.exchange import Slicing
 from collc_research.networks.rounds import rounds_of_steps
+from collc_research.reproduce.closed_forms import RAMP
 from collc_research.reproduce.patterns import (
     all_trees,
     best_tree,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from collc.cost import closed_forms
 from collc_research.networks import dimension, uniform_forms
 from collc_research.reproduce import (
     astra,
+    closed_forms,
     patterns,
     rabenseifner,
     thesis_structure,

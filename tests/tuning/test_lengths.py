@@ -12,8 +12,7 @@ from click.testing import CliRunner
 
 from collc.cli import commands
 from collc.commands import tune
-from collc.driver.question_cache import Remembered
-from collc.driver.questions import Question
+from collc.driver.questions import Question, Remembered
 from collc.run import RunError
 from collc.spec import Considered
 from collc.tuning.lengths import crossing_of_plans, rows_of, sampled

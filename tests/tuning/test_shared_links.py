@@ -86,7 +86,7 @@ def test_where_nothing_is_shared_nothing_is_tried_for_that(monkeypatch: pytest.M
         raise AssertionError("a plan was tried")
 
     monkeypatch.setattr(other_plans, "predicted", refused)
-    monkeypatch.setattr(warnings, "less_than_half", lambda *_: ())
+    monkeypatch.setattr(warnings, "_less_than_half", lambda *_: ())
     assert compiled(ALLREDUCE, "run ring_allreduce", ROW).warnings == ()
     with pytest.raises(AssertionError, match="a plan was tried"):
         _ = compiled(ALLREDUCE, "run recursive_doubling", ROW).warnings

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from collc.driver.pipeline import compile_text
-from collc.tuning import uneven_slices as uneven
+from collc.tuning import warnings
 from tests.tuning.warned import TEXT, codes_of, compiled
 
 
@@ -58,6 +58,6 @@ def test_a_length_of_the_run_is_not_the_programs_to_choose() -> None:
 def test_no_more_is_predicted_than_a_bound_allows(monkeypatch: pytest.MonkeyPatch) -> None:
     ring = 14 * (7 + 7)
     for most, warned in ((ring, True), (ring - 1, False)):
-        monkeypatch.setattr(uneven, "MOST_HOPS", most)
+        monkeypatch.setattr(warnings, "MOST_HOPS", most)
         bundle = compiled("allreduce(x: f32[61], add)", "run ring_allreduce", "8 x 1")
         assert bool(codes_of(bundle)) is warned

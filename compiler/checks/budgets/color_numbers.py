@@ -1,7 +1,5 @@
 """Every color has a number, one that the target routes and that no other color has."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic

@@ -1,7 +1,5 @@
 """The collective keeps its limit of colors and the target's."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic

@@ -8,8 +8,6 @@ vector or control wavelet that is sent, takes a number of `dsr_src1`. Where seve
 stored by one operation, that has no numbers: its operands are DSDs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 
 from collc.base.diagnostics import Diagnostic

@@ -1,7 +1,5 @@
 """No DSD operation is longer than the machine counts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic

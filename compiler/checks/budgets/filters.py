@@ -1,7 +1,5 @@
 """No router has more filters than its PE has, counted color by color and PE by PE."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The grid fits the largest rectangle of PEs that a program can have."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic

@@ -1,7 +1,5 @@
 """The largest PE class fits its memory, as far as an estimate can tell."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic

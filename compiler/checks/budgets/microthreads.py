@@ -4,8 +4,6 @@ An operation runs on the microthread with the number of its output queue, else o
 The lanes of an exchange send and receive at the same time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic

@@ -5,8 +5,6 @@ A PE has ended a call when it has the result, to which its word has gone, so the
 of an earlier call but a control wavelet, on a way that is open. The code then waits for no PE.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic

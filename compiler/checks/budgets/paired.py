@@ -1,7 +1,5 @@
 """What an instruction takes of the fabric at once, operations have and the machine takes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic

@@ -1,8 +1,6 @@
 """Every phase has an input and an output queue, an exchange one of each a lane, and no PE has one
 queue for two of them: it is bound to a color when the program begins."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic

@@ -1,7 +1,5 @@
 """Colors whose routers change position have switches on the target."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic

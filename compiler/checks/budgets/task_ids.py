@@ -1,7 +1,5 @@
 """There are enough local task ids, apart from the numbers of the colors in use."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic

@@ -5,8 +5,6 @@ to lead to a receiver, no router twice: then no router can have two arrivals of 
 the timing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic

@@ -8,8 +8,6 @@ run that ends well shows that no order of arrivals can go wrong. In particular b
 link see the vectors of a color in the same order, and control wavelets move what they should.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Iterator, Sequence
 

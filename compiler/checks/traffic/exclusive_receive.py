@@ -5,8 +5,6 @@ Phases overlap in time: a PE may begin the next while its neighbours still are i
 So a number must not serve two phases whose PEs touch.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations

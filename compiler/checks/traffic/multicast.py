@@ -4,8 +4,6 @@ The vector is followed from its root over the grid, in which all but the first a
 column of each region are left out: between them a region does the same everywhere.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 
@@ -16,7 +14,6 @@ from collc.plan import (
     Direction,
     Phase,
     Plan,
-    Region,
     Role,
     Strided,
 )
@@ -101,12 +98,8 @@ def _does_its_part(role: Role, source: Direction) -> bool:
 
 
 def _role_at(phase: Phase, cell: Cell) -> Role | None:
-    found = (phase.roles[index] for region, index in phase.regions if _inside(region, cell))
+    found = (phase.roles[index] for region, index in phase.regions if cell in region)
     return next(found, None)
-
-
-def _inside(region: Region, cell: Cell) -> bool:
-    return cell in region
 
 
 def _use(role: Role | None) -> ColorUse | None:

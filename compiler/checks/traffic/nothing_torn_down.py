@@ -1,7 +1,5 @@
 """A collective by itself tears no color down: nothing would set it again."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic

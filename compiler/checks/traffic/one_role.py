@@ -1,7 +1,5 @@
 """In every phase each PE that takes part plays exactly one role."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations

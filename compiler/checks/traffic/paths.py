@@ -6,8 +6,6 @@ that goes to a place that is no neighbour has a detour there, from router to rou
 these routers has it for anything else.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic

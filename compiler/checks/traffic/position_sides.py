@@ -5,8 +5,6 @@ and not if a call-back combines what is sent: no source says when it would move 
 some targets no position may change both sides.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """Every color of a router has a route, and no more switch positions than the target has."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic

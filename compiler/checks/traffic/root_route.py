@@ -4,8 +4,6 @@ Other checks look at a root bypass as if its end were next to its root (`collc.p
 What is between them has to let the sum pass, on a color that nothing else on the line uses.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic

@@ -1,7 +1,5 @@
 """Every row of an exchange is one that the emitted text can run."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 

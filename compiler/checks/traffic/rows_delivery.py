@@ -5,8 +5,6 @@ every fabric, and with the same result, provided that no PE changes what it is s
 time, which `rows_hazards` shows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -4,8 +4,6 @@ Operations of one row run beside each other, and rows of two lanes do between tw
 Of those no two may touch the same elements, unless both only read them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import permutations
 

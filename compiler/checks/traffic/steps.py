@@ -5,8 +5,6 @@ it has one input queue a phase. A PE of a broadcast sends its vector or copies t
 Both do so with whole vectors, on one lane.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic, Span

@@ -5,8 +5,6 @@ and wait for nothing but their color, and for what the plan says they come behin
 is what it had at first, provided that nothing else is received over it.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Iterator
 from itertools import pairwise
@@ -16,7 +14,6 @@ import numpy as np
 from collc.base.diagnostics import Diagnostic
 from collc.base.memoize import memoized
 from collc.checks.step_table_entries import shape_problem
-from collc.checks.stream_left_over import left_over
 from collc.checks.stream_run import Line, Place, Router, Work, combined, run
 from collc.plan import (
     MOST_ENDS,
@@ -66,7 +63,7 @@ def _problems(phase: Phase, pattern: StepsPhase, own_only: bool) -> tuple[tuple[
     if wrong:
         return (("C319", wrong),)
     line = _line(phase, pattern, roles)
-    wrong = run(line) or next(left_over(line), "")
+    wrong = run(line) or next(_left_over(line), "")
     if wrong:
         return (("C321", wrong),)
     wrong = next(_not_returned(roles, line), "")
@@ -288,3 +285,43 @@ def _comes_back(stream: Stream, role: Role, place: int) -> bool:
     moves = len(uses[0].positions) > 1 and not uses[0].ring
     behind = stream.filter is None or (moves and len(stream.receives.at(place)) > 1)
     return bool(own) and Direction.RAMP in own[0].send and behind
+
+
+def _left_over(line: Line) -> Iterator[str]:
+    """What has not come to its end, or does not begin the next call as this one."""
+    for place, one in enumerate(line.places):
+        if any(work.receives or work.through for work in one.lanes):
+            yield f"place {place} waits for ever to receive"
+        for router in one.routers.values():
+            if router.position:
+                yield f"nothing sets the router of place {place} back"
+            if router.filter is not None:
+                period = line.counts(router.filter, place)[0]
+                if period < 1 or router.passed % period:
+                    yield f"the filter of place {place} begins the next call in another state"
+    yield from _overtaken(line)
+
+
+def _overtaken(line: Line) -> Iterator[str]:
+    """Words of the next call that may come before others of this one: where several PEs send on a
+    way, each but the one that sets the switches back has to find its own one closed."""
+    for color in sorted({color for one in line.places for color in one.routers}):
+        senders = [i for i, one in enumerate(line.places) if _sends_on(one, color)]
+        on_color = (one.routers[color] for one in line.places if color in one.routers)
+        switched = any(len(router.use.positions) > 1 for router in on_color)
+        for place in senders:
+            router = line.places[place].routers[color]
+            work = next((w for w in line.places[place].lanes if w.sends_on == color), None)
+            resets = work is not None and work.advance in _ORDERS
+            last = router.use.positions[0 if router.use.ring else -1]
+            is_open = last.receive is Direction.RAMP
+            if is_open and switched and not resets:
+                yield f"words of the next call of place {place} may overtake those of others"
+
+
+_ORDERS = (Advance.HAND_OVER, Advance.RESET)  # what others' words wait for comes behind their own
+
+
+def _sends_on(one: Place, color: str) -> bool:
+    routers = [router for name, router in one.routers.items() if name == color]
+    return any(r.receive is Direction.RAMP for router in routers for r in router.use.positions)

@@ -5,8 +5,6 @@ this run would meet the first position; not at all, one of the next run would me
 color is torn down, it is set anew, and `collc.checks.teardown` looks at that.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from collc.base.diagnostics import Diagnostic

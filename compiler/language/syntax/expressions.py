@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from collc.base.diagnostics import Span
+
+
+@dataclass(frozen=True, eq=False)
+class Syntax:
+    """What is said somewhere in a file."""
+
+    span: Span = field(kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -16,117 +23,104 @@ class Word:
 
 
 @dataclass(frozen=True, eq=False)
-class Number:
+class Number(Syntax):
     """A whole number; one too long for 64 bits is kept as 10**19."""
 
     value: int
-    span: Span
 
 
 @dataclass(frozen=True, eq=False)
-class Fraction:
+class Fraction(Syntax):
     """A number with a point; only expectations may have one."""
 
     value: float
-    span: Span
 
 
 @dataclass(frozen=True, eq=False)
-class Name:
+class Name(Syntax):
     """A name standing for a number or for a tree without parameters."""
 
     text: str
-    span: Span
 
 
 @dataclass(frozen=True, eq=False)
-class Negative:
+class Negative(Syntax):
     """`-operand`."""
 
     operand: Expression
-    span: Span
 
 
 @dataclass(frozen=True, eq=False)
-class Not:
+class Not(Syntax):
     """`not operand`."""
 
     operand: Expression
-    span: Span
 
 
 @dataclass(frozen=True, eq=False)
-class Arithmetic:
+class Arithmetic(Syntax):
     """`left + right`; the operator is one of + - * div mod."""
 
     left: Expression
     operator: str
     right: Expression
-    span: Span
 
 
 @dataclass(frozen=True, eq=False)
-class Logic:
+class Logic(Syntax):
     """`left and right`, `left or right`."""
 
     left: Expression
     operator: str
     right: Expression
-    span: Span
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class Comparison(Syntax):
     """`1 <= P <= 750`: one operand more than relations."""
 
     operands: tuple[Expression, ...]
     relations: tuple[str, ...]
-    span: Span
 
 
 @dataclass(frozen=True, eq=False)
-class Conditional:
+class Conditional(Syntax):
     """`condition ? chosen : otherwise`."""
 
     condition: Expression
     chosen: Expression
     otherwise: Expression
-    span: Span
 
 
 @dataclass(frozen=True, eq=False)
-class Argument:
+class Argument(Syntax):
     """`S = 4` or, with `name` None, `4`."""
 
     name: Word | None
     value: Expression
-    span: Span
 
 
 @dataclass(frozen=True, eq=False)
-class Call:
+class Call(Syntax):
     """`isqrt(P)`, `join(a, b)`, `two_phase(n - g, S)`."""
 
     name: Word
     arguments: tuple[Argument, ...]
-    span: Span
 
 
 @dataclass(frozen=True, eq=False)
-class Node:
+class Node(Syntax):
     """A rank written by hand, with the ranks it receives from, in order of receipt."""
 
     rank: int
     children: tuple[Node, ...]
-    span: Span
 
 
 @dataclass(frozen=True, eq=False)
-class Literal:
+class Literal(Syntax):
     """A tree written by hand: `0 <- [1 <- [2, 3], 4]`."""
 
     root: Node
-    span: Span
 
 
 Expression = (

@@ -1,7 +1,5 @@
 """Entries of a lane from the bits and numbers of rows: operations, and which places have them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 

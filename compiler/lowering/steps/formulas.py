@@ -1,7 +1,5 @@
 """Columns of numbers, one for each of several places, as formulas of the place."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from collc.lowering.steps.numbers import number_of

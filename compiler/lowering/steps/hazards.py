@@ -12,8 +12,6 @@ The stage has the layout of the vector; transfers of a step into the same slices
 own.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from collc.base.joins import Ranges
@@ -27,7 +25,7 @@ def staged(traffic: Traffic, ranks: int, by_call_back: bool) -> tuple[Bools, Int
     sending = traffic.step * ranks + traffic.source
     into = Ranges(receiving, traffic.into, traffic.into + traffic.count)
     out = Ranges(sending, traffic.first, traffic.first + traffic.count)
-    overlapping = _overlap_each_other(into)
+    overlapping = into.overlap_each_other()
     listed = np.argsort(receiving, kind="stable")
     before: Ints = np.cumsum(overlapping[listed]) - overlapping[listed]
     begins = np.searchsorted(receiving[listed], receiving[listed])  # the first to the same place
@@ -35,16 +33,3 @@ def staged(traffic: Traffic, ranks: int, by_call_back: bool) -> tuple[Bools, Int
     areas[listed] = np.where(overlapping[listed], before - before[begins], 0)
     result: Bools = (traffic.combines & by_call_back) | overlapping | into.overlap(out)
     return result, areas
-
-
-def _overlap_each_other(ranges: Ranges) -> Bools:
-    """Whether each has numbers of another one with its key."""
-    order = np.lexsort((ranges.low, ranges.key))
-    key, low, high = ranges.key[order], ranges.low[order], ranges.high[order]
-    base = key * int(ranges.high.max(initial=0))
-    reached = np.maximum.accumulate(base + high)[:-1] > (base + low)[1:]
-    follows = (key[1:] == key[:-1]) & (low[1:] < high[:-1])
-    found = np.zeros(len(low), dtype=np.bool_)
-    found[order[:-1]] = follows
-    found[order[1:]] |= reached
-    return found

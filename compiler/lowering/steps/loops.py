@@ -3,8 +3,6 @@
 `loops_in` works on several places at once, whose loops have to have the same form.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ Three kinds of formulas are tried: a line; a table with a period; a line over gr
 a table within and among them, which is what partners that differ in one binary digit need.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import reduce
 from math import gcd

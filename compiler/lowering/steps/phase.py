@@ -5,8 +5,6 @@ role, in which every number is a formula of the place. Where that takes many rol
 rows for all steps instead, with empty ones; then only the wiring tells roles apart.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

@@ -6,8 +6,6 @@ detours: straight from PE to PE for every circuit, and for a hop of relays to a 
 neighbour. Colors are such that detours of one color meet neither on the row nor on the grid.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from collc.base.paths import Path

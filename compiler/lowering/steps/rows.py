@@ -4,8 +4,6 @@ A row sends (or relays) and receives. Along circuits the n-th part sent and the 
 step make a row. On relay lanes a part that is received right behind one that is sent does.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

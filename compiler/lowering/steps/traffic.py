@@ -1,7 +1,5 @@
 """All transfers of a phase made of steps, as arrays, with places instead of ranks."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

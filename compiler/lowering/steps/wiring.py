@@ -8,8 +8,6 @@
   receives on the other, so a lane takes two colors.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType

@@ -1,0 +1,122 @@
+"""What a file declares of one kind, by name, and the numbers that a use gives to its parameters."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from collc.base.diagnostics import Span
+from collc.language import syntax
+from collc.language.expressions import Binding, Scope, number
+from collc.language.problems import KnownProblemError, problem, suggest
+from collc.language.ranks import Budget, RankScope
+
+Declaration = syntax.OrderDecl | syntax.TreeDecl | syntax.AlgorithmDecl | syntax.OwnContractDecl
+D = TypeVar("D", syntax.OrderDecl, syntax.TreeDecl, syntax.AlgorithmDecl, syntax.OwnContractDecl)
+
+
+@dataclass(eq=False)
+class Declarations(Generic[D]):
+    """All that a program may use of a kind; what is `broken` has been reported and is not looked
+    at. Bodies see the `numbers` of the file; `others` are its other names, for messages."""
+
+    declared: Mapping[str, D]
+    numbers: Mapping[str, Binding]
+    others: Mapping[str, str]
+    broken: frozenset[str]
+    budget: Budget = field(default_factory=Budget, init=False)
+
+    def check_whole(self, name: syntax.Word) -> None:
+        """Raise KnownProblemError for what has been reported."""
+        if name.text in self.broken:
+            raise KnownProblemError
+
+    def with_values(self, declaration: D, values: tuple[int, ...]) -> dict[str, Binding]:
+        """The numbers that a body sees before its own names."""
+        words = (word.text for word in declaration.parameters)
+        return {**self.numbers, **dict(zip(words, values, strict=True))}
+
+    def scope_of(self, declaration: D, values: tuple[int, ...]) -> RankScope:
+        """The same as what expressions for many ranks see."""
+        numbers = self.with_values(declaration, values)
+        return RankScope(numbers, {}, self.others, self.budget, {})
+
+
+def in_full(declaration: Declaration, values: tuple[int, ...]) -> str:
+    """`butterfly(n = 9, G = 3)`."""
+    return as_used(declaration, values, 0)
+
+
+def as_used(declaration: Declaration, values: tuple[int, ...], filled_in: int = 1) -> str:
+    """The same without the first numbers, which the use fills in: `butterfly(G = 3)`."""
+    given = list(zip(declaration.parameters, values, strict=True))[filled_in:]
+    inside = ", ".join(f"{word.text} = {value}" for word, value in given)
+    return f"{declaration.name.text}({inside})" if inside else declaration.name.text
+
+
+def values_of(
+    declaration: Declaration,
+    arguments: tuple[syntax.Argument, ...],
+    filled_in: tuple[int, ...],
+    scope: Scope,
+    span: Span,
+) -> tuple[int, ...]:
+    """The value of each parameter; those that are `filled_in` come first, as far as there are
+    parameters for them. Raises `ProblemError`."""
+    first = filled_in[: len(declaration.parameters)]
+    places = bind(declaration, arguments, len(first), span)
+    return (*first, *(number(place.value, scope) for place in places))
+
+
+def bind(
+    declaration: Declaration,
+    arguments: tuple[syntax.Argument, ...],
+    taken: int,
+    span: Span,
+) -> tuple[syntax.Argument, ...]:
+    """Argument of each parameter behind the first `taken`; raises `ProblemError`."""
+    name, open_words = declaration.name.text, declaration.parameters[taken:]
+    declared = (declaration.name.span, f"{name} is declared here")
+    found: dict[str, syntax.Argument] = {}
+    positional = (word.text for word in open_words)
+    for argument in arguments:
+        if argument.name is None:
+            word = next(positional, None)
+            if word is None:
+                message = f"{name} takes {_count(len(open_words))} here, this is one more"
+                raise problem("C114", message, argument.span, declared)
+        else:
+            word = argument.name.text
+            _check_argument_name(declaration, argument.name, taken)
+        if word in found:
+            given = (found[word].span, "it is given here already")
+            raise problem("C114", f"{word} is given twice", argument.span, given)
+        found[word] = argument
+    for parameter in open_words:
+        if parameter.text not in found:
+            message = f"{name} needs a value for {parameter.text}"
+            help = f"write {name}({parameter.text} = ...)"
+            raise problem("C114", message, span, (parameter.span, "declared here"), help=help)
+    return tuple(found[parameter.text] for parameter in open_words)
+
+
+def _check_argument_name(declaration: Declaration, word: syntax.Word, taken: int) -> None:
+    names = [parameter.text for parameter in declaration.parameters]
+    if word.text in names[:taken]:
+        by = {
+            syntax.TreeDecl: "`reduce`",
+            syntax.AlgorithmDecl: "`run`",
+            syntax.OrderDecl: "`order`",
+            syntax.OwnContractDecl: "the collective",
+        }[type(declaration)]
+        what = "the number of ranks" if by != "`order`" else "a side of the grid"
+        message = f"{word.text} is {what}, which {by} fills in"
+        raise problem("C114", message, word.span, help="leave it out")
+    if word.text not in names:
+        message = f"{declaration.name.text} has no parameter called {word.text}"
+        declared = (declaration.name.span, f"{declaration.name.text} is declared here")
+        help = suggest(word.text, names[taken:])
+        raise problem("C114", message, word.span, declared, help=help)
+
+
+def _count(arguments: int) -> str:
+    return {0: "no argument", 1: "one argument"}.get(arguments, f"{arguments} arguments")
