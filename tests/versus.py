@@ -30,13 +30,22 @@ from peers import (
     Point,
     collectives_2d,
     gemm,
+    gemv,
     spatial_collectives,
     transposition,
     vendor_allreduce,
     wafer_llm,
 )
 
-SOURCES = (collectives_2d, gemm, vendor_allreduce, transposition, wafer_llm, spatial_collectives)
+SOURCES = (
+    collectives_2d,
+    gemm,
+    gemv,
+    vendor_allreduce,
+    transposition,
+    wafer_llm,
+    spatial_collectives,
+)
 PAGE = Path(__file__).parents[1] / "docs" / "versus.md"
 SLOWER = 1.02  # of theirs: beyond, ours is named
 

@@ -128,7 +128,10 @@ class Calls:
     def through(self) -> int:
         """From the task behind a collective of one PE to the end of the part."""
         inner = self._inner()
-        return (self.code.phase_read + self.code.other_use * len(inner)) if inner else 0
+        if not inner:
+            return 0
+        asked = len(inner) + (self.plan.uses.index(inner[0]) > 0)
+        return self.code.phase_read + self.code.other_use * asked
 
     def _inner(self) -> list[Use]:
         """The uses behind which the same collective has another."""
@@ -158,9 +161,13 @@ class Calls:
         code, inner = self.code, self._inner()
         if not inner:
             return 0
+        first = self.plan.uses.index(inner[0])  # those before it are asked for together
+        if (use.collective, use.phase) < (inner[0].collective, inner[0].phase):
+            return code.phase_read + code.this_use * (first > 0)
+        asked = code.phase_read + code.other_use * (first > 0)
         if use in inner:
-            return code.phase_read + code.other_use * inner.index(use) + code.this_use
-        return code.phase_read + code.other_use * len(inner)
+            return asked + code.other_use * inner.index(use) + code.this_use
+        return asked + code.other_use * len(inner)
 
     def _last(self, use: Use) -> int:
         return len(self.plan.plans[use.collective].phases) - 1

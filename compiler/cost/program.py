@@ -84,7 +84,7 @@ class _Run:
             none = np.zeros_like(self.over)
             at = AtRoot(call_stream.plan, none, none, none)
             if choice is not None:
-                at = at_root(call_stream.plan, choice, root)
+                at = at_root(self.plan, choice, root)
             calls = call_stream.calls
             other = call_stream_of(at.plan, self.over, calls.turns, calls.joined)
             other.asked = at.asked

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from collc.cost.operations import Costs
 from collc.plan import Phase, RowKind
-from collc.plan.step_tables import extent_of
+from collc.plan.step_tables import extent_of, straight_entries
 from collc.plan.unrolled import Unrolled
 from collc.target.constants import RowCode
 
@@ -60,6 +60,7 @@ class Features:
     passes: bool
     mixed: bool  # receives with and without combining
     areas: int
+    straight: bool  # each row has code of its own, which knows all of it but lengths
     mixed_applying: bool
     load: int
     issue: int
@@ -106,6 +107,7 @@ def features_of(costs: Costs, rows: Unrolled, phase: Phase) -> Features:
         passes=passes,
         mixed=mixed,
         areas=exchange.areas,
+        straight=straight_entries(phase) > 0,
         mixed_applying=any(kind & APPLIES and kind & COMBINES for kind in kinds),
         load=costs.load,
         issue=costs.issue,
@@ -130,6 +132,8 @@ def lane_begun(text: Features, here: Here, kind: int) -> int:
     """What a lane begins with: the registers of its fabric operands, where all rows have as many
     elements, and its first row prepared, whose numbers the compiler knows unless it is prepared by
     a function that is called."""
+    if text.straight:
+        return text.code.lane_begun
     code, into, staged = text.code, kind & INTO, kind & (STAGES | APPLIES)
     cycles = text.load * (here.receives + here.sends) * text.alike
     if text.calls_prepare(here):
@@ -144,6 +148,8 @@ def lane_begun(text: Features, here: Here, kind: int) -> int:
 
 def start(text: Features, here: Here, kind: int) -> Actions:
     """The row is started, from the call to the return."""
+    if text.straight:
+        return _joined(_straight(text, kind))
     call = jumped(text.jump * text.calls_start(here))
     actions: list[Action] = [*call, ("code", text.code.row_begun)]
     if here.receives:
@@ -165,6 +171,18 @@ def _joined(actions: Iterable[Action]) -> Actions:
         elif number or what not in ("code", "wait"):
             found.append((what, number))
     return tuple(found)
+
+
+def _straight(text: Features, kind: int) -> Iterator[Action]:
+    """A row whose code finds its operands, loads and issues them, and asks nothing."""
+    code = text.code
+    yield "code", code.row_begun + code.operand_length
+    if kind & RELAYS:
+        yield from (("code", code.operand_length), *text.issued, ("pass", 0))
+    elif kind & SENDS:
+        yield from (("code", code.bounds_out), *text.issued, ("send", 0))
+    elif kind & RECEIVES:
+        yield from (("code", code.bounds_into), *text.issued, ("receive", 0))
 
 
 def _receive(text: Features, here: Here, kind: int) -> Iterator[Action]:
@@ -225,6 +243,8 @@ def _apply(text: Features, kind: int) -> Iterator[Action]:
 
 def prepared(text: Features, here: Here, kind: int) -> Actions:
     """What it takes to prepare a row, with call and return."""
+    if text.straight:
+        return ()
     call = jumped(text.jump * text.calls_prepare(here))
     actions: list[Action] = [*call, ("code", text.code.prepare)]
     if here.sends:

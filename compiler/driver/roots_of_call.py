@@ -7,62 +7,75 @@ it compared with what the PE chooses by its own rank.
 from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic
-from collc.lowering import candidate_plans
-from collc.lowering.root_of_call import chosen_roles, role_at, seen_from_the_root
-from collc.lowering.teardown import with_teardown
-from collc.plan import Phase, Role
-from collc.plan.configuration import torn_down_by
+from collc.lowering.root_of_call import (
+    parts_at,
+    planned_for,
+    seen_from_the_root,
+    side_of,
+)
+from collc.plan import Plan
 from collc.plan.program import ProgramPlan
 from collc.proof import prove
 from collc.schedule import build_schedule
-from collc.spec import RootChoice
+from collc.spec import ContractKind, RootChoice
 
-HELP = "a PE would take the wrong part; please report this"
+REPORT = "a PE would take the wrong part; please report this"
+CHAIN = "write `reduce chain to {root} < {ranks}`: in a chain a PE does the same for every root"
+SIDES = "run one algorithm for the ranks behind the root, then one for those before it"
 
 
 def roots_of_call(plan: ProgramPlan) -> Iterator[Diagnostic]:
     """What is wrong with the contract for some root; C345: a PE that chooses another part than it
-    has for a root."""
-    emitted = seen_from_the_root(plan)
-    phases = {one.collective.name: one.phases for one in emitted.plans}
+    has for a root; C346: steps in which that depends on the root."""
+    of_name = {one.collective.name: one for one in seen_from_the_root(plan).plans}
     for choice in plan.program.rooted:
+        chosen = [of_name[name] for name in choice.names]
+        if _turned(chosen):
+            yield _refused(choice, f"PEs of `{choice.name}` pass slices both ways")
+            return
         for root in range(choice.ranks):
-            wrong = list(prove(build_schedule(choice.at(root))))
+            wrong = list(prove(build_schedule(choice.by_root[root])))
             yield from wrong[:1]
-            found = None if wrong else _other_part(plan, choice, phases, root)
+            found = None if wrong else _other_part(plan, choice, chosen, root)
             if found is not None:
-                message = (
-                    f"rank {found} of `{choice.name}` does not choose its part for root {root}"
+                yield _refused(
+                    choice,
+                    f"rank {found} of `{choice.name}` does not choose its part for root {root}",
                 )
-                yield Diagnostic("C345", message, choice.span, help=HELP)
             if wrong or found is not None:
                 return
 
 
-def _other_part(
-    plan: ProgramPlan, choice: RootChoice, phases: dict[str, tuple[Phase, ...]], root: int
-) -> int | None:
-    """The first rank that chooses another part than the plan for a root has."""
-    wanted = _planned(plan, choice, root)
-    for rank, number, role in chosen_roles(choice, phases, root):
-        there = role_at(wanted[number], choice.axis, choice.places[rank])
-        if _does(role) != _does(there):
-            return rank
-    return None
-
-
-def _planned(plan: ProgramPlan, choice: RootChoice, root: int) -> tuple[Phase, ...]:
-    """The phases of the collective with a root, torn down as those of the program are."""
-    schedule = build_schedule(choice.at(root))
-    own = next(candidate_plans(schedule, plan.target))
-    index = plan.index_of(choice.names[0], 0)
-    uses = [use for _, use in plan.uses_of(index)]
-    torn = (frozenset(torn_down_by(plan, use)) for use in uses)
-    return tuple(
-        with_teardown(phase, colors) for phase, colors in zip(own.phases, torn, strict=True)
+def _refused(choice: RootChoice, message: str) -> Diagnostic:
+    """A multicast is the compiler's own to choose, other steps are the user's."""
+    kind = choice.by_root[0].contract.kind
+    if kind is ContractKind.BROADCAST:
+        return Diagnostic("C345", message, choice.span, help=REPORT)
+    help = CHAIN.format(root=choice.root, ranks=choice.ranks)
+    message += ": what it does depends on more than on which side of it the root is"
+    return Diagnostic(
+        "C346", message, choice.span, help=help if kind is ContractKind.REDUCE else SIDES
     )
 
 
-def _does(role: Role) -> tuple[object, ...]:
-    """A role but for how it is called."""
-    return role.lanes, tuple(sorted(role.colors, key=str))
+def _turned(chosen: list[Plan]) -> bool:
+    """Whether the slices of a side go from the last element to the first at the root alone, or at
+    the others alone."""
+    ways: dict[object, set[bool]] = {}
+    for own in chosen:
+        for phase in own.phases:
+            if phase.exchange is not None:
+                ways.setdefault(side_of(own, phase), set()).add(phase.exchange.backward)
+    return any(len(found) > 1 for found in ways.values())
+
+
+def _other_part(plan: ProgramPlan, choice: RootChoice, chosen: list[Plan], root: int) -> int | None:
+    """The first rank that chooses another part than the plan for a root has."""
+    own = planned_for(plan, choice, root)
+    for rank, place in enumerate(choice.places):
+        behind, at, before = chosen
+        taken = at if rank == root else behind if rank > root else before
+        found = [part.does for part in parts_at(taken, choice.axis, place)]
+        if found != [part.does for part in parts_at(own, choice.axis, place)]:
+            return rank
+    return None

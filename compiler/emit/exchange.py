@@ -11,7 +11,7 @@ from collc.lowering.ids import Ids
 from collc.lowering.memory import LOOP_HEADER, lane_numbers, row_numbers
 from collc.plan import AREA_BITS, Exchange, Lane, Number, Phase, Plan, RowKind
 from collc.plan.show import divided
-from collc.plan.step_tables import always, extent_of
+from collc.plan.step_tables import always, extent_of, straight_entries
 
 # what a row does: the name of the bit in the text, and what is said of it there
 _BITS = {
@@ -101,7 +101,8 @@ class ExchangeModel:
     lengths; `extent` is how many elements all rows send and receive, 0 if they differ; `grain`
     elements are cut as one; these three count words, of which an element has so many as `words`.
     `all_kinds` is the conjunction of the bits of the rows that are prepared; `bits` are sums of a
-    row's bits as expressions, of those that are `present` in any. The rest says what any row does.
+    row's bits as expressions, of those that are `present` in any. With `straight`, each of so many
+    rows has code of its own, instead of one for all. The rest says what any row does.
     """
 
     slices: int
@@ -126,6 +127,7 @@ class ExchangeModel:
     combines: bool
     copies: bool
     applies_combined: bool
+    straight: int
 
 
 def exchange_model(
@@ -166,6 +168,7 @@ def exchange_model(
             for kind in kinds
         ),
         applies_combined=any(kind & RowKind.APPLIES and kind & RowKind.COMBINES for kind in kinds),
+        straight=straight_entries(phase),
     )
 
 

@@ -32,13 +32,7 @@ from collc.emit.reference import (
     numpy_reduction,
     numpy_type,
 )
-from collc.emit.registers import (
-    GotModel,
-    RegisterModel,
-    given_registers,
-    got,
-    registers_of_vector,
-)
+from collc.emit.registers import GotModel, RegisterModel, given_registers, got, registers_of_vector
 from collc.emit.roles import Shape, shape_of
 from collc.emit.surroundings import Surroundings
 from collc.lowering.ids import Ids
@@ -153,6 +147,14 @@ class BundleModel:
     def dummy(self) -> bool:
         """Whether descriptors are made before it is known where the vector is."""
         return bool(self.buffer) or any(phase.exchange or phase.stream for phase in self.phases)
+
+    @property
+    def keeps_base(self) -> bool:
+        """Whether the caller's buffer is needed behind `prepare`."""
+        kept = not self.run_length or any(
+            of.exchange and of.exchange.backward for of in self.phases
+        )
+        return bool(self.buffer and self.phases and kept)
 
     @property
     def got(self) -> tuple[GotModel, ...]:

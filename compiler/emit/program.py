@@ -86,6 +86,12 @@ class ProgramModel:
     skew: int
 
     @property
+    def ending_first(self) -> int:
+        """How many phases come before the first one behind which its collective goes on; 0 if none
+        does."""
+        return next((step.index for step in self.steps if not step.last), 0)
+
+    @property
     def has_results(self) -> bool:
         """Whether a result has a buffer apart from the input."""
         return any(one.m.into for one in self.modules)
@@ -239,7 +245,8 @@ def _module(plan: ProgramPlan, index: int, source: str, shared: list[SharedPhase
     given = tuple(shared[i] for i, _ in plan.uses_of(index))
     model = model_of(plan.plans[index], source, given)
     if any(model.name in one.names for one in plan.program.rooted):
-        model = replace(model, site=replace(model.site, root="the root of the call"))
+        site = replace(model.site, root="the root of the call")
+        model = replace(model, site=site, order=())  # which depends on the root
     return replace(
         model,
         switched=any(switched_colors(one.phases) for one in plan.plans),

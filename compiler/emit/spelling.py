@@ -125,7 +125,7 @@ def _program(
             root=buffers.get(one.root, one.root),
             length=one.length and replace(one.length, name=spelling(one.length.name)),
             names=(behind, root, before),
-            first=renamed(one.first),
+            by_root=tuple(map(renamed, one.by_root)),
         )
 
     return replace(

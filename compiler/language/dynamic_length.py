@@ -40,7 +40,13 @@ from collc.spec import (
 
 MAX_ALTERNATIVES = 16  # each is code in every PE
 MOST_CUTS = 4096  # slices whose beginnings a PE keeps, two bytes each
-ANY_LENGTH = (ContractKind.BROADCAST, ContractKind.REDUCE, ContractKind.ALLREDUCE)
+ANY_LENGTH = (
+    ContractKind.BROADCAST,
+    ContractKind.REDUCE,
+    ContractKind.ALLREDUCE,
+    ContractKind.SCATTER,
+    ContractKind.GATHER,
+)
 
 _HELP = "name it in the contract: `x: f32[n <= B]`"
 
@@ -121,9 +127,11 @@ def refused_steps(contract: Contract, steps: tuple[Step, ...], path: Path | None
     if contract.run_length is None:
         return
     if contract.kind not in ANY_LENGTH:
-        who = contract.name if contract.own else f"a {contract.name}"
+        article = "an" if contract.name[0] in "aeiou" else "a"
+        who = contract.name if contract.own else f"{article} {contract.name}"
         message = f"{who} deals with slices, whose lengths are known when compiled"
-        help = "give it a fixed length; broadcast, reduce and allreduce may have one of the run"
+        help = "give it a fixed length; "
+        help += ", ".join(kind.value for kind in ANY_LENGTH) + " may have one of the run"
         raise problem("C172", message, contract.span, help=help)
     noncontiguous = path.word if path is not None and path.gaps else ""
     at = (contract.run_length.span, "the length is known when the program runs")

@@ -87,7 +87,7 @@ def _kept_bytes(one: syntax.ReservationDecl, scope: Scope, target: Target) -> in
 
 
 def _reserved_numbers(one: syntax.ReservationDecl, scope: Scope, target: Target) -> list[int]:
-    """The numbers of one reservation, all of which the target leaves to programs."""
+    """The numbers of one reservation that the target leaves to programs, its ends among them."""
     word = one.resource
     if word.text not in RESOURCES:
         message = f"{word.text} cannot be reserved"
@@ -99,7 +99,7 @@ def _reserved_numbers(one: syntax.ReservationDecl, scope: Scope, target: Target)
         raise problem("C162", message, one.span, help=f"write `{word.text} {last} .. {first}`")
     free: tuple[int, ...] = getattr(target, RESOURCES[word.text])
     found = [n for n in free if first <= n <= last]
-    if len(found) < last - first + 1:
+    if first not in free or last not in free:  # what memcpy has between them is kept anyhow
         wanted = f"{first}" if one.last is None else f"{first} .. {last}"
         message = f"{word.text} {wanted}: {target.name} does not have all of them for programs"
         help = f"beside memcpy and the runtime there are {', '.join(map(str, free))}"

@@ -49,7 +49,8 @@ def _sides(clause: ReduceClause, line: Line, around: StepContext) -> ReduceStep:
     if root == 0 or behind == 0:
         tree = _tree(upper if root == 0 else lower, line.length, around)
         return ReduceStep(line.order, tree, clause.span, root)
-    own, own_size, far = (lower, root + 1, upper) if root <= behind else (upper, behind + 1, lower)
+    is_lower = clause.lower_first or root <= behind
+    own, own_size, far = (lower, root + 1, upper) if is_lower else (upper, behind + 1, lower)
     return ReduceStep(
         line.order,
         _tree(own, own_size, around),

@@ -1,12 +1,16 @@
-"""Collectives whose root is given when the program runs: `broadcast from r < P`.
+"""Collectives whose root is given when the program runs: `broadcast from r < P`, `reduce chain to
+r < P`, `run mine(root = r) from r < P`.
 
-What a PE does depends on where the root is: behind it, before it, or the PE itself. For each of
-these there is a collective with a fixed root, elaborated as if it were written out.
+The root is a number that the steps may name, and the collective is elaborated for each, as if it
+were written out. What a PE does depends on where the root is: behind it, before it, or the PE
+itself; for each of these there is a collective that PEs choose.
 """
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any
 
+from collc.base.diagnostics import Span
 from collc.language import syntax
 from collc.language.declared_names import reserved
 from collc.language.dynamic_length import has_dynamic_length, length_of
@@ -16,15 +20,21 @@ from collc.language.parser import not_supported
 from collc.language.problems import problem
 from collc.language.syntax import (
     BroadcastClause,
-    Clause,
     CollectiveDecl,
     Comparison,
     Number,
     RunLengthDecl,
     Word,
 )
+from collc.language.undecided import leaves_open
 from collc.spec import Collective, ContractKind, RootChoice, RunLength
 
+_ROOTED = (
+    ContractKind.BROADCAST,
+    ContractKind.REDUCE,
+    ContractKind.SCATTER,
+    ContractKind.GATHER,
+)
 SUFFIXES = ("behind", "root", "before")  # where a PE is, seen from the root
 
 
@@ -41,7 +51,7 @@ def has_root_of_call(declaration: CollectiveDecl) -> bool:
     return any(isinstance(place, Comparison) for place in map(_place, declaration.clauses))
 
 
-def _place(clause: Clause) -> object:
+def _place(clause: object) -> object:
     if isinstance(clause, BroadcastClause | syntax.RunClause):
         return clause.root
     return clause.to if isinstance(clause, syntax.ReduceClause) else None
@@ -56,46 +66,46 @@ def elaborate_root_of_call(
 ) -> RootOfCall | None:
     """The choice and its alternatives; None where an alternative has problems, which are kept.
     Raises ProblemError."""
-    clause = _only_step(declaration)
-    word, most = _root(clause, scope)
+    said = _only_root(declaration)
+    word, most = _root(said, scope)
     lines = lines_of(declaration)
     line = lines.single if lines is not None else None
     if lines is None:
         return None
     if line is None or lines.path is not None or line.ring:
         what = "a root that is given when the program runs, along anything but a row or a column"
-        raise not_supported(what, clause.root.span)
+        raise not_supported(what, said.span)
     if not 1 <= most <= line.length:
         message = f"{word.text} is a rank below {most}, and the line has {line.length} ranks"
-        raise problem("C174", message, clause.root.span, help=f"write `{word.text} < RANKS`")
+        raise problem("C174", message, said.span, help=f"write `{word.text} < RANKS`")
     names = tuple(f"{declaration.name.text}_{suffix}" for suffix in SUFFIXES)
     for name in names:
         if name in taken:
             message = f"{name} would be a part of {declaration.name.text}, and a collective"
             raise problem("C108", message, declaration.name.span, help="choose another name")
     length = length_of(declaration, scope) if has_dynamic_length(declaration) else None
-    roots = (0, line.length // 2, line.length - 1)
-    found = [
-        elaborate(_written(declaration, clause, name, root, length))
-        for name, root in zip(names, roots, strict=True)
-    ]
-    alternatives = tuple(one for one in found if one is not None)
-    if len(alternatives) < len(found):
-        return None
-    _check_contract(alternatives[0], clause)
-    axis = "x" if line is lines.horizontal else "y"
+    by_root = []
+    for root in range(line.length):
+        name = names[0] if root == 0 else names[2] if root == line.length - 1 else names[1]
+        one = elaborate(_written(declaration, word, name, root, length))
+        if one is None:
+            return None
+        _check_contract(one, said)
+        by_root.append(replace(one, root_of_call=True))
+    alternatives = (by_root[0], by_root[line.length // 2], by_root[-1])
     choice = RootChoice(
         name=declaration.name.text,
         root=word.text,
         ranks=most,
         names=(names[0], names[1], names[2]),
-        axis=axis,
+        axis="x" if line is lines.horizontal else "y",
         places=line.places,
-        span=clause.root.span,
+        span=said.span,
         length=_length(length),
-        first=alternatives[0],
+        by_root=tuple(by_root[:most]),
     )
-    return RootOfCall(choice, alternatives)
+    named = zip(alternatives, names, strict=True)
+    return RootOfCall(choice, tuple(replace(one, name=name) for one, name in named))
 
 
 def _length(said: RunLengthDecl | None) -> RunLength | None:
@@ -104,28 +114,31 @@ def _length(said: RunLengthDecl | None) -> RunLength | None:
     return RunLength(said.name.text, said.most, said.span, 1, said.most)
 
 
-def _only_step(declaration: CollectiveDecl) -> BroadcastClause:
-    """The step whose root is given when the program runs; there is no other."""
+def _only_root(declaration: CollectiveDecl) -> Comparison:
+    """What is said of the root that is given when the program runs; there is one."""
     kinds = BroadcastClause | syntax.ReduceClause | syntax.RunClause | syntax.SelectClause
     steps = [clause for clause in declaration.clauses if isinstance(clause, kinds)]
-    rooted = next(one for one in steps if isinstance(_place(one), Comparison))
-    if not isinstance(rooted, BroadcastClause) or len(steps) > 1:
-        what = "a root that is given when the program runs, of anything but a single `broadcast`"
-        raise not_supported(what, rooted.span)
+    said = [place for place in map(_place, steps) if isinstance(place, Comparison)]
+    chooses = next((one for one in steps if isinstance(one, syntax.SelectClause)), None)
+    if chooses is not None or len(said) > 1:
+        what = "a root that is given when the program runs, of anything but steps for all lengths"
+        at = chooses.span if chooses is not None else said[1].span
+        raise not_supported(what if chooses is not None else "a second root of the call", at)
     if declaration.contract.into is not None:
         what = "a result apart from the vectors, with a root that is given when the program runs"
         raise not_supported(what, declaration.contract.into.span)
-    return rooted
+    if leaves_open(declaration):
+        what = "`auto` with a root that is given when the program runs"
+        raise not_supported(what, said[0].span)
+    return said[0]
 
 
-def _root(clause: BroadcastClause, scope: Scope) -> tuple[Word, int]:
+def _root(said: Comparison, scope: Scope) -> tuple[Word, int]:
     """The name of `r < P`, and what it is below."""
-    said = clause.root
-    assert isinstance(said, Comparison)
     name, *others = said.operands
     if not isinstance(name, syntax.Name) or said.relations != ("<",):
         message = "a root that is given when the program runs is its name and the number of ranks"
-        raise problem("C174", message, said.span, help="write `broadcast from r < P`")
+        raise problem("C174", message, said.span, help="write `r < P`")
     word = Word(name.text, name.span)
     for error in reserved(word):
         raise error
@@ -136,22 +149,21 @@ def _root(clause: BroadcastClause, scope: Scope) -> tuple[Word, int]:
     return word, number(others[0], scope)
 
 
-def _check_contract(one: Collective, clause: BroadcastClause) -> None:
-    if one.contract.kind is not ContractKind.BROADCAST:
+def _check_contract(one: Collective, said: Comparison) -> None:
+    if one.contract.kind not in _ROOTED:
         what = f"a root that is given when the program runs in a contract {one.contract.name}"
-        raise not_supported(what, clause.root.span)
+        raise not_supported(what, said.span)
 
 
 def _written(
     declaration: CollectiveDecl,
-    clause: BroadcastClause,
+    root_word: Word,
     name: str,
     root: int,
     length: RunLengthDecl | None,
 ) -> CollectiveDecl:
     """The collective with this root, under another name."""
-    fixed = replace(clause, root=Number(root, span=clause.root.span))
-    clauses = tuple(fixed if one is clause else one for one in declaration.clauses)
+    clauses = tuple(_with_root(clause, root_word.text, root) for clause in declaration.clauses)
     written = replace(declaration, name=Word(name, declaration.name.span), clauses=clauses)
     buffer = declaration.contract.buffer
     if length is None or buffer is None:
@@ -159,3 +171,21 @@ def _written(
     most = Number(length.most, span=length.span)
     buffer = replace(buffer, length=most, run_length=length)
     return replace(written, contract=replace(declaration.contract, buffer=buffer))
+
+
+def _with_root(node: Any, name: str, root: int) -> Any:  # noqa: ANN401 - any piece of syntax
+    """A piece of syntax with a number for the name of the root, and for `r < P`."""
+    if isinstance(node, syntax.Name) and node.text == name:
+        return Number(root, span=node.span)
+    if isinstance(node, tuple):
+        return tuple(_with_root(part, name, root) for part in node)
+    if not is_dataclass(node) or isinstance(node, type | Span | Word):
+        return node
+    parts = {f.name: _with_root(getattr(node, f.name), name, root) for f in fields(node)}
+    place = _place(node)
+    if isinstance(place, Comparison):
+        at = "to" if isinstance(node, syntax.ReduceClause) else "root"
+        parts[at] = Number(root, span=place.span)
+    if isinstance(node, syntax.ReduceClause):
+        parts["lower_first"] = True  # wherever the root is, so that its part is one
+    return replace(node, **parts)

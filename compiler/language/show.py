@@ -22,6 +22,7 @@ from collc.language.show_declared import (
     show_operation,
     show_tree,
     values_of,
+    with_root,
 )
 from collc.spec import (
     Algorithm,
@@ -109,9 +110,7 @@ def show_spec(spec: Spec) -> str:
         one, with_root = chosen.get(collective.name), rooted.get(collective.name)
         if with_root is not None:
             if collective.name == with_root.names[0]:
-                lines += _collective(
-                    collective, with_root.name, _rooted_step(collective, with_root)
-                )
+                lines += _collective(collective, with_root.name, _rooted_steps(with_root))
         elif one is None:
             lines += _collective(collective, collective.name, _steps(collective))
         elif collective.name == one.names[0]:
@@ -122,9 +121,23 @@ def show_spec(spec: Spec) -> str:
     return "\n".join([*lines, _program(spec)]) + "\n"
 
 
-def _rooted_step(collective: Collective, choice: RootChoice) -> Iterator[str]:
-    yield from (line for line in _steps(collective) if line.lstrip().startswith("order "))
-    yield f"    broadcast from {choice.root} < {choice.ranks}"
+def _rooted_steps(choice: RootChoice) -> Iterator[str]:
+    """The steps with the root by its name."""
+    first, *_ = choice.by_root
+    yield from (line for line in _steps(first) if line.lstrip().startswith("order "))
+    said = f"{choice.root} < {choice.ranks}"
+    for index, step in enumerate(first.steps):
+        then = "then " if index else ""
+        if isinstance(step, BroadcastStep):
+            yield f"    {then}broadcast from {said}"
+        elif isinstance(step, ReduceStep):
+            yield f"    {then}reduce {_tree_texts(step)} to {said}"
+        else:
+            runs = (one.steps[index] for one in choice.by_root)
+            texts = [run.algorithm.text for run in runs if isinstance(run, RunStep)]
+            last = index == len(first.steps) - 1
+            place = f" {first.contract.kind.root_word} {said}" if last else ""
+            yield f"    {then}run {with_root(texts, choice.root)}{place}"
 
 
 def _grids(grid: Grid) -> Iterator[str]:
@@ -367,7 +380,9 @@ def _paths(spec: Spec) -> Iterator[str]:
 def _trees(spec: Spec) -> Iterator[str]:
     """Declare the trees and algorithms that the prelude does not have, as they are on their lines,
     one for each name."""
-    steps = [step for collective in spec.collectives for step in collective.steps]
+    rooted = spec.program.rooted if spec.program else ()
+    every = (*spec.collectives, *(one for choice in rooted for one in choice.by_root))
+    steps = [step for collective in every for step in collective.steps]
     both = [(s.tree, s.far) for s in steps if isinstance(s, ReduceStep)]
     yield from map(show_tree, _by_name([tree for pair in both for tree in pair if tree]))
     algorithms = [step.algorithm for step in steps if isinstance(step, RunStep)]

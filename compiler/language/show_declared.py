@@ -36,6 +36,18 @@ def show_tree(trees: Sequence[Tree]) -> str:
     return f"tree {head} = {body}{_literal(last.children)}"
 
 
+def with_root(texts: Sequence[str], root: str) -> str:
+    """An algorithm for each root, from the first one on, with the root by its name:
+    `gather_behind(root = r)`."""
+    values = [values_of(text) for text in texts]
+    inside = (
+        f"{word} = {root if all(one[word] == str(r) for r, one in enumerate(values)) else value}"
+        for word, value in values[0].items()
+    )
+    name = texts[0].partition("(")[0]
+    return f"{name}({', '.join(inside)})" if values[0] else name
+
+
 def show_algorithm(algorithms: Sequence[Algorithm]) -> str:
     """The algorithm that all of these are: steps for each number of ranks and values."""
     head, rank, cases = _of_slices(algorithms)

@@ -15,7 +15,7 @@ from collc.base.memoize import memoized
 from collc.base.paths import Path
 from collc.lowering import memory, registers, resources
 from collc.lowering.broadcast import broadcast_phase
-from collc.lowering.colorings import by_parity, without_control
+from collc.lowering.colorings import by_parity, by_place, without_control
 from collc.lowering.line import LineTree, line_tree
 from collc.lowering.rank_programs import Combining, rank_programs
 from collc.lowering.roles import reduce_phase
@@ -113,12 +113,20 @@ def _alternatives(
     *,
     streams: bool,
 ) -> Iterator[Alternative]:
+    of_call = schedule.collective.root_of_call
     if isinstance(phase, BroadcastPhase):
         yield Alternative(partial(_multicast, schedule, phase, target))
     elif isinstance(phase, StepsPhase):
-        yield from _exchanges(schedule, phase, target)
+        offered = _exchanges(schedule, phase, target)
+        if of_call:  # in relays alone a color is that of a place
+            yield from (one for one in offered if one.relays)
+            return
+        yield from offered
         for streamed in _streamed(schedule, phase, target) if streams else ():
             yield Alternative(partial(_already, streamed), streams=True)
+    elif of_call:
+        of_places = partial(by_place, phase=phase)
+        yield Alternative(partial(_reduction, schedule, phase, of_places, target))
     else:
         for coloring in COLORINGS.values():
             yield Alternative(partial(_reduction, schedule, phase, coloring, target))

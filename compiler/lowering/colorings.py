@@ -18,6 +18,7 @@ from __future__ import annotations
 from itertools import count
 
 from collc.lowering.line import LineTree
+from collc.schedule import ReducePhase
 
 
 def by_parity(tree: LineTree) -> tuple[int, ...]:
@@ -38,3 +39,11 @@ def without_control(tree: LineTree) -> tuple[int, ...]:
         colors.append(next(color for color in count() if color not in taken))
         passing.append(passes)
     return tuple(colors)
+
+
+def by_place(tree: LineTree, phase: ReducePhase) -> tuple[int, ...]:
+    """0 for ranks that neighbours at even places send to, 1 for the others; by the parity of depths
+    where a vector goes to one that is no neighbour."""
+    if any(above not in (None, rank - 1) for rank, above in enumerate(tree.parent)):
+        return by_parity(tree)
+    return tuple((phase.coordinate(rank) + 1) % 2 for rank in range(phase.ranks))

@@ -1,80 +1,262 @@
 """What PEs do for a root that is given when the program runs (`Program.rooted`).
 
 A PE behind the root does what it does for the first rank, one before it what it does for the last.
-The root itself does what roots do at its place: at an end of the line, or within it.
+The root itself does, at each place, what the plan for that root has there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any, cast
 
-from collc.plan import Phase, Plan, Region, Role, Strided
-from collc.plan.program import ProgramPlan
+import numpy as np
+
+from collc.base.memoize import by_identity
+from collc.lowering import candidate_plans
+from collc.lowering.regions import compress
+from collc.lowering.resources import number_queues
+from collc.lowering.steps.numbers import number_of
+from collc.lowering.teardown import with_teardown
+from collc.plan import ZERO, Entry, Lane, Number, Phase, Plan, Region, Role, Strided
+from collc.plan.configuration import torn_down_by
+from collc.plan.placement import colors_of, parity_of
+from collc.plan.program import ProgramPlan, Use
+from collc.schedule import build_schedule, step_of
 from collc.spec import RootChoice
 
 _ABOUT = (
-    "multicast from a rank before this PE's",
-    "multicast from this PE, which is the root",
-    "multicast from a rank behind this PE's",
+    "the root is a rank before this PE's",
+    "the root is this PE",
+    "the root is a rank behind this PE's",
 )
+
+
+@dataclass(frozen=True)
+class Part:
+    """What a PE does in a phase: its role with the numbers of its place, and the colors by what
+    phases of all roots have alike."""
+
+    place: int
+    role: Role
+    phase: Phase
+
+    @property
+    def does(self) -> tuple[object, ...]:
+        """It, but for how it is called."""
+        here = _renamed(self.role, {name: parity_of(name) for name in colors_of([self.phase])})
+        lanes = tuple(lane for lane in here.lanes if lane.loops)
+        return lanes, tuple(sorted(here.colors, key=str))
 
 
 def seen_from_the_root(plan: ProgramPlan) -> ProgramPlan:
     """The plan as it is emitted: of each choice by root the second collective has the part of the
     root at every PE."""
-    of_name = {one.collective.name: one for one in plan.plans}
-    changed: dict[str, Plan] = {}
     for choice in plan.program.rooted:
-        parts = [of_name[name] for name in choice.names]
-        own = tuple(
-            _root_everywhere(choice, (behind, within, before))
-            for behind, within, before in zip(*(part.phases for part in parts), strict=True)
-        )
-        phases = (parts[0].phases, own, parts[2].phases)
-        for part, of_part, about in zip(parts, phases, _ABOUT, strict=True):
-            told = tuple(replace(phase, about=about) for phase in of_part)
-            changed[part.collective.name] = replace(part, phases=told)
-    plans = tuple(changed.get(one.collective.name, one) for one in plan.plans)
-    return replace(plan, plans=plans)
+        behind, at, before = (plan.index_of_collective(name) for name in choice.names)
+        own = tuple(_root_everywhere(plan, choice, plan.plans[at]))
+        plan = with_phases(plan, choice, at, own)
+        for index, about in zip((behind, at, before), _ABOUT, strict=True):
+            phases = plan.plans[index].phases
+            told = (replace(phase, about=f"{_what(phase)}; {about}") for phase in phases)
+            plan = _with_plan(plan, index, replace(plan.plans[index], phases=tuple(told)))
+    return plan
 
 
-def _root_everywhere(choice: RootChoice, phases: tuple[Phase, Phase, Phase]) -> Phase:
-    """The part that the root has at the first rank, within the line, and at the last rank."""
-    first, within, last = phases
-    places = choice.places
-    count = len(places)
-    ends = {min(places): places.index(min(places)), max(places): places.index(max(places))}
-    parts: list[tuple[Role, int, int]] = []  # with the places from where to where
-    for place, rank in sorted(ends.items()):
-        phase = first if rank == 0 else last
-        parts.append((role_at(phase, choice.axis, place), place, place))
-    if count > 2:
-        middle = role_at(within, choice.axis, places[count // 2])
-        parts.insert(1, (middle, min(places) + 1, max(places) - 1))
-    regions = tuple(
-        (_region(choice.axis, low, high), index) for index, (_, low, high) in enumerate(parts)
+def with_phases(
+    plan: ProgramPlan, choice: RootChoice, index: int, phases: tuple[Phase, ...]
+) -> ProgramPlan:
+    """The plan with other phases of a collective of a choice, on the colors that the choice has."""
+    position = {
+        parity_of(name): place
+        for use in plan.uses
+        if plan.plans[use.collective].collective.name in choice.names
+        for name, place in use.positions
+    }
+    uses = tuple(
+        Use(index, n, tuple((name, position[parity_of(name)]) for name in colors_of([phase])))
+        for n, phase in enumerate(phases)
     )
-    return replace(within, roles=tuple(role for role, _, _ in parts), regions=regions)
+    before = tuple(use for use in plan.uses if use.collective < index)
+    after = tuple(use for use in plan.uses if use.collective > index)
+    colors = tuple((name, plan.colors[k].number) for use in uses for name, k in use.positions)
+    inputs, outputs = number_queues(phases, plan.target)  # for as many slots as there are
+    changed = replace(
+        plan.plans[index],
+        phases=phases,
+        colors=colors,
+        input_queues=inputs,
+        output_queues=outputs,
+    )
+    return _with_plan(replace(plan, uses=(*before, *uses, *after)), index, changed)
 
 
-def _region(axis: str, low: int, high: int) -> Region:
-    along, across = Strided(low, high), Strided(0, 0)
+def _with_plan(plan: ProgramPlan, index: int, one: Plan) -> ProgramPlan:
+    return replace(plan, plans=(*plan.plans[:index], one, *plan.plans[index + 1 :]))
+
+
+def _what(phase: Phase) -> str:
+    """`multicast from PE (0, 0)` without the place."""
+    return phase.about.split(" from PE")[0].split(" along ")[0].split("(root")[0]
+
+
+@by_identity(1024)
+def planned_for(plan: ProgramPlan, choice: RootChoice, root: int) -> Plan:
+    """The plan for a root by itself, torn down as those of the program are."""
+    own = next(candidate_plans(build_schedule(choice.by_root[root]), plan.target))
+    torn = {
+        parity_of(name)
+        for use in plan.uses
+        if plan.plans[use.collective].collective.name in choice.names
+        for name in torn_down_by(plan, use)
+    }
+    phases = (
+        with_teardown(phase, {name for name in colors_of([phase]) if parity_of(name) in torn})
+        for phase in own.phases
+    )
+    return replace(own, phases=tuple(phases))
+
+
+def _root_everywhere(plan: ProgramPlan, choice: RootChoice, within: Plan) -> Iterator[Phase]:
+    """The phases of a root within the line, in which each PE has the part that it has as the
+    root. On a line of two PEs there is none within, and no root has both sides."""
+    planned = [planned_for(plan, choice, root) for root in range(choice.ranks)]
+    ends = (planned[0], planned[-1])  # of which all PEs of a side are behind or before the root
+    likes: dict[object, Phase] = {}
+    for own in (within, *ends):
+        likes |= {side_of(own, phase): phase for phase in own.phases}
+    for number, (side, like) in enumerate(likes.items()):
+        parts: dict[object, list[Part]] = {}
+        for root, own in enumerate(planned):
+            place = choice.places[root]
+            for phase in (one for one in own.phases if side_of(own, one) == side):
+                role = role_at(phase, choice.axis, place)
+                if role is not None:
+                    part = _part(phase, role, place, like, number)
+                    parts.setdefault(_form(part.role), []).append(part)
+        slices = like.exchange.slicing.count if like.exchange else 0
+        roles = (_merged(alike, slices) for alike in parts.values())
+        regions = (
+            (_region(choice.axis, run), n)
+            for n, alike in enumerate(parts.values())
+            for run in compress(sorted(part.place for part in alike))
+        )
+        yield replace(
+            like,
+            name=_numbered(like.name, number),
+            roles=tuple(replace(role, name=f"root_{n}") for n, role in enumerate(roles)),
+            regions=tuple(sorted(regions)),
+        )
+
+
+def _numbered(name: str, number: int) -> str:
+    """The name of a phase by its number in its collective."""
+    stem = name.removesuffix("_2")
+    return f"{stem}_{number + 1}" if number else stem
+
+
+def side_of(plan: Plan, phase: Phase) -> tuple[int, object]:
+    """What tells the phases of a plan apart, whatever the root: the step, and of a reduction the
+    side."""
+    step = step_of(plan.collective, phase.pattern)
+    number = next(n for n, one in enumerate(plan.collective.steps) if one is step)
+    return number, phase.order
+
+
+def _part(phase: Phase, role: Role, place: int, like: Phase, number: int) -> Part:
+    """What a PE does, with the lanes of a phase for another root, and the colors of its name."""
+    name = _numbered(like.name, number)
+    known = {color: name + color.removeprefix(phase.name) for color in colors_of([phase])}
+    here = _renamed(at_place(role, place), known)
+    if like.exchange is not None:
+        of_name = {lane.name: lane for lane in here.lanes}
+        lanes = (of_name.get(lane, Lane(lane, ())) for lane in like.exchange.lanes)
+        here = replace(here, lanes=tuple(lanes))
+    return Part(place, here, phase)
+
+
+def _region(axis: str, along: Strided) -> Region:
+    across = Strided(0, 0)
     return Region(along, across) if axis == "x" else Region(across, along)
 
 
-def role_at(phase: Phase, axis: str, place: int) -> Role:
-    """What a PE of the line does in a phase."""
+def role_at(phase: Phase, axis: str, place: int) -> Role | None:
+    """What a PE of the line does in a phase; None where it has no part."""
     pe = (place, 0) if axis == "x" else (0, place)
-    return next(phase.roles[index] for region, index in phase.regions if pe in region)
+    return next((phase.roles[index] for region, index in phase.regions if pe in region), None)
 
 
-def chosen_roles(
-    choice: RootChoice, phases: Mapping[str, tuple[Phase, ...]], root: int
-) -> Iterator[tuple[int, int, Role]]:
-    """For a root: rank, number of the phase, and the role that the PE chooses."""
-    behind, own, before = choice.names
-    for rank, place in enumerate(choice.places):
-        name = own if rank == root else behind if rank > root else before
-        for number, phase in enumerate(phases[name]):
-            yield rank, number, role_at(phase, choice.axis, place)
+def parts_at(plan: Plan, axis: str, place: int) -> Iterator[Part]:
+    """What a PE of the line does in the phases in which it does anything."""
+    for phase in plan.phases:
+        role = role_at(phase, axis, place)
+        if role is not None and (role.colors or role.ops):
+            yield Part(place, at_place(role, place), phase)
+
+
+def at_place(role: Role, place: int) -> Role:
+    """A role with the numbers, and of the operations those, that it has at a place."""
+
+    def there(node: object) -> object:
+        if isinstance(node, Number):
+            return Number(node.at(place))
+        if isinstance(node, Entry):
+            ops = tuple(op for op in node.ops if op.where.at(place))
+            return node if ops == node.ops else rewritten(replace(node, ops=ops), there)
+        return node
+
+    return cast(Role, rewritten(role, there))
+
+
+def _merged(parts: Sequence[Part], slices: int) -> Role:
+    """One role of several of one form, with formulas of the place."""
+    ordered = sorted(parts, key=lambda part: part.place)
+    places = np.array([part.place for part in ordered])
+    values = np.array([_numbers(part.role) for part in ordered])
+    columns = iter(values.T)
+
+    def formula(node: object) -> object:
+        return number_of(places, next(columns), slices) if isinstance(node, Number) else node
+
+    return cast(Role, rewritten(ordered[0].role, formula))
+
+
+def _numbers(role: Role) -> list[int]:
+    found: list[int] = []
+
+    def noted(node: object) -> object:
+        if isinstance(node, Number):
+            found.append(node.offset)
+        return node
+
+    rewritten(role, noted)
+    return found
+
+
+def _form(role: Role) -> object:
+    """What roles have alike that differ in numbers only."""
+    bare = rewritten(role, lambda node: ZERO if isinstance(node, Number) else node)
+    assert isinstance(bare, Role)
+    return bare.lanes, bare.colors
+
+
+def _renamed(role: Role, names: Mapping[str, str]) -> Role:
+    """A role with other names of colors."""
+
+    def name(node: object) -> object:
+        return names.get(node, node) if isinstance(node, str) else node
+
+    return cast(Role, rewritten(role, name))
+
+
+def rewritten(node: Any, change: Callable[[object], object]) -> Any:  # noqa: ANN401 - any part
+    """A part of a role with what `change` makes of each piece; what it changes is not gone into."""
+    changed = change(node)
+    if changed is not node or isinstance(node, Number):
+        return changed
+    if isinstance(node, tuple):
+        return tuple(rewritten(part, change) for part in node)
+    if not is_dataclass(node) or isinstance(node, type):
+        return node
+    parts = {f.name: rewritten(getattr(node, f.name), change) for f in fields(node)}
+    return replace(node, **parts)

@@ -80,8 +80,7 @@ def shared_of(plan: ProgramPlan) -> list[SharedPhase]:
     sources = used.sources + sum(need.sources for need in own) + in_turn.sources
     if max(pairs, sources) > room:
         in_turn = _widest(_needs_in_turn(plan, bare))
-    apart = sum(need.tasks for need in needs) <= len(plan.task_ids) - plan.own_tasks
-    apart = apart and plan.program.has_lengths
+    tasks = len(plan.task_ids) - plan.own_tasks
     found = []
     for given, need, exchange in zip(bare, needs, exchanges, strict=True):
         pairs, sources = used.pairs + need.pairs, used.sources + need.sources
@@ -91,7 +90,9 @@ def shared_of(plan: ProgramPlan) -> list[SharedPhase]:
             first.pairs, first.sources = room - in_turn.pairs, room - in_turn.sources
         else:
             used.pairs, used.sources = pairs, sources
-        used.tasks += need.tasks if apart else 0
+        if plan.program.has_lengths:  # as few phases as there can be ask whose a task is
+            first.tasks = used.tasks if used.tasks + need.tasks <= tasks else 0
+            used.tasks = first.tasks + need.tasks
         found.append(replace(given, first=first, late=waits))
     return found
 

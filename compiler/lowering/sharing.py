@@ -8,7 +8,7 @@ that were used longest ago, so that their teardown is over when it begins.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, count
 
@@ -20,7 +20,7 @@ from collc.lowering.teardown import with_teardown
 from collc.plan import Phase, Plan
 from collc.plan.configuration import configuration, first_differing
 from collc.plan.pe_masks import touched_by
-from collc.plan.placement import colors_of, received_colors, sent_colors, switched_colors
+from collc.plan.placement import colors_of, parity_of, received_colors, sent_colors, switched_colors
 from collc.plan.program import ProgramPlan, SharedColor, Use, own_tasks
 from collc.spec import Collective, ContractKind, Program, Reconfigure
 from collc.target import Target
@@ -53,6 +53,18 @@ class _Named:
     colors: tuple[str, ...]
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
+
+
+_Key = tuple[int, str]
+
+
+@dataclass(frozen=True)
+class _Dealt:
+    """The names by which the colors of a phase are dealt out, and those that get theirs with it."""
+
+    keys: tuple[_Key, ...]
+    together: tuple[_Key, ...]
+    of_choice: bool  # by root, for which routers are set in each call
 
 
 def _named(plans: Sequence[Plan]) -> tuple[_Named, ...]:
@@ -171,14 +183,14 @@ def _goes_into(one: _Named, owner: _Named) -> bool:
 def _time_multiplexed(plans: tuple[Plan, ...], program: Program, target: Target) -> ProgramPlan:
     """Phases that share as few colors as are allowed, or have queues of their own."""
     named = _named(plans)
-    most_at_once = max((len(one.colors) for one in named), default=0)
+    dealt = _dealt(named, plans, program)
+    most_at_once = max((len(one.together) for one in dealt), default=0)
     most = len(target.colors) if program.colors is None else program.colors
     order = _order(named, plans, program)
     able = sum(color in target.switch_colors for color in target.colors)
     kept = max(most_at_once, min(most, _pairs_of_queues(target)))
     # on fewer colors positions fall on fewer of them
-    same = _same_colors(named, plans, program)
-    laid = [(n, _longest_unused(named, order, n, same)) for n in range(kept, most_at_once - 1, -1)]
+    laid = [(n, _longest_unused(order, n, dealt)) for n in range(kept, most_at_once - 1, -1)]
     with_switches = (one for one in laid if len(_switched(named, one[1])) <= able)
     kept, positions = next(with_switches, laid[0])
     uses = tuple(
@@ -188,6 +200,7 @@ def _time_multiplexed(plans: tuple[Plan, ...], program: Program, target: Target)
     users = [sum(k in taken for taken in positions) for k in range(kept)]
     forced = program.reconfigure is Reconfigure.TEARDOWN
     reset = {k for k in range(kept) if forced or _changes(named, positions, plans, k)}
+    reset |= {k for i, one in enumerate(dealt) if one.of_choice for k in positions[i]}
     torn = _with_neighbors(reset, positions)
     switched = _switched(named, positions)
     numbers = _color_numbers([k in switched for k in range(kept)], target)
@@ -260,35 +273,40 @@ def _order(named: Sequence[_Named], plans: Sequence[Plan], program: Program) -> 
     return sorted(range(len(named)), key=lambda i: (place[first[named[i].collective]], i))
 
 
-def _same_colors(
-    named: Sequence[_Named], plans: Sequence[Plan], program: Program
-) -> dict[int, int]:
-    """The phases that have the colors of another one: what PEs do for a root of the call meets on
-    the same links, wherever it is."""
-    index = {(plans[one.collective].collective.name, one.index): i for i, one in enumerate(named)}
-    return {
-        i: index[choice.names[0], phase]
-        for choice in program.rooted
-        for (name, phase), i in index.items()
-        if name in choice.names[1:]
-    }
+def _dealt(named: Sequence[_Named], plans: Sequence[Plan], program: Program) -> tuple[_Dealt, ...]:
+    """For each phase the names that its colors are dealt out by. Those of a choice by root have
+    colors in common: what PEs do for a root of the call meets on the same links, wherever it is."""
+    choice_of = {name: i for i, choice in enumerate(program.rooted) for name in choice.names}
+    together: dict[int, set[_Key]] = {}
+    found: list[tuple[int | None, tuple[_Key, ...]]] = []
+    for i, one in enumerate(named):
+        choice = choice_of.get(plans[one.collective].collective.name)
+        if choice is None:
+            found.append((choice, tuple((i, name) for name in one.colors)))
+            continue
+        keys = tuple((-1 - choice, parity_of(name)) for name in one.colors)
+        together.setdefault(choice, set()).update(keys)
+        found.append((choice, keys))
+    return tuple(
+        _Dealt(keys, keys, of_choice=False)
+        if choice is None
+        else _Dealt(keys, tuple(sorted(together[choice])), of_choice=True)
+        for choice, keys in found
+    )
 
 
 def _longest_unused(
-    named: Sequence[_Named], order: Sequence[int], kept: int, same: Mapping[int, int]
+    order: Sequence[int], kept: int, dealt: Sequence[_Dealt]
 ) -> list[tuple[int, ...]]:
-    """For each phase the positions of its colors: those that were used longest ago, or, in `same`,
-    those of another phase."""
+    """For each phase the positions of its colors: those that were used longest ago, or were dealt
+    out with those of another phase."""
     waiting = list(range(kept))
-    taken: list[tuple[int, ...]] = [()] * len(named)
+    position: dict[_Key, int] = {}
     for i in order:
-        if i in same:
-            taken[i] = taken[same[i]]
-            continue
-        needed = len(named[i].colors)
-        taken[i] = tuple(waiting[:needed])
-        waiting = waiting[needed:] + waiting[:needed]
-    return taken
+        needed = [key for key in dealt[i].together if key not in position]
+        position |= zip(needed, waiting, strict=False)
+        waiting = waiting[len(needed) :] + waiting[: len(needed)]
+    return [tuple(position[key] for key in one.keys) for one in dealt]
 
 
 def _color_numbers(switched: Sequence[bool], target: Target) -> list[int]:

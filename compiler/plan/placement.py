@@ -69,6 +69,12 @@ def colors_of(phases: Iterable[Phase]) -> tuple[str, ...]:
     return tuple(found)
 
 
+def parity_of(color: str) -> str:
+    """`even` or `odd`, of a phase that has two colors; nothing of another one's."""
+    last = color.rpartition("_")[2]
+    return last if last in ("even", "odd") else ""
+
+
 def switched_colors(phases: Sequence[Phase]) -> frozenset[str]:
     """The colors that have more than one position at some router."""
     uses = (use for phase in phases for role in phase.roles for use in role.colors)

@@ -114,10 +114,14 @@ class ProgramPlan:
 
     def index_of(self, call: str, length: int) -> int:
         """The collective that a call runs, for vectors of a length."""
-        index = {plan.collective.name: i for i, plan in enumerate(self.plans)}
         chosen = {one.name: one for one in self.program.selections}
         rooted = {one.name: one.names[0] for one in self.program.rooted}
-        return index[chosen[call].chosen(length) if call in chosen else rooted.get(call, call)]
+        name = chosen[call].chosen(length) if call in chosen else rooted.get(call, call)
+        return self.index_of_collective(name)
+
+    def index_of_collective(self, name: str) -> int:
+        """The collective of this name."""
+        return next(i for i, plan in enumerate(self.plans) if plan.collective.name == name)
 
     def phase(self, use: Use) -> Phase:
         """The phase of a use."""

@@ -14,6 +14,8 @@ from collc.plan import Exchange, Lane, Phase, RowKind
 from collc.plan.entries import Ints, entries_of, kind_of, table_at, varies
 
 SENDS, RELAYS, RECEIVES = int(RowKind.SENDS), int(RowKind.RELAYS), int(RowKind.RECEIVES)
+ENDS = int(RowKind.ENDS)
+MOST_STRAIGHT = 3  # entries with code of their own, which takes about 60 bytes each
 
 
 def places_of(phase: Phase, role: int) -> Ints:
@@ -59,3 +61,23 @@ def always(lane: Lane, exchange: Exchange) -> RowKind:
         return RowKind(0)
     bits = [kind_of(entry) for entry in entries] or [0]
     return RowKind(int(np.bitwise_and.reduce(bits)))
+
+
+@memoized
+def straight_entries(phase: Phase) -> int:
+    """How many entries a PE of a phase has at most, if each has code of its own, which knows all of
+    it but the length: few, on one lane, of one operation each that combines nothing; else 0."""
+    exchange = phase.exchange
+    if exchange is None or not exchange.dynamic_length or len(exchange.lanes) > 1:
+        return 0
+    most = 0
+    for index, role in enumerate(phase.roles):
+        for lane in role.lanes:
+            turns = [loop.turns for loop in lane.table for _ in loop.entries]
+            tables = table_at(lane, places_of(phase, index))[:, 0]
+            out, into = tables & (SENDS | RELAYS) > 0, tables & RECEIVES > 0
+            others = tables & ~(SENDS | RELAYS | RECEIVES | ENDS) != 0
+            if (out & into).any() or others.any() or any(n.varies or n.offset > 1 for n in turns):
+                return 0
+            most = max(most, len(turns))
+    return most if most <= MOST_STRAIGHT else 0

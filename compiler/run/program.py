@@ -220,7 +220,7 @@ def _carried_out(
         length = lengths[of_call.name] if of_call else 0
         schedule = plan.schedules[plan.index_of(call, length)]
         if call in rooted:
-            schedule = build_schedule(rooted[call].at(lengths[rooted[call].root]))
+            schedule = build_schedule(rooted[call].by_root[lengths[rooted[call].root]])
         name = schedule.collective.contract.buffer
         if not name:
             continue

@@ -135,7 +135,8 @@ class Collective:
     PE that a rooted contract starts from or ends at. None: reductions end at rank 0 and a broadcast
     step says where it starts. `path` is the order of all PEs that its other steps go along; None:
     they go along rows and columns. Where a contract is about slices, ranks of a grid are counted
-    along the axis `counts_along`, line by line. `origin` is None for one that was not read.
+    along the axis `counts_along`, line by line. Of one with a `root_of_call`, a PE that is not the
+    root has to do the same for every root on that side. `origin` is None for one that was not read.
     """
 
     name: str
@@ -150,6 +151,7 @@ class Collective:
     undecided: Undecided | None = None
     decision: Decision | None = None
     counts_along: str = "x"
+    root_of_call: bool = False
     origin: Origin | None = field(default=None, compare=False, repr=False)
 
     @property

@@ -1,12 +1,11 @@
 """A whole file: its parameters, its collectives, and what it runs of them."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import Enum
 
 from collc.base.diagnostics import Diagnostic, Span
 from collc.spec.collective import Collective, Origin, Reserved, TimeStamps
 from collc.spec.contract import RunLength
-from collc.spec.steps import BroadcastStep
 
 
 @dataclass(frozen=True)
@@ -53,8 +52,8 @@ class RootChoice:
     `root` is its name; it is a rank below `ranks`. `names` are collectives of the Spec, for PEs
     behind the root in the order of the ranks, for the root, and for PEs before it: their roots are
     the first rank, one within the line, and the last. `places[r]` is where rank r stands on the
-    line, `axis` its axis. With a `length` that is given as well. `first` is the collective with the
-    first rank for a root.
+    line, `axis` its axis. With a `length` that is given as well. `by_root` is the collective with
+    each rank for a root.
     """
 
     name: str
@@ -64,16 +63,8 @@ class RootChoice:
     axis: str
     places: tuple[int, ...]
     span: Span
-    first: Collective = field(compare=False, repr=False)
+    by_root: tuple[Collective, ...] = field(compare=False, repr=False)
     length: RunLength | None = None
-
-    def at(self, root: int) -> Collective:
-        """The collective with a root, by its rank."""
-        (step,) = self.first.steps
-        assert isinstance(step, BroadcastStep)
-        place = self.places[root]
-        moved = replace(step, x=place) if self.axis == "x" else replace(step, y=place)
-        return replace(self.first, steps=(moved,))
 
 
 class Reconfigure(Enum):

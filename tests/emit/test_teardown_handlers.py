@@ -332,7 +332,7 @@ def test_a_phase_begins_when_the_last_of_its_colors_is_torn_down_and_once(exampl
         ("torn_down(0x0002);", "torn_down(0x0001);"),
         ("  in_use &= ~mask;\n", ""),
         ("if (awaited == mask)", "if (awaited != 0)"),
-        ("  awaited &= in_use;\n", ""),
+        ("  awaited &= ~mask;\n", ""),
         ("if (awaited == 0) { start_0(); }", "if (awaited != 0) { start_0(); }"),
     ],
 )

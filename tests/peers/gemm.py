@@ -73,7 +73,7 @@ def _run(
 
 
 def install(theirs: Path, target: str, pes: int) -> None:
-    """Make the drop-in beside their program, and change its imports."""
+    """Make the drop-in beside their program, for a square of PEs, and change its imports."""
     library = Path(shutil.copytree(DROP_IN, theirs / "collectives_2d"))
     text = (library / "line.coll").read_text()
     for lines, folder in (("row", "rows"), ("column", "columns")):

@@ -12,7 +12,6 @@ from collc.driver.pipeline import compile_text
 from collc.driver.roots_of_call import roots_of_call
 from collc.language import parse_source
 from collc.language.show import show_spec
-from collc.spec import RootChoice
 
 TEXT = """target wse2
 param P = 5
@@ -151,11 +150,6 @@ def test_what_is_no_root_of_the_call_is_refused(written: str, code: str) -> None
     assert refused(written) == [code]
 
 
-def test_a_reduction_has_its_root_when_it_is_compiled() -> None:
-    reduction = "collective total = reduce(y: f32[9], add) on row { reduce chain to r < P }"
-    assert refused(text(other=reduction, calls="total")) == ["C106"]
-
-
 def test_a_spec_is_read_as_it_is_shown() -> None:
     spec = parse_source(text("P x 3", "each row of row", f"order east_to_west {STEPS}"))
     shown = show_spec(spec)
@@ -163,9 +157,7 @@ def test_a_spec_is_read_as_it_is_shown() -> None:
     assert show_spec(parse_source(shown)) == shown
 
 
-def test_what_pes_choose_is_held_against_the_plan_of_each_root(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_what_pes_choose_is_held_against_the_plan_of_each_root() -> None:
     plan = compiled(text()).program
     assert not list(roots_of_call(plan))
     (choice,) = plan.program.rooted
@@ -173,5 +165,6 @@ def test_what_pes_choose_is_held_against_the_plan_of_each_root(
     turned = replace(choice, names=(before, own, behind))
     changed = replace(plan, program=replace(plan.program, rooted=(turned,)))
     assert [one.code for one in roots_of_call(changed)] == ["C345"]
-    monkeypatch.setattr(RootChoice, "at", lambda one, _: one.first)
-    assert [one.code for one in roots_of_call(plan)] == ["C345"]
+    always = replace(choice, by_root=choice.by_root[:1] * choice.ranks)
+    changed = replace(plan, program=replace(plan.program, rooted=(always,)))
+    assert [one.code for one in roots_of_call(changed)] == ["C345"]

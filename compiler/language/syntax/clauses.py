@@ -41,13 +41,15 @@ class TreeUse(Syntax):
 @dataclass(frozen=True, eq=False)
 class ReduceClause(Syntax):
     """`reduce columns by chain, star to 3`: a tree for each side of the root, or one for both;
-    `then` says whether the word stood before it."""
+    `then` says whether the word stood before it. `lower_first`: the lower ranks' sum comes first
+    whichever side is the smaller one."""
 
     lines: Word | None
     tree: TreeUse
     upper: TreeUse | None
     to: PeDecl | Expression | None
     then: bool = False
+    lower_first: bool = False
 
 
 @dataclass(frozen=True, eq=False)

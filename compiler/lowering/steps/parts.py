@@ -124,7 +124,7 @@ def by_relays(
     transfers = _transfers(traffic, wiring, slicing, *stages)
     most = max(1, MOST - int(transfers.between[transfers.hops > 1, COUNT].max(initial=0)) + 1)
     lanes = len(wiring.lanes)
-    may_turn = may_turn and slicing is not None and not stages[0].any()
+    may_turn = may_turn and not stages[0].any()
     slots = len(wiring.sends) * lanes
     counts, parts, turned = lay(transfers, slots, most, slicing is None, may_turn)
     slot = np.repeat(np.arange(slots), counts)
