@@ -36,7 +36,8 @@ class _Code(Protocol):
     def meet(self) -> int: ...
 
 class _Machine(Protocol):
-    """Cycles and, of queues, wavelets; `group` wavelets are taken by one instruction."""
+    """Cycles and, of queues, wavelets; `group` wavelets are taken by one instruction, and in
+    `dispatch` cycles a task finds out whose it is."""
 
     @property
     def ramp_up(self) -> int: ...
@@ -58,6 +59,8 @@ class _Machine(Protocol):
     def task(self) -> int: ...
     @property
     def between(self) -> int: ...
+    @property
+    def dispatch(self) -> int: ...
     @property
     def frame(self) -> int: ...
     @property
@@ -114,12 +117,16 @@ class StuckError(Exception):
 @final
 class Timing:
     """By PE: when its code calls what follows the phase, and its last busy cycle. `looks` at a PE
-    were taken; if these were all that may be, the rest is `extrapolated` at the same pace."""
+    were taken; if these were all that may be, the rest is `extrapolated` at the same pace.
+    `stretches` are as `run` takes them: when the line's tasks have run, if code of others was
+    given."""
 
     @property
     def free(self) -> _Ints: ...
     @property
     def ended(self) -> _Ints: ...
+    @property
+    def stretches(self) -> _Ints: ...
     @property
     def looks(self) -> int: ...
     @property
@@ -139,9 +146,13 @@ class Line:
         entries: _Entries,
         lanes: _Lanes,
     ) -> Line: ...
-    def run(self, called: _Ints, deep: _Ints, most: int, enough: int) -> Timing:
+    def run(
+        self, called: _Ints, deep: _Ints, most: int, enough: int, others: _Ints | None = None
+    ) -> Timing:
         """Run all entries. By PE: the phase is called in cycle `called`, by code that takes `deep`
-        cycles to return from all functions. At most so many looks at a PE are taken; repetition is
+        cycles to return from all functions. `others` is [time, stretch, PE]: when code of others
+        was due, the cycle of its first instruction, and the one behind its last; tasks that are due
+        later wait for it, and operations that only send, too. At most so many looks at a PE are taken; repetition is
         leapt over where operations have `enough` wavelets left. StuckError if the line gets stuck;
         what a signal raises ends it."""
 

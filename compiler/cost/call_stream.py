@@ -11,17 +11,18 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from collc.cost.calls import Calls, Routers
+from collc.cost.calls import Calls
 from collc.cost.dispatch import Dispatch, combining, dispatches, sends_first
+from collc.cost.ends import Ends, Part
 from collc.cost.operations import Costs, depth_of
-from collc.cost.phase_entry import code_of_start, places_of, work_of
-from collc.cost.phase_timing import Ends, Part, ends_of, parts_of
+from collc.cost.phase_entry import code_of_start, work_of
+from collc.cost.phase_timing import ends_of
 from collc.cost.predict import Mask, Times
 from collc.cost.processor import Piece, Processor, Stall, Stretch, Work
 from collc.cost.register_loads import loads
+from collc.cost.stretches import last
+from collc.cost.switched import Begun, Switched, switched_of
 from collc.lowering.shared_phases import SharedPhase, is_quick, shared_of
-from collc.plan import ColorUse
-from collc.plan.configuration import is_switched
 from collc.plan.placement import received_colors, sent_colors
 from collc.plan.program import ProgramPlan, Use
 from collc.spec import ContractKind
@@ -42,16 +43,6 @@ class Call:
     costs: Costs
     reached: Times
     depth: Times
-
-
-@dataclass(frozen=True)
-class Switched:
-    """The colors that a phase finds torn down, by name and number; by PE: which its router has,
-    and what it sets."""
-
-    colors: tuple[tuple[str, int], ...]
-    used: tuple[Mask, ...]
-    routers: Routers
 
 
 @dataclass
@@ -95,7 +86,8 @@ class CallStream:
         code, depth = self.plan.target.code, call.depth
         uses = list(self.plan.uses_of(call.index))
         for position, use in uses:
-            begun, waits = self._begun(position, reached, depth)
+            entry = self._begun(position, reached, depth)
+            begun, waits = entry.at, entry.waits
             self.switching += int(begun.max() - reached.max())
             ready = begun + self.loads[position]
             stall = Stall(np.zeros_like(ready), np.zeros_like(ready))
@@ -105,46 +97,55 @@ class CallStream:
                 if position != uses[0][0]:
                     stops = np.where(waits, self._stopped(reached, depth), left)
                     self.processor.hold(self.due, over, stops)
-                self.processor.hold(begun, begun, np.where(waits, first, begun))
-            self.told = [replace(piece, on=piece.on & ~waits) for piece in self.told]
+                for handler, end in entry.handlers:
+                    self.processor.handle(handler, end)
+                self.processor.hold(entry.task, entry.task, np.where(waits, first, entry.task))
+            self.told = list(entry.told)
             depth = np.where(waits, code.returns, depth)
             if self.processor is not None:
-                length = np.where(sends_first(self.plan, use), call.costs.length, 0)
+                only_sends = sends_first(self.plan, use)
+                length = np.where(only_sends, call.costs.length, 0)
                 begins, stall = self.processor.sends(left, length, self.told)
-                depth = depth + begins - left
+                depth = np.where(only_sends, depth + begins - left, depth)
             part = _part(self, position, use, call.costs, ready, depth, stall)
             over = self._over(position, use, part)
             reached = over + code.next_phase
-            depth = code.returns + code.jump * self.by_code
+            # where steps end, returns from several places meet
+            meets = self.by_code & (self.plan.phase(use).exchange is not None)
+            depth = code.returns + code.jump * meets
         return over if uses else self._through(call)
 
-    def _begun(self, position: int, reached: Times, depth: Times) -> tuple[Times, Mask]:
-        """When PEs that have come to a phase have set their routers, and which of them have waited
-        for a teardown."""
+    def _begun(self, position: int, reached: Times, depth: Times) -> Begun:
+        """What becomes of PEs that have come to a phase."""
         switched, waits = self.switched[position], np.zeros_like(reached, dtype=np.bool_)
         if not switched.colors:
-            return reached.copy(), waits
+            return Begun(reached.copy(), waits, reached, (), tuple(self.told))
         code = self.plan.target.code
         used = {k: mask for mask, (_, k) in zip(switched.used, switched.colors, strict=True)}
         for piece in self.told:
             waits |= piece.on & used.get(piece.color, waits)
-        begun = reached + code.awaited
+        begun = runs = reached + code.awaited
+        handlers, told = list[tuple[Times, Times]](), self.told
         if waits.any():
-            due = self._handled(used, self._stopped(reached, depth))
+            due, handlers, told = self._handled(used, waits, self._stopped(reached, depth))
             runs = due if self.processor is None else self.processor.first_free(due)
             before = sum(bool(one.colors) for one in self.switched[:position])
             started = self.calls.started(before) + code.other_use * self.asked
             begun = np.where(waits, runs + started, begun)
-        return begun + self.calls.opened(switched.routers), waits
+        begun = begun + self.calls.opened(switched.routers)
+        return Begun(begun, waits, runs, tuple(handlers), tuple(told))
 
     def _stopped(self, reached: Times, depth: Times) -> Times:
         """When the code has returned of PEs that have come to a phase and wait for a teardown."""
         code = self.plan.target.code
         return reached + code.waits + code.frame + np.maximum(depth - code.returns, 0)
 
-    def _handled(self, used: dict[int, Mask], free: Times) -> Times:
+    def _handled(
+        self, used: dict[int, Mask], waits: Mask, free: Times
+    ) -> tuple[Times, list[tuple[Times, Times]], list[Piece]]:
         """When the task may begin that the handlers of the colors that a phase uses activate, on
-        PEs that are free from some cycle on: behind these, and those that are due till then."""
+        PEs that wait for them and are free from some cycle on: behind these, and those that are due
+        till then. When they run, and which are left."""
         code, gap = self.plan.target.code, self.plan.target.cycles.engine.between_tasks
         due = np.stack([piece.due for piece in self.told])
         on = np.stack([piece.on for piece in self.told])
@@ -153,19 +154,23 @@ class CallStream:
         )
         order = np.argsort(due, axis=0, kind="stable")
         left = asked.sum(axis=0)
-        time = free + gap
+        time, handlers = free + gap, list[tuple[Times, Times]]()
+        remain = on.copy()
         for one in order[:, None]:
             when, here, awaited = (
                 np.take_along_axis(of, one, axis=0)[0] for of in (due, on, asked)
             )
-            here = here & ((left > 0) | (when <= time))
+            here = here & waits & ((left > 0) | (when <= time))
+            np.put_along_axis(remain, one, np.take_along_axis(remain, one, axis=0) & ~here, axis=0)
             begin = np.maximum(when, time)
             if self.processor is not None:
                 begin = self.processor.first_free(begin)
             left = left - awaited
             length = np.where(awaited & (left == 0), code.told_last, code.told)
             time = np.where(here, begin + length + gap, time)
-        return time
+            handlers.append((begin, np.where(here, begin + length, begin)))
+        told = [replace(piece, on=mask) for piece, mask in zip(self.told, remain, strict=True)]
+        return time, handlers, told
 
     def left_over(self, over: Times) -> list[Piece]:
         """The tasks that tell of teardowns and have not begun when the turn is over."""
@@ -195,9 +200,10 @@ class CallStream:
         self.by_code = ~ends.by_task
         if self.processor is not None:
             self.processor.coming = [(first, beyond) for first, beyond in ends.comes]
-        if self.processor is not None and part.costs.maps:
-            combines = combining(self.plan, use)
-            self.processor.hold(part.begun, part.begun, np.where(combines, ends.over, part.begun))
+        if self.processor is not None:
+            keeps, gap = _by_call_back(self.plan, use, part.costs), self.processor.gap
+            until = np.where(keeps, ends.over - gap, 0)
+            self.processor.hold(np.zeros_like(until), part.begun, until)
         if self.processor is not None and (np.stack(ends.due) >= 0).any():
             ends = self._between(position, use, part, ends)
         over = ends.over + self.calls.to_end(use) * ends.by_task
@@ -212,7 +218,11 @@ class CallStream:
             ends = replace(ends, torn={name: torn + late for name, torn in ends.torn.items()})
         if self.processor is None:
             return over
-        length = np.where(ends.by_task, self.calls.to_end(use), _by_control(part))
+        # where no task is told of the end, the last one is the one that ends the part
+        until = np.where(ends.by_task, ends.over - gap, last(ends.code))
+        self.processor.run(ends.code, last(ends.code), until)
+        by_code = np.where(last(ends.code) < 0, _by_control(part), over - late - last(ends.code))
+        length = np.where(ends.by_task, self.calls.to_end(use), by_code)
         return self._told_of_end(over - length, length, self._teardowns(position, ends))
 
     def _through(self, call: Call) -> Times:
@@ -226,22 +236,25 @@ class CallStream:
         return due + task
 
     def _told_of_end(self, due: Times, length: Times, teardowns: list[Piece]) -> Times:
-        """When a part is over whose last task is due in a cycle. Tasks that tell of earlier
-        teardowns run before; the others wait for what begins behind the end."""
+        """When a part is over whose last task is due in a cycle. Tasks that tell of teardowns till
+        then run before; the others wait for what begins behind the end."""
         assert self.processor is not None, "one that has no others beside it does not wait"
         self.due = due
         ended = self.plan.target.code.missing * self.calls.joined
         task = Piece(due, length + ended, np.ones_like(due, dtype=np.bool_))
-        begin, *begun = self.processor.would_take([task, *self.told, *teardowns])
-        first = [handler < begin for handler in begun[len(self.told) :]]
-        earlier = [
-            replace(piece, on=piece.on & before)
-            for piece, before in zip(teardowns, first, strict=True)
-        ]
-        pieces = [task, *self.told, *earlier]
+        handlers = [*self.told, *teardowns]
+        begin, *begun = self.processor.would_take([task, *handlers])
+        earlier = [handler < begin for handler in begun]
         self.told = [
-            replace(piece, on=piece.on & ~before)
-            for piece, before in zip(teardowns, first, strict=True)
+            replace(piece, on=piece.on & ~first)
+            for piece, first in zip(handlers, earlier, strict=True)
+        ]
+        pieces = [
+            task,
+            *(
+                replace(piece, on=piece.on & first)
+                for piece, first in zip(handlers, earlier, strict=True)
+            ),
         ]
         return self.processor.take(pieces)[0] + length
 
@@ -280,10 +293,7 @@ class CallStream:
     def _begins_between(self, position: int, ends: Ends, task: Piece) -> Times:
         """When a task between operations begins: behind the handlers of teardowns till then."""
         assert self.processor is not None, "one that has no others beside it does not wait"
-        torn = [
-            replace(piece, on=piece.on & (piece.due <= task.due))
-            for piece in self._teardowns(position, ends)
-        ]
+        torn = self._teardowns(position, ends)
         begin = self.processor.would_take([task, *self.told, *torn])[0]
         return np.where(task.on, begin, task.due)
 
@@ -291,9 +301,9 @@ class CallStream:
         """When the code that begins a call goes on behind it."""
         code = self.plan.target.code
         for position, use in self.plan.uses_of(call.index):
-            begun, waits = self._begun(position, call.reached, call.depth)
-            first = begun + self.loads[position] + code_of_start(self.plan, use, call.costs)
-            return np.where(waits, call.reached + code.waits, first)
+            entry = self._begun(position, call.reached, call.depth)
+            first = entry.at + self.loads[position] + code_of_start(self.plan, use, call.costs)
+            return np.where(entry.waits, call.reached + code.waits, first)
         return call.reached + code.ends
 
 
@@ -308,7 +318,7 @@ def call_stream_of(
         Calls(plan, turns, joined),
         shared,
         loads(plan, shared),
-        [_switched(plan, use) for use in plan.uses],
+        [switched_of(plan, use) for use in plan.uses],
         dispatches(plan, shared),
     )
 
@@ -332,8 +342,20 @@ def _part(  # noqa: PLR0913, PLR0917 - what a phase is, and how PEs come to it
     dispatch = call_stream.dispatches[position]
     other = costs.code.other_use * call_stream.asked
     tasks = dispatch.stored + other, dispatch.sent + other
+    processor = call_stream.processor
+    others = processor.beside(ready, call_stream.told) if processor and phase.exchange else None
     return Part(
-        phase, shared, ready, depth, bool(given.torn_down), quick, restores, tasks, tasks, stall
+        phase,
+        shared,
+        ready,
+        depth,
+        bool(given.torn_down),
+        quick,
+        restores,
+        tasks,
+        tasks,
+        stall,
+        others,
     )
 
 
@@ -345,6 +367,7 @@ def _costs(call_stream: CallStream, position: int, use: Use, costs: Costs) -> Co
     sent = {plan.colors[positions[c]] for role in phase.roles for c in sent_colors(role)}
     words, given = plan.target, call_stream.given[position]
     lanes = call_stream.dispatches[position].lanes
+    late = given.late and not is_quick(plan, use, given)
     return replace(
         costs,
         output_queue=min(depth_of(words.output_queue_words, c.output_queue) for c in sent),
@@ -355,40 +378,16 @@ def _costs(call_stream: CallStream, position: int, use: Use, costs: Costs) -> Co
         length=costs.operands // PAIR if phase.paired else costs.operands,
         group=WIDE if phase.wide else 1,
         shared=True,
-        control_load=2 * costs.load if given.late and not is_quick(plan, use, given) else 0,
+        control_load=2 * costs.load + costs.issue if late else 0,
     )
+
+
+def _by_call_back(plan: ProgramPlan, use: Use, costs: Costs) -> Mask:
+    """The PEs whose code combines vectors itself, and so keeps the processor to the end."""
+    return combining(plan, use) & costs.maps
 
 
 def _by_control(part: Part) -> Times:
     """What the task takes that sends the control wavelet that ends a part."""
     code = part.costs.code
     return part.dispatch[1] + code.control + part.costs.control_load + code.control_sent
-
-
-def _switched(plan: ProgramPlan, use: Use) -> Switched:
-    """What a use finds torn down."""
-    grid = plan.plans[use.collective].collective.grid
-    phase = plan.phase(use)
-    shape = (grid.whole.width, grid.whole.height)
-    of_use = ((name, plan.colors[k]) for name, k in use.positions)
-    colors = tuple((name, color.number) for name, color in of_use if color.torn_down)
-    names = [name for name, _ in colors]
-    used = [np.zeros(shape, dtype=np.bool_) for _ in names]
-    counts = np.zeros((*shape, 4), dtype=np.int64)  # arrays, outputs, switched, moving
-    changing = {name for name, k in use.positions if name in names and is_switched(plan, k)}
-    for count, *parts in zip(*(parts_of(grid, of) for of in (counts, *used)), strict=True):
-        for region, number in phase.regions if names else ():
-            places = places_of(phase, region)
-            for color in phase.roles[number].colors:
-                if color.color in names:
-                    parts[names.index(color.color)][places] = True
-                    count[places] += _counted(color, color.color in changing)
-    torn: Times = np.sum(used, axis=0, dtype=np.int64) if names else counts[..., 0]
-    return Switched(colors, tuple(used), Routers(torn, *np.moveaxis(counts, -1, 0)))
-
-
-def _counted(use: ColorUse, switched: bool) -> tuple[int, int, int, int]:
-    """What a router adds to `Routers`, but for itself."""
-    outputs = len(use.positions[0].send)
-    several = outputs > 1
-    return several, outputs * several, switched, len(use.positions) > 1

@@ -98,7 +98,7 @@ class Calls:
     def behind(self, turn: int, *, launch: bool) -> int:
         """What the code takes beside a return from where the last collective of a turn is begun."""
         if self.called:
-            return self.code.jump
+            return self.code.jump * (1 + (self.joined and not launch))
         if launch or _plain(self.plan):
             return 0
         last = turn == len(self.turns) - 1

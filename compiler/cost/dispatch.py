@@ -12,8 +12,8 @@ from functools import partial
 
 import numpy as np
 
+from collc.cost.ends import parts_of
 from collc.cost.phase_entry import places_of
-from collc.cost.phase_timing import parts_of
 from collc.cost.predict import Mask, Times
 from collc.lowering.shared_phases import SharedPhase, is_quick
 from collc.plan import BY_WAVELET, Role

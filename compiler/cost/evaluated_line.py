@@ -61,6 +61,7 @@ class Machine:
     input_queue: int
     group: int
     task: int
+    dispatch: int
     between: int
     frame: int
     code: LineCode
@@ -79,7 +80,8 @@ def machine_of(costs: Costs, text: Features) -> Machine:
         step_over=text.code.step_over,
         meet=costs.jump if costs.shared else 0,
     )
-    return Machine(**own | {"frame": costs.code.frame, "code": code})
+    known = {"task": costs.task - costs.dispatch, "frame": costs.code.frame, "code": code}
+    return Machine(**own | known)
 
 
 @dataclass(frozen=True)

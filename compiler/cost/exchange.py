@@ -12,8 +12,9 @@ import numpy as np
 from collc.cost.evaluated_line import line_of
 from collc.cost.operations import Costs
 from collc.cost.streams import begun, run_streams, stream_line
-from collc.plan import Phase
-from collc.plan.unrolled import Ints
+from collc.cost.stretches import TIMES, later, together
+from collc.plan import Phase, RowKind
+from collc.plan.unrolled import Ints, unrolled
 from collc.spec.exchange import StepsPhase
 
 MOST = 200_000_000  # looks at a PE that are taken; then the rest goes on at the same pace
@@ -22,10 +23,12 @@ ENOUGH = 200  # wavelets that operations have left at least, when repetition is 
 
 @dataclass(frozen=True, eq=False)
 class ExchangeRun:
-    """By line and place: when the code calls what follows, and the last busy cycle."""
+    """By line and place: when the code calls what follows, and the last busy cycle; if code of
+    others was given, when tasks have run, as `Stretches`."""
 
     time: Ints
     end: Ints
+    code: Ints
 
 
 def run_exchange(  # noqa: PLR0913, PLR0917 - the phase, when it is called, how long to follow it
@@ -35,24 +38,48 @@ def run_exchange(  # noqa: PLR0913, PLR0917 - the phase, when it is called, how 
     called: Ints,
     deep: Ints,
     looks: int | None = None,
+    others: Ints | None = None,
 ) -> ExchangeRun:
     """Evaluate a phase; `called` is [line, place], `deep` what returning behind it takes. After so
-    many `looks` at a PE of a line (`MOST`) the rest is taken to go on at the same pace. Lines that
-    begin alike, sooner or later, are alike."""
+    many `looks` at a PE of a line (`MOST`) the rest is taken to go on at the same pace. `others`
+    are `Stretches` in which PEs run other code. Lines that begin alike, sooner or later, are
+    alike."""
+    none = np.zeros((*called.shape, TIMES, 0), dtype=np.int64)
     if phase.streams:
-        return ExchangeRun(*run_streams(costs, phase, pattern, called, deep))
+        return ExchangeRun(*run_streams(costs, phase, pattern, called, deep), none)
     line = line_of(costs, phase, pattern)
     first = called.min(axis=1, keepdims=True)
     deep = deep - costs.code.returns  # what returns beside the task itself
-    both = np.concatenate((called - first, deep), axis=1)
-    different, which = np.unique(both, axis=0, return_inverse=True)
-    places = pattern.ranks
-    runs = [line.run(one[:places], one[places:], looks or MOST, ENOUGH) for one in different]
+    given = (called - first, deep, later(none if others is None else others, -first))
+    both = np.concatenate([of.reshape(len(called), -1) for of in given], axis=1)
+    different, at, which = np.unique(both, axis=0, return_index=True, return_inverse=True)
+    runs = []
+    for one in at[: len(different)]:
+        begun, returning, code = (np.ascontiguousarray(of[one]) for of in given)
+        beside = None if others is None else np.moveaxis(code, 0, -1)
+        runs.append(line.run(begun, returning, looks or MOST, ENOUGH, beside))
     which = which.reshape(-1)
     return ExchangeRun(
         np.stack([run.free for run in runs])[which] + first,
         np.stack([run.ended for run in runs])[which] + first,
+        later(together([np.moveaxis(run.stretches, -1, 0) for run in runs])[which], first)
+        if others is not None
+        else none,
     )
+
+
+def elements_of(costs: Costs, phase: Phase, pattern: StepsPhase) -> tuple[Ints, Ints]:
+    """By place: the instructions that receive or let pass, and all that move something."""
+    rows = unrolled(phase, pattern)
+    received = (rows.kind & int(RowKind.RECEIVES) > 0) * (rows.into_to - rows.into_from)
+    sent = (rows.kind & int(RowKind.SENDS) > 0) * (rows.out_to - rows.out_from)
+    ends = rows.start[:: rows.lanes]
+    into, out = (
+        np.concatenate(([0], np.cumsum(costs.wavelets(of) // costs.group)))
+        for of in (received + rows.passed, sent)
+    )
+    taken = np.diff(into[ends])
+    return taken, taken + np.diff(out[ends])
 
 
 def begun_by(costs: Costs, phase: Phase, pattern: StepsPhase) -> Ints:

@@ -232,7 +232,8 @@ class Costs:
         """The same where code ends the PE's part: `finish` is called and activates the task,
         which starts when all has returned.
         """
-        return place.time + self.code.tell + self.task + self.code.done
+        returned = place.time + self.code.tell + max(0, place.depth - self.code.returns)
+        return returned + self.task + self.code.done
 
     def combining(self, words: _Words) -> _Words:
         """Cycles from the first of so many words to the end of the last, where two are combined."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from collc.cost.exchange import begun_by
+from collc.cost.ends import parts_of
+from collc.cost.exchange import begun_by, elements_of
 from collc.cost.operations import Costs, Place
-from collc.cost.phase_timing import parts_of
 from collc.cost.predict import Times, lines_of
 from collc.plan import Phase, Region, Role
 from collc.plan.program import ProgramPlan, Use
@@ -20,7 +20,7 @@ def code_of_start(plan: ProgramPlan, use: Use, costs: Costs) -> Times:
     code = np.full((grid.whole.width, grid.whole.height), _through(costs), dtype=np.int64)
     for part in parts_of(grid, code):
         if isinstance(pattern, StepsPhase):
-            _exchange(part, phase, pattern, costs)
+            _by_place(part, phase, pattern, begun_by(costs, phase, pattern))
             continue
         for region, number in phase.regions:
             part[places_of(phase, region)] = _code(
@@ -29,12 +29,12 @@ def code_of_start(plan: ProgramPlan, use: Use, costs: Costs) -> Times:
     return code
 
 
-def _exchange(part: Times, phase: Phase, pattern: StepsPhase, costs: Costs) -> None:
-    begun = begun_by(costs, phase, pattern)
+def _by_place(part: Times, phase: Phase, pattern: StepsPhase, values: Times) -> None:
+    """The same for each place of all lines of an exchange."""
     if phase.path is not None:
-        part[phase.path.x, phase.path.y] = begun
+        part[phase.path.x, phase.path.y] = values
     else:
-        lines_of(part, pattern)[:] = begun
+        lines_of(part, pattern)[:] = values
 
 
 def _code(role: Role, costs: Costs, passing: int) -> int:
@@ -66,23 +66,25 @@ def places_of(phase: Phase, region: Region) -> tuple[Times, Times]:
     return along[:, None], across[None, :]
 
 
-ROWS_BUSY = 85  # percent of the time that a PE works while it runs rows [fit]
+STREAMS_BUSY = 85  # percent of the time that a PE works while it runs streams [fit of rows]
 
 
 def work_of(plan: ProgramPlan, use: Use, costs: Costs, lasts: Times, *, sending: bool) -> Times:
-    """Cycles that the elements of a phase take of a PE, or its rows with their code; the phase
-    `lasts` so long. Without `sending` those of operations that only send, which go after all
-    others, do not count."""
+    """Cycles that the elements of a phase take of a PE; the phase `lasts` so long. Without
+    `sending` those of operations that only send, which go after all others, do not count."""
     collective = plan.plans[use.collective].collective
-    phase = plan.phase(use)
+    phase, pattern = plan.phase(use), plan.phase(use).pattern
     work = np.zeros_like(lasts)
     for part, long in zip(
         parts_of(collective.grid, work), parts_of(collective.grid, lasts), strict=True
     ):
+        if isinstance(pattern, StepsPhase) and not phase.streams:
+            _by_place(part, phase, pattern, elements_of(costs, phase, pattern)[sending])
+            continue
         for region, number in phase.regions:
             places, role = places_of(phase, region), phase.roles[number]
             if phase.exchange is not None:
-                part[places] = long[places] * ROWS_BUSY // 100
+                part[places] = long[places] * STREAMS_BUSY // 100
                 continue
             vectors = sum(
                 op.vectors * turns

@@ -7,23 +7,31 @@ reading order: what is found, `ends_of`, reductions, exchanges, broadcasts.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
-from collc.base.grids import Grid, Lines
+from collc.base.grids import Grid
 from collc.base.paths import Path
 from collc.checks.vector_order import Passage, passages
-from collc.cost.arrivals import never, of_multicast, with_lines
+from collc.cost.arrivals import never, with_lines
+from collc.cost.ends import (
+    Ends,
+    Part,
+    control_leaves,
+    ended_by_control,
+    idle,
+    no_code,
+    parts_of,
+)
 from collc.cost.exchange import run_exchange
 from collc.cost.line import LineRun, run_line
-from collc.cost.operations import Costs, Place
-from collc.cost.predict import Mask, Times, lines_of, ranks_with_vectors
+from collc.cost.multicast_timing import multicast
+from collc.cost.operations import Place
+from collc.cost.predict import Times, lines_of, ranks_with_vectors
 from collc.cost.processor import Stall
-from collc.plan import BY_WAVELET, Advance, Phase
+from collc.cost.stretches import later, together
+from collc.plan import BY_WAVELET, Advance
 from collc.plan.placement import roles_of_ranks
 from collc.plan.program import ProgramPlan, Use
 from collc.plan.unrolled import NOWHERE, connections, roles_of_places
@@ -31,70 +39,31 @@ from collc.schedule import BroadcastPhase, ReducePhase
 from collc.spec.exchange import StepsPhase
 
 
-@dataclass
-class Ends:
-    """By PE: when its part is over, and whether a task is told of it; by symbolic color, from when
-    on its router is torn down. `due` are two tasks between operations, behind storing and behind
-    sending: when they are, -1 if there are none; the first is `long` by so many cycles. `comes`
-    are stretches in which elements come (`collc.cost.arrivals`)."""
-
-    over: Times
-    by_task: Mask
-    torn: dict[str, Times]
-    due: tuple[Times, Times]
-    long: Times
-    comes: Times
-
-
-@dataclass(frozen=True)
-class Part:
-    """A phase with what it costs; at `begun[x, y]` the code of a PE, `depth[x, y]` calls deep,
-    calls its first function, and its routers that were torn down are open. A PE that is `quick`
-    does not wait for the control wavelet that it sends last; what `restores` changes the sign of
-    the result. The two tasks between operations (`Ends`) take the cycles `dispatch` to find out
-    whose they are; their code begins so many cycles `late`, these included. What only sends may
-    `stall` when it has begun; `depth` is by as much larger."""
-
-    phase: Phase
-    costs: Costs
-    begun: Times
-    depth: Times
-    torn_down: bool
-    quick: bool
-    restores: bool
-    late: tuple[Times, Times]
-    dispatch: tuple[Times, Times]
-    stall: Stall
-
-
-def parts_of(grid: Grid, of: npt.NDArray[Any]) -> Iterator[npt.NDArray[Any]]:
-    """The parts of an array [x, y] over the whole grid that a grid stands for, as views."""
-    site = grid.site
-    if site is None:
-        yield of
-        return
-    for copy in range(site.copies):
-        x = site.x + (copy if site.lines is Lines.COLUMN else 0)
-        y = site.y + (copy if site.lines is Lines.ROW else 0)
-        yield of[x : x + grid.width, y : y + grid.height]
-
-
 def ends_of(plan: ProgramPlan, use: Use, whole: Part) -> Ends:
     """Evaluate a phase on every part of the grid that has it; parts that begin alike are alike."""
-    ends = _idle(whole)
+    ends = idle(whole)
     grid = plan.plans[use.collective].collective.grid
     known: dict[bytes, Ends] = {}
     stall = whole.stall
-    given = (whole.begun, whole.depth, stall.behind, stall.cycles, *whole.late)
-    comes: list[Times] = []
+    others = no_code(whole.begun) if whole.others is None else whole.others
+    given = (whole.begun, whole.depth, others, stall.behind, stall.cycles, *whole.late)
+    comes, code = list[Times](), list[Times]()
     arrays = (ends.over, ends.by_task, ends.long, *ends.due, *ends.torn.values())
-    for (begun, depth, behind, stops, *late), (over, told, long, stored, sent, *torn) in zip(
+    for (begun, depth, beside, behind, stops, *late), (
+        over,
+        told,
+        long,
+        stored,
+        sent,
+        *torn,
+    ) in zip(
         zip(*(parts_of(grid, of) for of in given), strict=True),
         zip(*(parts_of(grid, of) for of in arrays), strict=True),
         strict=True,
     ):
         first = begun.min()
-        key = b"".join(of.tobytes() for of in (begun - first, depth, behind, stops, *late))
+        busy = later(beside, np.full_like(begun, -first))
+        key = b"".join(of.tobytes() for of in (begun - first, depth, busy, behind, stops, *late))
         if key not in known:
             part = replace(
                 whole,
@@ -102,6 +71,7 @@ def ends_of(plan: ProgramPlan, use: Use, whole: Part) -> Ends:
                 depth=depth,
                 late=(late[0], late[1]),
                 stall=Stall(behind, stops),
+                others=None if whole.others is None else busy,
             )
             known[key] = _ends_of_part(plan, use, part)
         found = known[key]
@@ -111,8 +81,19 @@ def ends_of(plan: ProgramPlan, use: Use, whole: Part) -> Ends:
         for name, times in zip(ends.torn, torn, strict=True):
             times[:] = found.torn[name] + first
         comes.append(np.where(found.comes < 0, -1, found.comes + first))
+        code.append(later(found.code, np.full_like(begun, first)))
     ends.comes = _comes_of_parts(grid, comes, ends.over)
+    ends.code = _code_of_parts(grid, code, ends.over)
     return ends
+
+
+def _code_of_parts(grid: Grid, of_parts: list[Times], whole: Times) -> Times:
+    """The code of all parts of a grid."""
+    all_of = together(of_parts)
+    found = np.zeros((*whole.shape, *all_of.shape[3:]), dtype=np.int64)
+    for part, code in zip(parts_of(grid, found), all_of, strict=True):
+        part[:] = code
+    return found
 
 
 def _comes_of_parts(grid: Grid, of_parts: list[Times], whole: Times) -> Times:
@@ -129,15 +110,18 @@ def _comes_of_parts(grid: Grid, of_parts: list[Times], whole: Times) -> Times:
 def _ends_of_part(plan: ProgramPlan, use: Use, part: Part) -> Ends:
     phase, pattern = part.phase, plan.phase(use).pattern
     if isinstance(pattern, BroadcastPhase):
-        return _broadcast(part, pattern)
+        return multicast(part, pattern)
     shape = part.begun.shape
     if phase.path is not None:
         x, y = phase.path.x, phase.path.y
         arrays = (part.begun, part.depth, *part.late)
         begun, depth, stored, sent = (of[x, y][:, None] for of in arrays)
         stall = Stall(part.stall.behind[x, y][:, None], part.stall.cycles[x, y][:, None])
-        part = replace(part, begun=begun, depth=depth, late=(stored, sent), stall=stall)
-    ends = _idle(part)
+        others = None if part.others is None else part.others[x, y][:, None]
+        part = replace(
+            part, begun=begun, depth=depth, late=(stored, sent), stall=stall, others=others
+        )
+    ends = idle(part)
     if isinstance(pattern, StepsPhase):
         _exchange(part, pattern, ends)
     else:
@@ -145,22 +129,6 @@ def _ends_of_part(plan: ProgramPlan, use: Use, part: Part) -> Ends:
     if part.restores:
         _negate_back(part, pattern, ends)
     return ends if phase.path is None else _folded(phase.path, shape, ends)
-
-
-def _idle(part: Part) -> Ends:
-    """PEs without a part run through it; no router has been used."""
-    costs, code = part.costs, part.costs.code
-    through = code.ends + part.depth - code.returns + code.frame + costs.between
-    over = part.begun + through + costs.task - costs.dispatch
-    colors = {use.color for role in part.phase.roles for use in role.colors}
-    return Ends(
-        over,
-        np.ones(over.shape, dtype=np.bool_),
-        {color: part.begun.copy() for color in sorted(colors)},
-        (np.full_like(part.begun, -1), np.full_like(part.begun, -1)),
-        np.zeros_like(part.begun),
-        never(part.begun.shape),
-    )
 
 
 def _negate_back(part: Part, pattern: ReducePhase | StepsPhase, ends: Ends) -> None:
@@ -192,7 +160,9 @@ def _folded(path: Path, shape: tuple[int, ...], ends: Ends) -> Ends:
         times[path.x, path.y] = found[:, 0]
     comes = never(over.shape, len(ends.comes))
     comes[..., path.x, path.y] = ends.comes[..., 0]
-    return Ends(over, told, torn, due, long, comes)
+    code = np.zeros((*over.shape, *ends.code.shape[2:]), dtype=np.int64)
+    code[path.x, path.y] = ends.code[:, 0]
+    return Ends(over, told, torn, due, long, comes, code)
 
 
 def _reduce(part: Part, pattern: ReducePhase, ends: Ends) -> None:
@@ -231,7 +201,7 @@ def _reduce(part: Part, pattern: ReducePhase, ends: Ends) -> None:
         due[0][rows, at] = [run.due[rank][0] for rank in own]
         due[1][rows, at] = [run.due[rank][1] for rank in own]
         for way in ways:
-            left = _control(run, way.source) + run.costs.send_start + run.costs.ramp_up
+            left = control_leaves(part, _control(run, way.source) - 1)
             if pattern.bypass and way.destination == 0:  # from the end to the root
                 way_back = range(pattern.bypass + 1)
                 torn[way.color][rows, list(way_back)] = [left + hop * hops for hops in way_back]
@@ -243,13 +213,20 @@ def _reduce(part: Part, pattern: ReducePhase, ends: Ends) -> None:
 
 def _torn_at(run: LineRun, way: Passage, left: int) -> dict[int, int]:
     """When the control wavelet behind a vector, which is in the router of its PE at `left`, leaves
-    each router on its way: behind the vector, where that waits for a router or its receiver."""
+    each router on its way: behind the vector, where that waits for a router or its receiver, and
+    where the routers up to one that opens later have no room for all of it."""
     costs, found = run.costs, dict[int, int]()
     first = run.sent(way.source) + costs.ramp_up
     for router in range(way.source, way.destination - 1, -1):
         hops, behind = way.source - router, router - way.destination
         first = max(first + costs.hop * (hops > 0), run.opens[router].get(way.color, 0) + 1)
         found[router] = max(left + costs.hop * hops, first + costs.length)
+        for nearer in range(way.destination, router):
+            between = router - nearer - 1  # one that is torn down takes nothing
+            waits = costs.length - costs.router_queue * between
+            if waits >= 0:
+                opened = run.opens[nearer].get(way.color, 0)
+                found[router] = max(found[router], opened - 1 + waits + costs.hop * between)
         room = costs.input_queue + costs.router_queue * behind
         if room < costs.length:
             on_its_way = max(room, costs.ramp_down + costs.hop * behind)
@@ -275,16 +252,8 @@ def _end_of_rank(part: Part, run: LineRun, rank: int) -> tuple[int, bool]:
         by_code = run.after[rank].time
         return (by_code, False) if part.quick else (run.done[rank] - costs.dispatch, True)
     if last.sends and last.advance in BY_WAVELET:
-        return _sent(part, _control(run, rank) - 1)
+        return ended_by_control(part, _control(run, rank) - 1)
     return costs.after(run.end[rank], run.free[rank]).time, True
-
-
-def _sent(part: Part, issued: int) -> tuple[int, bool]:
-    """The same where a control wavelet that is issued in this cycle is the last of a part."""
-    if part.quick:
-        return issued + part.costs.code.control_sent, False
-    moves = issued + part.costs.code.returns
-    return part.costs.after(moves, moves).time, True
 
 
 def _exchange(part: Part, pattern: StepsPhase, ends: Ends) -> None:
@@ -292,7 +261,11 @@ def _exchange(part: Part, pattern: StepsPhase, ends: Ends) -> None:
     costs, phase = part.costs, part.phase
     starts = lines_of(part.begun, pattern)
     deep = lines_of(part.depth, pattern)
-    free = run_exchange(costs, phase, pattern, starts, deep).time
+    others = None if part.others is None else lines_of(part.others, pattern)
+    run = run_exchange(costs, phase, pattern, starts, deep, others=others)
+    free = run.time
+    ends.code = np.zeros((*ends.over.shape, *run.code.shape[2:]), dtype=np.int64)
+    lines_of(ends.code, pattern)[:] = run.code
     target, _ = connections(phase, pattern)
     closing = np.zeros(starts.shape[1], dtype=np.int64)
     torn = {name: lines_of(times, pattern) for name, times in ends.torn.items()}
@@ -312,71 +285,3 @@ def _exchange(part: Part, pattern: StepsPhase, ends: Ends) -> None:
     else:
         over += costs.code.frame + costs.between + costs.task - costs.dispatch
     lines_of(ends.over, pattern)[:] = over
-
-
-def _broadcast(part: Part, pattern: BroadcastPhase) -> Ends:
-    """The vector goes along the root's row and then the columns, through routers that are open."""
-    costs, begun = part.costs, part.begun
-    x, y = np.indices(begun.shape)
-    distances = np.abs(x - pattern.x) + np.abs(y - pattern.y)
-    at = (pattern.x, pattern.y)
-    root = Place(int(begun[at]), int(part.depth[at]))
-    first = costs.returned(root, costs.issued(root, "send"))
-    way = begun.copy() if part.torn_down else np.zeros_like(begun)
-    way[at] = first + costs.send_start + costs.ramp_up
-    row = way[:, pattern.y : pattern.y + 1]
-    row[:] = _onward(row, pattern.x, costs.hop)
-    way = _onward(way.T, pattern.y, costs.hop).T
-    issued = begun + costs.issued(Place(0, 0), "copy")
-    copies = issued + costs.receives
-    start = np.maximum(way + costs.ramp_down, copies)
-    start[at] = first
-    sides = np.sign(x - pattern.x) + 3 * np.sign(y - pattern.y)
-    end = np.maximum(start, _held_up(costs, copies, distances, sides)) + costs.length - 1
-    ends = _idle(part)
-    free = issued + part.depth
-    at_once = np.where(
-        start == copies, end + part.depth, np.maximum(free, end + 1 + costs.code.frame)
-    )
-    free = np.where(start < free, at_once, free)  # as `Costs.held`
-    free[at] = first
-    ends.over = np.maximum(end + 1 + costs.task - costs.dispatch, free + costs.between)
-    control = costs.after(int(end[at]), int(first))
-    sent = costs.issued(control, "control") + int(part.late[1][at])
-    ops = (op for role in part.phase.roles for op in role.ops)
-    if any(op.advance in BY_WAVELET for op in ops):
-        ends.over[at], ends.by_task[at] = _sent(part, sent)
-        ends.due[1][at] = control.time - costs.task
-    # right behind the last element, where that has been held up on its way
-    left = sent + 1 + costs.send_start + costs.ramp_up
-    torn = np.maximum(left + costs.hop * distances, end + 1 - costs.ramp_down)
-    torn[at] = left
-    ends.torn = dict.fromkeys(ends.torn, torn)
-    ends.comes = of_multicast(part.stall, start, end, copies, at)
-    return ends
-
-
-def _held_up(costs: Costs, copies: Times, distances: Times, sides: Times) -> Times:
-    """From when on the vector can pass at each PE without a stop, seen from those on its side that
-    begin late: what is before them waits in the routers up to there, what is behind comes later."""
-    found = np.zeros_like(copies)
-    for side in np.unique(sides):
-        there = sides == side
-        last = np.full(int(distances.max()) + 1, np.iinfo(np.int64).min // 2)
-        np.maximum.at(last, distances[there], copies[there])
-        at = np.arange(len(last))
-        beyond = at[None, :] - at[:, None]  # from a distance to that of a PE that begins late
-        room = costs.input_queue + costs.router_queue * np.maximum(beyond, 0)
-        late = np.where(room < costs.length, last[None, :] - room - np.minimum(beyond, 0), 0)
-        found[there] = late.max(axis=1)[distances[there]]
-    return found
-
-
-def _onward(way: Times, root: int, hop: int) -> Times:
-    """When the first element can leave routers on both sides of the root, along the first axis: not
-    before it has left the one before, nor before the router is open."""
-    found = way.copy()
-    for side in (found[root:], found[root::-1]):
-        steps = hop * np.arange(len(side))[:, None]
-        side[:] = np.maximum.accumulate(side - steps, axis=0) + steps
-    return found

@@ -193,7 +193,7 @@ def _exchange(
 
 def lines_of(values: npt.NDArray[Any], pattern: ReducePhase | StepsPhase) -> npt.NDArray[Any]:
     """The lines of a pattern as rows, by rank: a view, so that writing to it writes to `values`."""
-    by_line = values.T if pattern.axis == "x" else values
+    by_line = values.swapaxes(0, 1) if pattern.axis == "x" else values
     if isinstance(pattern, StepsPhase):
         return by_line[pattern.lines[0] : pattern.lines[1] + 1]  # by place
     low, high = pattern.stretch

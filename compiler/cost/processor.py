@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from collc.cost.predict import Mask, Times
+from collc.cost.stretches import BEGIN, DUE, END, Stretches
 
 # by PE: when code was due, from which cycle on it runs, and before which one
 Stretch = tuple[Times, Times, Times]
@@ -73,18 +74,42 @@ class Processor:
         """Code that was due in a cycle runs from here to there, whatever else is due."""
         self.given.append((due, begin, end))
 
+    def handle(self, begin: Times, end: Times) -> None:
+        """A handler of the system's runs from here to there."""
+        self.handled.append(len(self.given))
+        self.hold(np.full_like(begin, BEFORE_ALL), begin, end)
+
+    def run(self, code: Stretches, last: Times, end: Times) -> None:
+        """Tasks have run; the one that begins in the cycle `last` is over in another one."""
+        for one in range(code.shape[-1]):
+            due, begin, over = (code[..., time, one] for time in (DUE, BEGIN, END))
+            self.hold(due, begin, np.where(begin == last, end, over))
+
+    def beside(self, begun: Times, pieces: Sequence[Piece]) -> Stretches:
+        """What runs beside an exchange that is called in a cycle: code of others, and these."""
+        taken = list(self.others)
+        for piece, begin in zip(pieces, self.would_take(pieces) if pieces else [], strict=True):
+            taken.append((np.full_like(begin, BEFORE_ALL), begin, begin + piece.length))
+        code = np.moveaxis(
+            np.array(taken, dtype=np.int64).reshape(-1, 3, *begun.shape), (0, 1), (3, 2)
+        )
+        code = np.where((code[..., BEGIN, :] > begun[..., None])[..., None, :], code, 0)
+        some: Stretches = code[..., code.any(axis=(0, 1, 2))]
+        return some
+
     def first_free(self, due: Times) -> Times:
         """When code begins that is due in a cycle; it waits for what was due before."""
         taken = [*self.others, *self.given]
-        begin = due
-        for _ in taken:
-            before = begin
-            for earlier, start, end in taken:
-                waits = (earlier <= due) & (start <= begin) & (begin < end + self.gap)
-                begin = np.where(waits & (start < end), end + self.gap, begin)
-            if (begin == before).all():
-                break
-        return begin
+        if not taken:
+            return due
+        earlier, start, end = (np.stack(of) for of in zip(*taken, strict=True))
+        held, begin = (earlier <= due) & (start < end), due
+        while True:
+            waits = held & (start <= begin) & (begin < end + self.gap)
+            later: Times = np.where(waits, end + self.gap, begin).max(axis=0)
+            if (later == begin).all():
+                return begin
+            begin = later
 
     def take(self, pieces: Sequence[Piece]) -> list[Times]:
         """When pieces of code begin: on each PE in the order in which they are due, but the
@@ -114,15 +139,22 @@ class Processor:
         return list(begun)
 
     def _early(self, handlers: Sequence[Piece], left: Sequence[Mask], due: Times) -> list[Mask]:
-        """Where handlers that are left go before a task that is due in a cycle."""
-        early: list[Mask] = []
-        for piece, on in zip(handlers, left, strict=True):
-            waits = self.first_free(due)
-            for before, first in zip(handlers, early, strict=False):
-                behind = self._ended(waits, before.length) + self.gap
-                waits = np.where(first & (before.due <= waits), behind, waits)
-            early.append(on & (piece.due <= waits + ALSO_FIRST))
-        return early
+        """Where handlers that are left go before a task that is due in a cycle: each that is due
+        when the task could begin puts it off."""
+        if not handlers:
+            return []
+        waits = self.first_free(due)
+        dues = np.stack([np.broadcast_to(piece.due, due.shape) for piece in handlers])
+        lengths = np.stack([piece.length for piece in handlers])
+        early = np.zeros(dues.shape, dtype=np.bool_)
+        for one in np.argsort(dues, axis=0, kind="stable")[:, None]:
+            when, length, on = (
+                np.take_along_axis(of, one, axis=0)[0] for of in (dues, lengths, np.stack(left))
+            )
+            first = on & (when <= waits + ALSO_FIRST)
+            waits = np.where(first, self._ended(waits, length) + self.gap, waits)
+            np.put_along_axis(early, one, first[None], axis=0)
+        return list(early)
 
     def _ended(self, begin: Times, length: Times) -> Times:
         """When code ends that begins in a cycle: elements that come meanwhile go before it."""

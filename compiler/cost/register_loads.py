@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from collc.cost.ends import parts_of
 from collc.cost.phase_entry import places_of
-from collc.cost.phase_timing import parts_of
 from collc.cost.predict import Times
 from collc.lowering.shared_phases import SharedPhase, is_quick, loads_at_start
 from collc.plan import BY_WAVELET, Role

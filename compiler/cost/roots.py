@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from collc.cost.phase_timing import parts_of
+from collc.cost.ends import parts_of
 from collc.cost.predict import Times
 from collc.lowering.root_of_call import chosen_roles, seen_from_the_root
 from collc.plan import Phase, Region, Role, Strided

@@ -4,6 +4,7 @@
 //! When a task starts, all it will do is worked out at once, as moves: code alone decides it.
 
 use crate::line::Action;
+use crate::others::Stretch;
 use crate::state::{Evaluation, Move, Operation, PeState, Task, Way};
 
 impl Evaluation<'_> {
@@ -68,6 +69,9 @@ impl Evaluation<'_> {
         let own = &mut self.pes[pe];
         own.active = false;
         own.idle = self.now + 1 + self.line.machine.between;
+        if let Some(last) = self.stretches.as_mut().and_then(|of| of[pe].last_mut()) {
+            last.end = self.now + 1;
+        }
         self.under_way -= 1;
         self.start_task(pe);
     }
@@ -80,6 +84,7 @@ impl Evaluation<'_> {
         progress.runs -= 1;
         if progress.runs == 0 {
             progress.pending = true;
+            self.lanes[lane].due = self.now + 1 + self.line.machine.task;
             if !self.pes[pe].active {
                 self.start_task(pe);
             }
@@ -98,10 +103,16 @@ impl Evaluation<'_> {
             }
             let own = &mut self.pes[pe];
             (own.last, own.active, own.slots) = (index, true, 0);
-            own.ready = own.idle.max(self.now + 1 + self.line.machine.task);
+            let (due, between) = (self.lanes[lane].due, self.line.machine.between);
+            own.ready = self.others.free(pe, due, own.idle.max(due), between);
             own.next = 0;
             own.moves.clear();
             self.under_way += 1;
+            if let Some(stretches) = &mut self.stretches {
+                let begin = self.pes[pe].ready;
+                let end = begin;
+                stretches[pe].push(Stretch { due, begin, end });
+            }
             self.task(pe, lane);
             if let Some(tasks) = &mut self.tasks {
                 let moves = self.pes[pe].moves.clone();
@@ -144,6 +155,7 @@ impl Evaluation<'_> {
     /// An entry has ended.
     fn task(&mut self, pe: usize, lane: usize) {
         let code = &self.line.machine.code;
+        self.pes[pe].code(self.line.machine.dispatch);
         if self.line.lanes_each == 1 {
             if self.entries(pe, lane) {
                 self.pes[pe].jump(code.meet);

@@ -152,9 +152,9 @@ impl Evaluation<'_> {
 
     /// The next cycle in which something may happen at a PE. Where nothing has `moved` in this one,
     /// nothing will before something is due, or the code has had its slots.
-    fn next(&self, pe: usize, moved: bool) -> i64 {
+    fn next(&mut self, pe: usize, moved: bool) -> i64 {
         let own = &self.pes[pe];
-        let mut wakes = NEVER;
+        let mut wakes = self.others.until(pe, self.now).unwrap_or(NEVER);
         if own.active {
             wakes = own.ready.max(self.now + 1) + (own.slots - 1).max(0);
         }
@@ -270,7 +270,7 @@ impl Evaluation<'_> {
             own.slots -= 1;
             return Slot::Code;
         }
-        if sends > 0 {
+        if sends > 0 && self.others.until(pe, self.now).is_none() {
             return Slot::Operation(self.in_turn(pe, sends, Way::Sends));
         }
         Slot::Nobody

@@ -1,7 +1,7 @@
 //! Follows a line of PEs through the step tables of an exchange, for the compiler `collc`.
 //!
 //! In reading order: `line` (what is given), `state`, `wakes` (when PEs are looked at), `cycles` (what a PE does in a cycle), `code`
-//! (what its code does), `network` (routers of links that several PEs use), `steady` (long repetition is
+//! (what its code does), `others` (what else PEs run), `network` (routers of links that several PEs use), `steady` (long repetition is
 //! skipped), `timing` (a whole run). `streams` follows lines whose routers
 //! multiplex the links (`asleep`: those that do the same for long are not looked at). `transfers` moves the data of the same tables without any clock,
 //! `relays` lays out the tables of lanes that relay, and `patterns` finds what repeats in tables. `python` converts and calls.
@@ -11,6 +11,7 @@ pub mod code;
 pub mod cycles;
 pub mod line;
 pub mod network;
+pub mod others;
 pub mod patterns;
 #[cfg(feature = "python")]
 mod python;

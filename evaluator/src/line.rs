@@ -19,6 +19,8 @@ pub struct Machine {
     pub group: i64,
     /// From an activation to the task's first instruction.
     pub task: i64,
+    /// In which a task that several phases have finds out whose it is.
+    pub dispatch: i64,
     /// From the end of a task to the next one, at least.
     pub between: i64,
     /// The return of a task.

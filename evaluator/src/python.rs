@@ -14,6 +14,7 @@ use pyo3::exceptions::{PyException, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::line::{self, Action, Entry, Kind, Lane, Machine};
+use crate::others::Stretch;
 use crate::patterns::{self, Meaning, Numbers, Shift};
 use crate::relays::{self, Joining, Part, Stop, Transfer};
 use crate::state::{Move, Task};
@@ -108,6 +109,7 @@ impl Line {
         line.map(Line).map_err(PyValueError::new_err)
     }
 
+    #[pyo3(signature = (called, deep, most, enough, others=None))]
     fn run(
         &self,
         py: Python,
@@ -115,10 +117,12 @@ impl Line {
         deep: Ints,
         most: i64,
         enough: i64,
+        others: Option<PyReadonlyArray3<i64>>,
     ) -> PyResult<Timing> {
         let calls = self.calls(&called, &deep)?;
+        let others = others.map(|given| self.others(&given)).transpose()?;
         followed(py, most, enough, |budget| {
-            timing::run(&self.0, calls.given(), budget)
+            timing::run(&self.0, calls.given(), others, budget)
         })
         .map(Timing)
     }
@@ -187,6 +191,24 @@ impl Line {
         }
         Ok(Calls { called, deep })
     }
+
+    /// Code of others, by PE: [due begin end, which, PE].
+    fn others(&self, given: &PyReadonlyArray3<i64>) -> PyResult<Vec<Vec<Stretch>>> {
+        let given = given.as_array();
+        let (times, count, pes) = given.dim();
+        if times != 3 || pes != self.0.pes() {
+            return Err(PyValueError::new_err(
+                "code of others has three times for each PE",
+            ));
+        }
+        let of = |pe, number| Stretch {
+            due: given[(0, number, pe)],
+            begin: given[(1, number, pe)],
+            end: given[(2, number, pe)],
+        };
+        let of_pe = |pe| (0..count).map(|number| of(pe, number)).collect();
+        Ok((0..pes).map(of_pe).collect())
+    }
 }
 
 /// Follow a line without holding up other threads, until a signal raises something.
@@ -227,6 +249,21 @@ impl Timing {
     #[getter]
     fn ended<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
         PyArray1::from_slice(py, &self.0.ended)
+    }
+
+    #[getter]
+    fn stretches<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray3<i64>> {
+        let of = &self.0.stretches;
+        let count = of.iter().map(Vec::len).max().unwrap_or_default();
+        let mut found = Array3::zeros((3, count, of.len()));
+        for (pe, own) in of.iter().enumerate() {
+            for (number, one) in own.iter().enumerate() {
+                for (time, cycle) in [one.due, one.begin, one.end].into_iter().enumerate() {
+                    found[(time, number, pe)] = cycle;
+                }
+            }
+        }
+        found.into_pyarray(py)
     }
 
     #[getter]

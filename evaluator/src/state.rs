@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use crate::line::Line;
 use crate::network::Network;
+use crate::others::{Others, Stretch};
 use crate::wakes::{Wakes, NEVER};
 
 /// What is due at a lane in a later cycle: an element reaches its router, there is room for one
@@ -51,6 +52,8 @@ pub struct LaneState {
     pub progress: Progress,
     pub to_take: i64,
     pub to_send: i64,
+    /// When its last task was due.
+    pub due: i64,
     /// For each `Due`, the cycles, in order.
     pub dues: [VecDeque<i64>; 4],
 }
@@ -149,6 +152,9 @@ pub struct Evaluation<'line> {
     pub wakes: Wakes,
     pub seen: Vec<i64>,
     pub network: Network,
+    pub others: Others,
+    /// By PE, when tasks have run, if somebody wants to know.
+    pub stretches: Option<Vec<Vec<Stretch>>>,
     /// The tasks that have started, if somebody wants to know.
     pub tasks: Option<Vec<Task>>,
 }
@@ -179,6 +185,8 @@ impl<'line> Evaluation<'line> {
             wakes: Wakes::new(wakes.collect(), now),
             seen: called.iter().map(|cycle| cycle - 1).collect(),
             network: Network::new(line),
+            others: Others::new(Vec::new()),
+            stretches: None,
             tasks: None,
         };
         made.begin(deep);

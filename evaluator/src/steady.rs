@@ -46,8 +46,8 @@ impl Repetition {
 impl Evaluation<'_> {
     /// Whether operations have much left, and all code waits for a slot.
     fn is_steady(&self) -> bool {
-        if self.line.shares_links {
-            return false; // links that are taken are not compared
+        if self.line.shares_links || !self.others.are_over(self.now) {
+            return false; // links that are taken are not compared, nor is what others are to do
         }
         let waits = |(pe, own): (usize, &PeState)| {
             !own.active || (own.ready <= self.now && self.wakes.of(pe) == self.now)

@@ -2,6 +2,7 @@
 
 use crate::cycles::End;
 use crate::line::{Entry, Line};
+use crate::others::{Others, Stretch};
 use crate::state::{Evaluation, Task};
 
 /// About what an entry costs besides its elements, in cycles.
@@ -12,6 +13,8 @@ const ENTRY_COST: i64 = 70;
 pub struct Timing {
     pub free: Vec<i64>,
     pub ended: Vec<i64>,
+    /// When its tasks have run, if code of others was given.
+    pub stretches: Vec<Vec<Stretch>>,
     /// Looks at a PE that were taken.
     pub looks: i64,
     /// Whether the budget was spent, and the rest was taken to go on at the same pace.
@@ -44,9 +47,19 @@ pub struct Calls<'a> {
     pub deep: &'a [i64],
 }
 
-/// Run all entries.
-pub fn run(line: &Line, calls: Calls, budget: Budget) -> Result<Timing, Failure> {
-    timed(&mut Evaluation::new(line, calls.called, calls.deep), budget)
+/// Run all entries, with code of others beside them if it is given, by PE.
+pub fn run(
+    line: &Line,
+    calls: Calls,
+    others: Option<Vec<Vec<Stretch>>>,
+    budget: Budget,
+) -> Result<Timing, Failure> {
+    let mut evaluation = Evaluation::new(line, calls.called, calls.deep);
+    if let Some(given) = others {
+        evaluation.others = Others::new(given);
+        evaluation.stretches = Some(vec![Vec::new(); line.pes()]);
+    }
+    timed(&mut evaluation, budget)
 }
 
 /// Run all entries; the tasks that started, those that begin the phase first.
@@ -107,17 +120,18 @@ impl Evaluation<'_> {
         }
     }
 
-    fn timing(&self, looks: i64) -> Timing {
+    fn timing(&mut self, looks: i64) -> Timing {
         Timing {
             free: self.pes.iter().map(|pe| pe.free).collect(),
             ended: self.pes.iter().map(|pe| pe.ended).collect(),
+            stretches: self.stretches.take().unwrap_or_default(),
             looks,
             extrapolated: false,
         }
     }
 
     /// The rest is taken to go on as fast as the second half of what has been evaluated.
-    fn extrapolated(&self, middle: (i64, f64), looks: i64) -> Timing {
+    fn extrapolated(&mut self, middle: (i64, f64), looks: i64) -> Timing {
         let (then, before) = middle;
         let behind = self.progress();
         let pace = (self.now - then) as f64 / (behind - before).max(1e-9);

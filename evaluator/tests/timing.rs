@@ -1,6 +1,7 @@
 //! Lines of a few PEs whose cycles can be counted by hand.
 
 use collc_evaluator::line::{Action, Code, Entry, Kind, Lane, Line, Machine};
+use collc_evaluator::others::Stretch;
 use collc_evaluator::timing::{run, tasks, Budget, Calls, Failure, Timing};
 
 const SEND: usize = 0;
@@ -20,6 +21,7 @@ fn machine() -> Machine {
         input_queue: 8,
         group: 1,
         task: 5,
+        dispatch: 0,
         between: 0,
         frame: 1,
         code: Code {
@@ -89,6 +91,7 @@ fn follow(line: &Line, most: i64, enough: i64) -> Result<Timing, Failure> {
     run(
         line,
         calls,
+        None,
         Budget {
             most,
             enough,
@@ -226,7 +229,7 @@ fn an_interruption_ends_it() {
         enough: MANY,
         is_interrupted: &mut || true,
     };
-    assert_eq!(run(&line, calls, budget), Err(Failure::Interrupted));
+    assert_eq!(run(&line, calls, None, budget), Err(Failure::Interrupted));
 }
 
 #[test]
@@ -260,4 +263,37 @@ fn numbers_that_lead_nowhere_are_refused() {
     assert_eq!(made(vec![lane(BEYOND, None)]), Ok(1));
     assert!(made(vec![lane(BEYOND + 1, None)]).is_err());
     assert!(made(vec![lane(BEYOND, Some(1))]).is_err());
+}
+
+/// The timing of a pair beside code that the sender runs from one cycle up to another.
+fn beside(of_sender: Stretch) -> Timing {
+    let line = pair(machine(), 1, 1);
+    let calls = Calls {
+        called: &[0, 0],
+        deep: &[0, 0],
+    };
+    let budget = Budget {
+        most: MANY,
+        enough: MANY,
+        is_interrupted: &mut || false,
+    };
+    run(&line, calls, Some(vec![vec![of_sender], vec![]]), budget).unwrap()
+}
+
+#[test]
+fn a_task_and_what_only_sends_wait_for_code_of_others() {
+    let alone = timing(&pair(machine(), 1, 1));
+    let stretch = |due, begin, end| Stretch { due, begin, end };
+    let last = |timing: &Timing| timing.stretches[0][0];
+    let early = beside(stretch(0, 1, 2));
+    assert_eq!(early.ended, alone.ended);
+    // the element waits, and its task with it
+    let held = beside(stretch(0, 1, 30));
+    assert_eq!(last(&held).due, 30 + 1 + machine().task);
+    let later = last(&held).due - last(&early).due;
+    assert_eq!(held.ended[1], alone.ended[1] + later);
+    // it has been sent; only the task waits, if it was due later
+    let due = last(&early).due;
+    assert_eq!(last(&beside(stretch(due, due, due + 10))).begin, due + 10);
+    assert_eq!(last(&beside(stretch(due + 1, due, due + 10))).begin, due);
 }

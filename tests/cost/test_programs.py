@@ -28,14 +28,14 @@ def error_of(text: str, **parameters: int) -> float:
     return predict_program(plan).cycles / report.cycles - 1
 
 
-# Which of two handlers is first, where several PEs are put off in turn, is not as in a run.
-INTERRUPTED = pytest.mark.xfail(strict=True, reason="4.5 % low")
+# What chooses the next call is called here, though it is short: 12 cycles a call.
+CALLED = pytest.mark.xfail(strict=True, reason="5.4 % low: 1233 of 1303")
 
 
 @pytest.mark.parametrize(
     ("target", "calls"),
     [
-        pytest.param(target, calls, marks=INTERRUPTED if (target, at) == ("wse3", 2) else ())
+        pytest.param(target, calls, marks=CALLED if (target, at) == ("wse3", 2) else ())
         for target in ("wse2", "wse3")
         for at, calls in enumerate(CALLS)
     ],
