@@ -1,8 +1,9 @@
 """What phases take of the machine, counted by their operations and routers, not by the planner."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from collc.plan import BY_WAVELET, MOST_ENDS, Action, Lane, Memory, Phase, Plan, Role
+from collc.plan import BY_WAVELET, Action, Lane, Memory, Phase, Plan, Role
 from collc.spec import ContractKind
 
 
@@ -13,15 +14,35 @@ def input_queues_of(phase: Phase) -> int:
     return len({lane.name for lane in lanes if lane.receives or not phase.streams})
 
 
-def output_queues_of(phase: Phase) -> int:
-    """The same of output queues, and of sending."""
-    lanes = (lane for role in phase.roles for lane in role.lanes)
-    return len({lane.name for lane in lanes if lane.sends or not phase.streams})
+def output_queues_of(phase: Phase, *, bound: bool = True) -> int:
+    """The same of output queues, and of sending. Lanes that run in turn have one for all, unless
+    queues are `bound` to colors."""
+    return len(set(sending_lanes(phase)) - (set() if bound else set(turns_of(phase))))
+
+
+def sending_lanes(phase: Phase) -> list[str]:
+    """The lanes of an exchange on which some PE sends, in their order."""
+    names = phase.exchange.lanes if phase.exchange else ()
+    lanes = [lane for role in phase.roles for lane in role.lanes]
+    some = {one.name for one in lanes if one.sends or not phase.streams}
+    return sorted(some, key=lambda name: names.index(name) if name in names else 0)
+
+
+def turns_of(phase: Phase) -> dict[str, str]:
+    """Lanes that run in turn with another one, which is named: on every PE that has them they only
+    send, after that one, and no other lane comes after it."""
+    ops = [(lane.name, op) for role in phase.roles for lane in role.lanes for op in lane.ops]
+    after = {name: {op.after for other, op in ops if other == name} for name, _ in ops}
+    sends = {name for name, _ in ops if all(op.sends_on for other, op in ops if other == name)}
+    found = {name: next(iter(of)) for name, of in after.items() if name in sends and len(of) == 1}
+    count = Counter(found.values())
+    return {name: one for name, one in found.items() if one and count[one] == 1}
 
 
 def lane_sides_of(phase: Phase) -> int:
-    """Registers of a kind that the lanes of an exchange take: one for each of these queues."""
-    return input_queues_of(phase) + output_queues_of(phase)
+    """Registers of a kind that the lanes of an exchange take: one for each of these queues, of
+    lanes that run in turn one."""
+    return input_queues_of(phase) + output_queues_of(phase, bound=False)
 
 
 def tasks_of_phase(phase: Phase) -> int:
@@ -30,17 +51,17 @@ def tasks_of_phase(phase: Phase) -> int:
     operations, one more where there are three, and one for each operation of a lane behind which
     another one begins."""
     if phase.streams:
-        return 1 + _joins_three(phase) + _followed(phase)
+        return 1 + _joins(phase) + _followed(phase)
     if phase.exchange:
         return input_queues_of(phase)
     ops = (op for role in phase.roles for op in role.ops)
     return 3 if any(op.action is Action.COMBINE for op in ops) else 1
 
 
-def _joins_three(phase: Phase) -> bool:
-    """Whether some PE waits for three operations: for what it receives, for what it sends on other
-    colors, unless something begins behind that."""
-    return any(len(set(_waited(role))) == MOST_ENDS for role in phase.roles)
+def _joins(phase: Phase) -> int:
+    """Operations that some PE waits for beyond two: for what it receives, for what it sends on
+    other colors, unless something begins behind that."""
+    return max(0, *(len(set(_waited(role))) - 2 for role in phase.roles))
 
 
 def _waited(role: Role) -> Iterator[tuple[str, str]]:
@@ -58,9 +79,12 @@ def _waited(role: Role) -> Iterator[tuple[str, str]]:
 
 def _followed(phase: Phase) -> int:
     """Operations of a PE behind whose end another one of the lane or of the next lane begins: what
-    is sent and the control wavelet behind it, what is received. Counted over all roles."""
+    is sent and the control wavelet behind it, what is received; one for all lanes that run in turn.
+    Counted over all roles."""
     found = {one for role in phase.roles for lane in role.lanes for one in _followed_in(role, lane)}
-    return len(found)
+    turns = turns_of(phase)
+    in_turn, first = {*turns, *turns.values()}, set(turns.values()) - turns.keys()
+    return len(first) + sum(lane not in in_turn for lane, _ in found)
 
 
 def _followed_in(role: Role, lane: Lane) -> Iterator[tuple[str, str]]:

@@ -51,7 +51,7 @@ def build_plan(schedule: Schedule, target: Target) -> Plan:
     )
     if resources.within_budget(first) and alone:
         return first  # no other coloring is faster without control wavelets, and none needs fewer
-    plans = tuple(planned(*chosen) for chosen in choices)
+    plans = tuple(_fitted(planned(*chosen)) for chosen in choices)
     possible = [plan for plan in plans if resources.within_budget(plan)]
     if not possible:
         plans = tuple(map(with_shared_numbers, plans))
@@ -59,6 +59,13 @@ def build_plan(schedule: Schedule, target: Target) -> Plan:
     if len(possible) <= 1:
         return possible[0] if possible else min(plans, key=_colors)
     return _least(possible, _colors)
+
+
+def _fitted(plan: Plan) -> Plan:
+    """A plan of a single stream whose lanes share numbers where they are on other PEs, if it does
+    not fit otherwise: no phase has to wait for another."""
+    alone = len(plan.phases) == 1 and plan.phases[0].streams
+    return with_shared_numbers(plan) if alone and not resources.within_budget(plan) else plan
 
 
 _MOST_TOGETHER = 2  # phases of which it is open whether they stream, chosen for together
@@ -156,7 +163,7 @@ def build_program_plan(
     for width in _widths(candidates):
         within = [[plan for plan in plans if _is_kept(plan, width)] for plans in candidates]
         shared = share(_fastest_of_each(within, target, most), program, target)
-        if not width or not _streams_are_torn_down(shared):
+        if not width or _streams_fit(shared, most):
             break
     return shared
 
@@ -192,10 +199,11 @@ def _fastest_of_each(
     return tuple(plans)
 
 
-def _streams_are_torn_down(plan: ProgramPlan) -> bool:
-    """Whether streams share colors over time with others."""
-    streams = any(one.streams for one in plan.plans)
-    return streams and any(color.torn_down for color in plan.colors)
+def _streams_fit(plan: ProgramPlan, most: int) -> bool:
+    """Whether streams, where there are any, share no colors over time with others, and all colors
+    have queues."""
+    torn_down = any(color.torn_down for color in plan.colors)
+    return not any(one.streams for one in plan.plans) or (not torn_down and plan.fits(most))
 
 
 def build_call_streams(

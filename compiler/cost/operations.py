@@ -18,6 +18,7 @@ from collc.base.memoize import memoized
 from collc.lowering.resources import queues_of_phase
 from collc.plan import Plan
 from collc.plan.entries import Ints
+from collc.plan.ready import is_ready
 from collc.plan.short import is_short, stores_by_registers
 from collc.spec import Contract, ContractKind
 from collc.spec.arithmetic import Arithmetic, arithmetic_of
@@ -85,7 +86,7 @@ class Costs:
     take; `prepared` says by operation which of them issues it. With `copies` the vectors are those
     of another buffer at first. `short` are the pieces of a short collective, whose phase is `fresh`
     if nothing has come before to a PE that only sends in it, and whose roots store `by_registers`
-    or by DSDs.
+    or by DSDs. A stream may be `ready` (`collc.plan.ready`).
     """
 
     length: int
@@ -127,6 +128,7 @@ class Costs:
     short: ShortCode | None = None
     fresh: bool = True
     by_registers: bool = False
+    ready: bool = False
 
     @property
     def per_wavelet(self) -> int:
@@ -294,6 +296,7 @@ def costs_of(plan: Plan, alone: bool = True) -> Costs:
         map_length=code.map_length * (contract.run_length is not None),
         short=short,
         by_registers=stores_by_registers(plan),
+        ready=alone and is_ready(plan),
     )
 
 
@@ -329,7 +332,7 @@ def costs_of_phase(costs: Costs, plan: Plan, index: int) -> Costs:
     """The costs with the queues that serve a phase (the first ones of its lanes), and with the
     wavelets of a vector in it."""
     target, position, paired = plan.target, index, plan.phases[index].paired
-    before = [queues_of_phase(phase) for phase in plan.phases[:index]]
+    before = [queues_of_phase(phase, target) for phase in plan.phases[:index]]
     into, out = sum(count for count, _ in before), sum(count for _, count in before)
     return replace(
         costs,

@@ -7,7 +7,7 @@ them, as `templates/stream_pe.csl.j2` has it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import collc_evaluator
@@ -28,6 +28,8 @@ from collc.plan import (
     StreamOp,
     ends_of,
     filters_of,
+    goes_first,
+    leads_across,
     stream_of,
     streams_of,
     thens_of,
@@ -60,7 +62,8 @@ class Router:
 @dataclass(frozen=True)
 class Operation:
     """An operation of a PE; `after` another one `begins` so many cycles later. It `resets` the
-    switches on its way, or has so many `commands` for those in a ring."""
+    switches on its way, or has so many `commands` for those in a ring. Of those of a PE that can
+    go one with the lowest `rank` does, 0 to 2."""
 
     receives: int | None
     sends: int | None
@@ -70,6 +73,7 @@ class Operation:
     advances: bool = False
     resets: bool = False
     commands: int = 0
+    rank: int = 1
 
 
 @dataclass(frozen=True)
@@ -198,7 +202,8 @@ def _applied(costs: Costs, line: StreamLine, place: int) -> int:
     staged = staged_of(role)
     slices = staged_slices(staged, place)
     words = sum(line.sizes[slices.start : slices.stop]) * costs.per_wavelet
-    return applied_words(costs, staged, words) + costs.streams.applied if words else 0
+    applied = costs.streams.ready_applied if costs.ready else costs.streams.applied
+    return applied_words(costs, staged, words) + applied if words else 0
 
 
 def staged_of(role: Role | None) -> list[Stream]:
@@ -230,9 +235,14 @@ def _machine(costs: Costs) -> Machine:
     )
 
 
-def pieces_of(role: Role, op: StreamOp | None) -> dict[str, int]:
+def pieces_of(role: Role, op: StreamOp | None, *, ready: bool = False) -> dict[str, int]:
     """The pieces of code of an operation of a role, or of what is in front of them all."""
     streams = streams_of(role)
+    if op is not None and (turn := _turn(streams, op)):
+        return turn
+    if ready and (op is None or begins_behind(role, op) is None):
+        loads, begins = op is not None and op.name == "out", op is not None
+        return {"ready": int(not begins), "ready_loads": int(loads), "ready_issues": int(begins)}
     if op is None:
         ends, backward = ends_of(role), any(stream.backward for stream in streams.values())
         return {"loaded": 1, "joins": max(0, ends - 1), "backward": int(backward)}
@@ -246,9 +256,27 @@ def pieces_of(role: Role, op: StreamOp | None) -> dict[str, int]:
     return alone | {"receives": 1, "combines": int(combines), "staged": int(stream.staged)}
 
 
+def _turn(streams: Mapping[str, Stream], op: StreamOp) -> dict[str, int]:
+    """The pieces of an operation of lanes that run in turn, with the ends that the task asks for
+    before its own; none for the first one, which begins with the phase."""
+    number, one = 1, streams[op.lane]
+    followed = any(other.after == op.lane for other in streams.values())
+    if op.name == "into" or one.receives is not None or not (one.after or followed):
+        return {}
+    while one.after:
+        number, one = number + 1, streams[one.after]
+    controls = streams[op.lane].advance in BY_WAVELET
+    if op.name == "control":
+        return {"turn_control": 1, "passed": 2 * number - 2}
+    if number == 1:
+        return {}
+    return {"turn_sends": 1, "passed": 2 * number - 3 if controls else number - 2}
+
+
 def _code(costs: Costs, role: Role, op: StreamOp | None) -> int:
     """Cycles up to the issue of an operation, and its own."""
-    return sum(getattr(costs.streams, name) * n for name, n in pieces_of(role, op).items())
+    pieces = pieces_of(role, op, ready=costs.ready)
+    return sum(getattr(costs.streams, name) * n for name, n in pieces.items())
 
 
 def begins_behind(role: Role, op: StreamOp) -> StreamOp | None:
@@ -278,6 +306,8 @@ def _operations(costs: Costs, line: StreamLine, place: int, begins: int) -> Iter
     colors: dict[str | None, int | None] = {name: i for i, name in enumerate(line.colors)}
     colors[None] = None
     number = {op: index for index, op in enumerate(thens_of(role))}
+    at_once = [op for op in number if begins_behind(role, op) is None]
+    grouped = costs.ready and any(leads_across(line.phase, op.lane) for op in number)
     for op in number:
         stream = streams[op.lane]
         index, into = colors[stream.sends_on], colors[stream.receives_on]
@@ -289,14 +319,26 @@ def _operations(costs: Costs, line: StreamLine, place: int, begins: int) -> Iter
         if op.name == "control":
             hands_over = stream.advance is Advance.HAND_OVER
             commands = (1 + line.in_a_ring(role, stream.sends_on)) * hands_over
-            yield Operation(None, index, 1, after, starts, False, not hands_over, commands)
+            rank = _rank(costs, line.phase, op.lane)
+            yield Operation(None, index, 1, after, starts, False, not hands_over, commands, rank)
         elif op.name == "out":
             through = into if stream.through else None
             advances = stream.advance is Advance.OWN_ROUTER
             words = line.wavelets(stream.sends, place)
-            yield Operation(through, index, words, after, starts, advances)
+            rank = _rank(costs, line.phase, op.lane)
+            starts -= len(at_once) - 1 - at_once.index(op) if rank == 0 and op in at_once else 0
+            yield Operation(through, index, words, after, starts, advances, rank=rank)
         else:
-            yield Operation(into, None, line.wavelets(stream.receives, place), after, starts)
+            words, rank = line.wavelets(stream.receives, place), 0 if grouped else 1
+            yield Operation(into, None, words, after, starts, rank=rank)
+
+
+def _rank(costs: Costs, phase: Phase, lane: str) -> int:
+    """That of what is sent on a lane: behind what is received, unless its microthread has a high
+    priority (`priority` of the text's lanes), as those of input queues do."""
+    if not costs.ready:
+        return 2
+    return 0 if goes_first(phase, lane) else 1 if leads_across(phase, lane) else 2
 
 
 def _router(line: StreamLine, place: int, color: str) -> Router:

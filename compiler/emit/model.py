@@ -52,15 +52,13 @@ from collc.spec.slice_ownership import lines_and_ranks
 @dataclass(frozen=True)
 class BundleModel:
     """Everything the templates print. Positions and ids are numbers; names are CSL identifiers.
-
     `length` and `held` count words of type `element`, `words` for each of the `elements`; `held`
     also counts what is between them where they are `stride` apart. With `into`, the name of a
     buffer for the result, these are its, and those of the input are `input_held` and
     `input_stride`. With a `run_length`, the name of a length that is given at run time, vectors
     have up to `length` elements of the `held` ones of the buffer; `order` is the one in which a
     plan combines operands, where that matters and is short. If it `binds_outputs`, an output queue
-    is that of one color on each PE.
-    """
+    is that of one color on each PE."""
 
     name: str
     type_name: str
@@ -142,6 +140,12 @@ class BundleModel:
     def results(self) -> str:
         """The buffer that holds the result."""
         return self.into or self.buffer
+
+    @property
+    def keeps_vector(self) -> bool:
+        """Whether there is a descriptor of the caller's vector."""
+        ready = any(one.stream and one.stream.ready for one in self.phases) and not self.into
+        return not (self.short or ready)
 
     @property
     def dummy(self) -> bool:

@@ -44,7 +44,8 @@ from collc.emit.roles import (
     shape_of,
 )
 from collc.emit.slots import CopySlot, SendSlot, StoreSlot
-from collc.emit.streams import StreamModel, stream_fields, stream_model, stream_role
+from collc.emit.stream_roles import stream_fields, stream_role
+from collc.emit.streams import StreamModel, stream_model
 from collc.emit.surroundings import Surroundings
 from collc.lowering.ids import Ids
 from collc.plan import Phase, Plan
@@ -187,9 +188,7 @@ def phase_model(
         )
         registers = tuple(found)
     elif phase.streams:
-        stream = stream_model(
-            phase, ids, words=plan.element.words, by_color=around.shared is not None
-        )
+        stream = stream_model(phase, ids, plan, by_color=around.shared is not None)
         registers = tuple(registers_of_stream(stream))
     elif phase.exchange is not None:
         exchange = exchange_model(phase, phase.exchange, plan, ids, around.shared is not None)

@@ -311,6 +311,8 @@ def _functions_of_stream(name: str, stream: StreamModel) -> Iterator[tuple[int, 
     yield stream.task, "takes_part", f"{name}_ended_all"
     if stream.join_task >= 0:
         yield stream.join_task, "waits_for > 2", f"{name}_joined"
+    if stream.pair_task >= 0:
+        yield stream.pair_task, "waits_for > 3", f"{name}_paired"
     for op in (op for lane in stream.lanes for op in lane.ops):
         if op.task >= 0:
             yield op.task, f"{op.then.partition('.')[2]} == 3", op.behind

@@ -169,12 +169,16 @@ def registers_of_stream(stream: StreamModel) -> Iterator[RegisterModel]:
             if lane.combines:
                 about = "the same slices as a source"
                 yield RegisterModel(f"{name}_to_src0", "dsr_src0", pair, about)
-        if lane.sends:
+        if lane.sends and lane.by == name:
             yield RegisterModel(f"{name}_from_src1", SOURCE, source + sent, "the slices sent")
             yield RegisterModel(f"{name}_out_dest", "dsr_dest", pair + sent, "to the fabric")
             if lane.through:
                 about = "the slices sent, combined on their way"
                 yield RegisterModel(f"{name}_out_src0", "dsr_src0", pair + sent, about)
+    if stream.ready:
+        phase, about = stream.lanes[0].phase, "where what is staged is moved"
+        yield RegisterModel(f"{phase}_moved_dest", "dsr_dest", stream.pair, about)
+        yield RegisterModel(f"{phase}_staged_src1", SOURCE, stream.source, "what is staged")
 
 
 def registers_of_lanes(

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from collc.emit.filters import spelled_at
-from collc.emit.roles import Field, RoleModel
 from collc.lowering.ids import Ids
 from collc.lowering.memory import stage_of
 from collc.plan import (
     Advance,
     Phase,
-    Stream,
+    Plan,
     StreamOp,
     Then,
     ends_of,
     filters_of,
-    joins_three,
+    goes_first,
+    joins_of,
+    leaders_of,
+    leads_across,
     ops_with_tasks,
     sides_of,
     stream_of,
-    streams_of,
+    task_of,
     thens_of,
 )
 from collc.spec.simd import PAIR
@@ -33,12 +34,31 @@ _BEHIND = {"out": "sent", "control": "controlled", "into": "received"}
 class StreamOpModel:
     """An operation of a lane: the field that says what its end does, and of what occurs the value
     of that, and the option of the operation (`activate`, `unblock` or none) with its task. Behind
-    it runs the function `behind` in the task with the position `task`, -1 if nothing follows."""
+    it runs the function `behind` in the task with the position `task`, -1 if nothing follows, or if
+    that is the task of another operation. `microthread` is the position of the output queue on
+    whose microthread it runs, -1 if on that of its own queue."""
 
     then: str
     ends: tuple[tuple[int, str, str], ...]
     behind: str
     task: int
+    microthread: int
+
+
+@dataclass(frozen=True)
+class TurnModel:
+    """A lane of those that run in turn: its `number`, and how many ends come up to that of what it
+    sends, and up to that of its control wavelet, on PEs that send them behind all, if it `resets`;
+    the lane that comes `then`."""
+
+    name: str
+    field: str
+    resets: bool
+    control: StreamOpModel
+    number: int
+    sent: int
+    controlled: int
+    then: str
 
 
 @dataclass(frozen=True)
@@ -58,7 +78,9 @@ class StreamLaneModel:
     `keeps` what it receives, `sends`, `advances`, `resets`, `hands_over`, sends what goes `through`
     it, `combines` or stages, keeps its slice first; whether it begins after another
     lane, and what begins after it; whether it is `backward`. Its operations are `out`, `control`
-    and `into`."""
+    and `into`. What it sends is by the registers of the lane `by`, the first of those that take
+    `turns`, which has them all; unless it `binds` an output queue, by that lane's, too. What it
+    sends may have a `priority`."""
 
     phase: str
     name: str
@@ -86,6 +108,10 @@ class StreamLaneModel:
     out: StreamOpModel
     control: StreamOpModel
     into: StreamOpModel
+    by: str
+    binds: bool
+    priority: str = ""
+    turns: tuple[TurnModel, ...] = ()
 
     @property
     def ops(self) -> tuple[StreamOpModel, ...]:
@@ -107,6 +133,15 @@ class StreamLaneModel:
         return _and([*first * self.through, *[f"({at}_after == 0)"] * self.waits_to_receive])
 
     @property
+    def loads_late(self) -> str:
+        """On which PEs, of a stream that is ready, the register that it sends by is loaded as it
+        begins: "always", since other lanes have it in turn, where it "resets", which the control
+        wavelet takes it for, or on none."""
+        if self.by != self.name or self.turns:
+            return "always"
+        return "resets" if self.resets else ""
+
+    @property
     def controls(self) -> bool:
         """Whether a control wavelet is sent on it."""
         return self.resets or self.hands_over
@@ -120,22 +155,35 @@ def _and(conditions: list[str]) -> str:
 class StreamModel:
     """What the text of a stream needs: as many `slices` as ranks of a vector of `length` words (an
     element, or each of a pair's two), cut `grain` by grain, or of a line's block of it
-    (`in_blocks`); the position of its task, and of the one that joins two of three ends, else -1;
-    whether some PE waits for several operations (`joins`). Filters count wavelets of `word` words,
-    0 without filters. A `stage` has so many words, 0 if nothing is staged; slices are where they
-    are in the vector if it `stages_all`."""
+    (`in_blocks`), `alone` in its program, output queues `bound` to colors; the position of its
+    task, of the one that joins two of three ends, and of the one that does so for two of four, else
+    -1; whether some PE waits for several operations (`joins`). Filters count wavelets of `word`
+    words, 0 without filters. A `stage` has so many words, 0 if nothing is staged; slices are where
+    they are in the vector if it `stages_all`. If it is `ready`, what is staged is moved by the
+    registers with the positions `pair` and `source`."""
 
     slices: int
     length: int
     grain: int
     in_blocks: bool
+    alone: bool
+    bound: bool
     lanes: tuple[StreamLaneModel, ...]
     task: int
     join_task: int
+    pair_task: int
     joins: bool
     word: int
     stage: int
     stages_all: bool
+    pair: int
+    source: int
+
+    @property
+    def ready(self) -> bool:
+        """Whether registers of what a caller does not give are loaded before the program begins:
+        nobody else loads them, and all that is received goes to the stage."""
+        return self.alone and self.stages_all
 
     @property
     def staged(self) -> tuple[StreamLaneModel, ...]:
@@ -155,17 +203,29 @@ class StreamModel:
         return " or ".join(f"{one}_{does}" for one in at for does in ("sends", "receives"))
 
 
-def stream_model(phase: Phase, ids: Ids, *, words: int, by_color: bool) -> StreamModel:
-    """The model of a phase that streams; with `by_color` the queues are those of the colors."""
-    exchange = phase.exchange
+def stream_model(phase: Phase, ids: Ids, plan: Plan, *, by_color: bool) -> StreamModel:
+    """The model of a phase of a plan that streams; with `by_color`, in a program of several
+    collectives, the queues are those of the colors."""
+    exchange, words = phase.exchange, plan.element.words
+    bound, alone = plan.target.binds_output_queues, len(plan.phases) == 1 and not by_color
     assert exchange is not None, "a stream is an exchange"
     task = ids.take("tasks")
-    join_task = ids.take("tasks") if joins_three(phase) else -1
+    join_task = ids.take("tasks") if joins_of(phase) else -1
+    pair_task = ids.take("tasks") if joins_of(phase) > 1 else -1
     with_tasks = ops_with_tasks(phase)
     tasks = {op: ids.take("tasks") for op in with_tasks}
+    lanes: tuple[StreamLaneModel, ...] = ()
+    for index in range(len(exchange.lanes)):
+        made = _lane_model(phase, index, ids, tasks, lanes, by_color=by_color, bound=bound)
+        lanes = (*lanes, made)
+    ready = alone and any(lane.staged and not lane.applies_combined for lane in lanes)
     lanes = tuple(
-        _lane_model(phase, index, ids, tasks, by_color=by_color)
-        for index in range(len(exchange.lanes))
+        replace(
+            lane,
+            turns=tuple(_turns(lane, lanes)),
+            priority=_priority(phase, lane.field) if ready else "",
+        )
+        for lane in lanes
     )
     filters = any(filters_of(role) for role in phase.roles)
     return StreamModel(
@@ -173,18 +233,30 @@ def stream_model(phase: Phase, ids: Ids, *, words: int, by_color: bool) -> Strea
         length=exchange.slicing.length * words,
         grain=exchange.slicing.grain * words,
         in_blocks=exchange.blocks is not None,
+        alone=alone,
+        bound=bound,
         lanes=lanes,
         task=task,
         join_task=join_task,
+        pair_task=pair_task,
         joins=any(ends_of(role) > 1 for role in phase.roles),
         word=(PAIR if phase.paired else 1) if filters else 0,
         stage=stage_of(phase) * words,
         stages_all=any(lane.staged and not lane.applies_combined for lane in lanes),
+        pair=ids.take("pairs") if ready else -1,
+        source=ids.take("sources") if ready else -1,
     )
 
 
-def _lane_model(
-    phase: Phase, index: int, ids: Ids, tasks: Mapping[StreamOp, int], *, by_color: bool
+def _lane_model(  # noqa: PLR0913 - what a lane has of its own, and what of others
+    phase: Phase,
+    index: int,
+    ids: Ids,
+    tasks: Mapping[StreamOp, int],
+    before: tuple[StreamLaneModel, ...],
+    *,
+    by_color: bool,
+    bound: bool,
 ) -> StreamLaneModel:
     assert phase.exchange is not None, "a stream is an exchange"
     field = phase.exchange.lanes[index]
@@ -193,7 +265,11 @@ def _lane_model(
     behind = {stream.advance for stream in streams}
     thens = [thens_of(role) for role in phase.roles]
 
-    sides = sides_of(phase)[index]
+    sides, leaders = sides_of(phase)[index], leaders_of(phase)
+    leader = leaders.get(field, "")
+    first = next((lane for lane in before if lane.field == leader), None)
+    in_turn = leader or field in leaders.values()
+    own_output = first is None or bound or by_color
 
     def queue(way: str, *, there: bool) -> str:
         if not there:
@@ -201,7 +277,9 @@ def _lane_model(
         return f"{phase.name}.{field}_queue_{way}" if by_color else str(ids.take(f"{way}puts"))
 
     def op(name: str) -> StreamOpModel:
-        of, behind = StreamOp(field, name), f"{phase.name}_{field}_{_BEHIND[name]}"
+        of = StreamOp(field, name)
+        task = task_of(phase, of)
+        behind = f"{phase.name}_{task.lane}_{_BEHIND[task.name]}"
         options = {
             Then.NOTHING: ("", ""),
             Then.ENDS: ("activate", f"{phase.name}_task"),
@@ -209,18 +287,21 @@ def _lane_model(
             Then.GOES_ON: ("activate", f"{behind}_task"),
             Then.JOINS: ("activate", f"{phase.name}_join_task"),
             Then.JOINS_TOO: ("unblock", f"{phase.name}_join_task"),
+            Then.PAIRS: ("activate", f"{phase.name}_pair_task"),
+            Then.PAIRS_TOO: ("unblock", f"{phase.name}_pair_task"),
         }
         occurring = {one[of] for one in thens if of in one}
         ends = tuple((then.value, *options[then]) for then in Then if then in occurring)
         then_field = f"{phase.name}.{field}_{name}_then"
-        return StreamOpModel(then_field, ends, behind, tasks.get(of, -1))
+        runs_on = int(first.output) if first and not by_color and name != "into" else -1
+        return StreamOpModel(then_field, ends, behind, tasks.get(of, -1), runs_on if bound else -1)
 
     return StreamLaneModel(
         phase=phase.name,
         name=f"{phase.name}_{field}",
         field=field,
         input=queue("in", there=sides.receives),
-        output=queue("out", there=sides.sends),
+        output=queue("out", there=sides.sends) if own_output or not first else first.output,
         source=ids.take("sources", count=sides.count),
         pair=ids.take("pairs", count=sides.count),
         backward=any(stream.backward for stream in streams),
@@ -237,12 +318,31 @@ def _lane_model(
         keeps_first=any(s.kept_first and s.through for s in streams),
         waits_to_send=any(s.after and not s.kept_first for s in streams),
         waits_to_receive=any(s.after and s.kept_first for s in streams),
-        behind_out=tuple(_followers(phase, index, receives=False)),
+        behind_out=() if in_turn else tuple(_followers(phase, index, receives=False)),
         behind_into=tuple(_followers(phase, index, receives=True)),
         out=op("out"),
         control=op("control"),
         into=op("into"),
+        by=f"{phase.name}_{leader or field}",
+        binds=own_output,
     )
+
+
+def _priority(phase: Phase, lane: str) -> str:
+    """That of the microthread that sends on a lane, where there are groups: what goes to the own
+    one, which waits for it first, before the rest, and that before what is received."""
+    if goes_first(phase, lane):
+        return "high"
+    return "medium" if leads_across(phase, lane) else ""
+
+
+def _turns(lane: StreamLaneModel, lanes: tuple[StreamLaneModel, ...]) -> Iterator[TurnModel]:
+    """The lanes that run in turn with one that is the first of them, itself included."""
+    row = [one for one in lanes if one.by == lane.name]
+    for index, one in enumerate(row if row[1:] else ()):
+        then = row[index + 1].field if index + 1 < len(row) else ""
+        ends = (index + 1, 2 * index + 1, 2 * index + 2)
+        yield TurnModel(one.name, one.field, one.resets, one.control, *ends, then)
 
 
 def _followers(phase: Phase, index: int, *, receives: bool) -> Iterator[FollowerModel]:
@@ -256,118 +356,3 @@ def _followers(phase: Phase, index: int, *, receives: bool) -> Iterator[Follower
             condition = f"{phase.name}.{name}_after == {index + 1}"
             lane = f"{phase.name}_{name}"
             yield FollowerModel(condition, f"{lane}_load_to_{does}", f"{lane}_{does}")
-
-
-def stream_fields(phase: Phase, any_color: str, *, by_color: bool) -> tuple[Field, ...]:
-    """The fields of the phase's struct; with `by_color` the queues are those of the colors."""
-    assert phase.exchange is not None, "a stream is an exchange"
-    fields = [Field("takes_part", "bool", "", "false")]
-    if phase.exchange.blocks is not None:
-        fields.append(Field("first", "u16", "element of its block", "0"))
-    fields.append(Field("waits_for", "u16", "operations", "0"))
-    end = "0 nothing, 1 activates the last task, 2 unblocks it, 3 begins what follows"
-    end += ", 4 and 5 as 1 and 2 the task that joins" * joins_three(phase)
-    used = {op for role in phase.roles for op in thens_of(role)}
-    waits = any(stream.after for role in phase.roles for stream in streams_of(role).values())
-    some = set(_set_by_some(phase))
-    for lane in phase.exchange.lanes:
-        fields += [
-            Field(f"{lane}_receives", "bool", "", "false"),
-            Field(f"{lane}_in", "color", "", any_color),
-            Field(f"{lane}_into", "u16", "the first slice", "0"),
-            Field(f"{lane}_into_count", "u16", "how many", "0"),
-            Field(f"{lane}_sends", "bool", "", "false"),
-            Field(f"{lane}_out", "color", "", any_color),
-            Field(f"{lane}_from", "u16", "the first slice", "0"),
-            Field(f"{lane}_from_count", "u16", "how many", "0"),
-        ]
-        fields += (
-            Field(f"{lane}_{name}", "bool", about, "false")
-            for name, about in _OF_SOME
-            if f"{lane}_{name}" in some
-        )
-        fields += [
-            Field(f"{lane}_{name}_then", "u16", end, "0")
-            for name in ("out", "control", "into")
-            if StreamOp(lane, name) in used
-        ]
-        if waits:
-            fields.append(Field(f"{lane}_after", "u16", "another lane, from 1 on", "0"))
-        if by_color:
-            fields += [
-                Field(f"{lane}_queue_in", "u16", "", "0"),
-                Field(f"{lane}_queue_out", "u16", "", "0"),
-            ]
-    return tuple(fields)
-
-
-# What a PE does on a lane, in forms in which some PE does it.
-_OF_SOME = (
-    ("advances", "its own switch behind its words"),
-    ("resets", "all switches behind its words"),
-    ("hands_over", "the turn behind its words"),
-    ("through", "combined as it is sent"),
-    ("keeps_first", "what it receives, before that"),
-    ("stages", "what it receives"),
-)
-
-
-def _set_by_some(phase: Phase) -> Iterator[str]:
-    """The parameters that are true for some role."""
-    for role in phase.roles:
-        for name, stream in streams_of(role).items():
-            values = _lane_values(name, stream, "0", None)
-            yield from (field for field, value in values if value == "true")
-
-
-def stream_role(
-    index: int,
-    phase: Phase,
-    fields: tuple[Field, ...],
-    queues: Mapping[str, int] | None,
-    at: tuple[str, str],
-) -> RoleModel:
-    """A role as a row of the phase's struct, as `collc.emit.exchange.exchange_role` has it."""
-    role = phase.roles[index]
-    place, first = at
-    values = {field.name: field.idle for field in fields}
-    if phase.exchange and phase.exchange.blocks:
-        values |= {"first": first}
-    for name, stream in streams_of(role).items():
-        values |= dict(_lane_values(name, stream, place, queues))
-        if stream.after and phase.exchange:
-            values[f"{name}_after"] = str(phase.exchange.lanes.index(stream.after) + 1)
-    values |= {f"{op.lane}_{op.name}_then": str(then.value) for op, then in thens_of(role).items()}
-    ends = ends_of(role)
-    values |= {"takes_part": _bool(ends > 0), "waits_for": str(ends)}
-    rows = tuple(f".{field.name} = {values[field.name]}," for field in fields)
-    return RoleModel(index, role.about, rows)
-
-
-def _lane_values(
-    name: str, stream: Stream, place: str, queues: Mapping[str, int] | None
-) -> Iterator[tuple[str, str]]:
-    ways = (
-        ("receives", "in", "into", stream.receives_on, stream.receives),
-        ("sends", "out", "from", stream.sends_on, stream.sends),
-    )
-    for does, way, of, color, slices in ways:
-        if color is None:
-            continue
-        yield f"{name}_{way}", color
-        if queues is not None:
-            yield f"{name}_queue_{way}", str(queues[color])
-        if slices is not None:
-            yield f"{name}_{does}", "true"
-            yield f"{name}_{of}", spelled_at(slices.first, place)
-            yield f"{name}_{of}_count", spelled_at(slices.count, place)
-    yield f"{name}_advances", _bool(stream.advance is Advance.OWN_ROUTER)
-    yield f"{name}_resets", _bool(stream.advance is Advance.RESET)
-    yield f"{name}_hands_over", _bool(stream.advance is Advance.HAND_OVER)
-    yield f"{name}_through", _bool(stream.through)
-    yield f"{name}_keeps_first", _bool(stream.kept_first)
-    yield f"{name}_stages", _bool(stream.staged)
-
-
-def _bool(value: bool) -> str:
-    return "true" if value else "false"

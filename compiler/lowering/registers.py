@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from collc.lowering.resources import take
 from collc.plan import Phase, sides_of
 from collc.plan.operands import PAIRS, Having, sends, sources_of_tree
+from collc.plan.ready import are_ready
 from collc.target import Target
 
 
@@ -46,7 +47,7 @@ def vector_pairs(phases: Sequence[Phase]) -> int:
 def dsrs_needed(phases: Sequence[Phase]) -> int:
     """How many numbers the phases take, if each has its own."""
     pairs = vector_pairs(phases) + sum(map(pairs_of_phase, phases))
-    return max(pairs, sum(map(sources_of_phase, phases)))
+    return max(pairs, sum(map(sources_of_phase, phases))) + are_ready(phases)
 
 
 def dsrs_in_turn(phase: Phase) -> int:

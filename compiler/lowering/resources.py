@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import count, islice
 
-from collc.plan import Advance, Phase, Plan, filters_of, joins_three, ops_with_tasks, sides_of
+from collc.plan import Advance, Phase, Plan, filters_of, joins_of, ops_with_tasks, sides_of
 from collc.plan.placement import colors_of, switched_colors
 from collc.spec import ContractKind, Reserved
 from collc.target import Target
@@ -70,11 +70,11 @@ def task_ids_of_phase(phase: Phase) -> int:
 
     Reduce: three, for a task after storing, after sending, and after the control wavelet.
     Broadcast: one, after copying, or sending at the root. Exchange: one for each lane. Stream: one
-    when all operations of a PE have ended, one more where a PE waits for three, and one for each
-    operation behind which others begin.
+    when all operations of a PE have ended, one more where a PE waits for three, another for
+    four, and one for each operation behind which others begin, or for lanes that run in turn.
     """
     if phase.streams:
-        return 1 + joins_three(phase) + len(ops_with_tasks(phase))
+        return 1 + joins_of(phase) + len(ops_with_tasks(phase))
     if phase.exchange:
         return len(phase.exchange.lanes)
     return 1 if phase.kind is ContractKind.BROADCAST else 3
@@ -105,13 +105,15 @@ def number_task_ids(
     return take(free, sum(task_ids_of_phase(phase) for phase in phases) + 1)
 
 
-def queues_of_phase(phase: Phase) -> tuple[int, int]:
+def queues_of_phase(phase: Phase, target: Target) -> tuple[int, int]:
     """Input queues of a phase, and output queues: one, or one for each lane of an exchange on which
-    some PE receives, or sends."""
+    some PE receives, or sends; lanes that run in turn have one, unless queues are bound to colors.
+    """
     if phase.exchange is None:
         return 1, 1
     sides = sides_of(phase)
-    return sum(side.receives for side in sides), sum(side.sends for side in sides)
+    outputs = sum(side.outputs(bound=target.binds_output_queues) for side in sides)
+    return sum(side.receives for side in sides), outputs
 
 
 @dataclass(frozen=True)
@@ -127,7 +129,7 @@ def number_queues(
     phases: Sequence[Phase], target: Target
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The numbers of the input and of the output queues, phase by phase."""
-    counts = ((queues_of_phase(phase), phase.exchange is not None) for phase in phases)
+    counts = ((queues_of_phase(phase, target), phase.exchange is not None) for phase in phases)
     dealt = deal_queues([QueueNeed(*count, beside) for count, beside in counts], target)
     inputs = tuple(number for queues, _ in dealt for number in queues)
     return inputs, tuple(number for _, queues in dealt for number in queues)

@@ -59,7 +59,8 @@ def _beside(outputs: Sequence[Slot], numbers: Sequence[int], exchanges: set[int]
     """The numbers of output queues that operations run on beside those of an input queue."""
     of_phase: dict[int, set[int]] = {}
     for slot, number in zip(outputs, numbers, strict=True):
-        of_phase.setdefault(slot.phase, set()).add(number)
+        if not slot.follows:
+            of_phase.setdefault(slot.phase, set()).add(number)
     return lambda slot: frozenset(of_phase.get(slot.phase, ()) if slot.phase in exchanges else ())
 
 

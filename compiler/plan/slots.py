@@ -15,9 +15,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 
-from collc.plan.model import Exchange, Phase, Plan
+from collc.plan.model import Phase, Plan
 from collc.plan.operands import PAIRS, Having, receives, sends, sources_of_tree, stores
 from collc.plan.ops import Lane, Role
+from collc.plan.ready import empties_stage, is_ready
 from collc.plan.regions import Strided
 from collc.plan.stream_ends import sides_of
 from collc.spec.arithmetic import arithmetic_of
@@ -27,12 +28,14 @@ from collc.spec.arithmetic import arithmetic_of
 class Slot:
     """What needs a number: its phase, and the rectangles of the PEs that have it, each as the
     coordinates along both axes, as bits. `on_path` says that they are places of a path, `in_phase`
-    that it is nobody's beyond its phase, so that other phases may have it, too."""
+    that it is nobody's beyond its phase, so that other phases may have it, too. Operations of an
+    output queue that `follows` another run on that one's microthread."""
 
     phase: int
     areas: tuple[tuple[int, int], ...]
     on_path: bool
     in_phase: bool = False
+    follows: bool = False
 
     def meets(self, other: Slot) -> bool:
         """Whether some PE has both, and one of them is kept over phases; of a path and the grid it
@@ -55,19 +58,23 @@ class Slots:
     sources: tuple[Slot, ...] = ()
 
 
-def slots_of(plan: Plan) -> Slots:
-    """All slots of the phases of a plan."""
+def slots_of(plan: Plan, *, kept: bool = False) -> Slots:
+    """All slots of the phases of a plan; if output queues are `kept`, they are nobody else's beyond
+    their phases even where they are bound to no color."""
     by_call_back = arithmetic_of(plan.element, plan.operation).kind == "map"
     bound = plan.target.binds_output_queues
-    each = [_slots_of_phase(i, phase, by_call_back, bound) for i, phase in enumerate(plan.phases)]
+    how = _Outputs(bound, kept or bound)
+    each = [_slots_of_phase(i, phase, by_call_back, how) for i, phase in enumerate(plan.phases)]
+    if is_ready(plan):
+        slot = _slot(0, plan.phases[0], empties_stage)
+        each.append(Slots(pairs=(slot,), sources=(slot,)))
     kinds = (field.name for field in fields(Slots))
     return Slots(**{kind: tuple(s for one in each for s in getattr(one, kind)) for kind in kinds})
 
 
 def shares_outputs_over_time(plan: Plan) -> bool:
     """Whether phases of one PE have an output queue in common, each in its time."""
-    bound = replace(plan, target=replace(plan.target, binds_output_queues=True))
-    slots = slots_of(bound).outputs
+    slots = slots_of(plan, kept=True).outputs
     return any(clashes(slots, plan.output_queues[: len(slots)]))
 
 
@@ -79,9 +86,17 @@ def clashes(slots: Sequence[Slot], numbers: Sequence[int]) -> Iterator[tuple[int
                 yield number, other, slot
 
 
-def _slots_of_phase(at: int, phase: Phase, by_call_back: bool, bound: bool) -> Slots:
+@dataclass(frozen=True)
+class _Outputs:
+    """Whether output queues of exchanges are `bound` to colors, and `kept` beyond their phase."""
+
+    bound: bool
+    kept: bool
+
+
+def _slots_of_phase(at: int, phase: Phase, by_call_back: bool, how: _Outputs) -> Slots:
     if phase.exchange is not None:
-        return _slots_of_exchange(at, phase, phase.exchange, bound)
+        return _slots_of_exchange(at, phase, how)
 
     def slots(*having: Having) -> tuple[Slot, ...]:
         """A slot for each condition that some role meets."""
@@ -97,9 +112,9 @@ def _slots_of_phase(at: int, phase: Phase, by_call_back: bool, bound: bool) -> S
     )
 
 
-def _slots_of_exchange(at: int, phase: Phase, exchange: Exchange, bound: bool) -> Slots:
+def _slots_of_exchange(at: int, phase: Phase, how: _Outputs) -> Slots:
     """A lane's registers are of the PEs that have rows for it, its queues of those that receive, or
-    send; output queues are `bound` to its colors, or its own in its phase only."""
+    send; lanes that run in turn have registers and queues in common."""
     by_table = not phase.streams  # whose rows may do anything
     kinds: dict[str, list[Slot]] = {"inputs": [], "outputs": [], "pairs": []}
     for number, side in enumerate(sides_of(phase)):
@@ -110,9 +125,9 @@ def _slots_of_exchange(at: int, phase: Phase, exchange: Exchange, bound: bool) -
                 at, phase, number, lambda lane: by_table or bool(lane.receives)
             )
             kinds["inputs"].append(receives)
-        if side.sends:
+        if side.outputs(bound=how.bound):
             sends = _slot_of_lane(at, phase, number, lambda lane: by_table or bool(lane.sends))
-            kinds["outputs"].append(replace(sends, in_phase=not bound))
+            kinds["outputs"].append(replace(sends, in_phase=not how.kept, follows=side.follows))
     return Slots(sources=tuple(kinds["pairs"]), **{k: tuple(of) for k, of in kinds.items()})
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from collc.base.memoize import ROLES, by_identity
+from collc.base.memoize import PHASES, ROLES, by_identity
 from collc.plan.model import Phase
 from collc.plan.ops import Role
 from collc.plan.routers import BY_WAVELET
@@ -24,6 +24,8 @@ class Then(Enum):
     GOES_ON = 3  # begins what comes behind it
     JOINS = 4  # of three ends the first and the second do so to a task that activates the last one
     JOINS_TOO = 5
+    PAIRS = 6  # of four ends the first and the second do so to a task that activates that one
+    PAIRS_TOO = 7
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,8 @@ def streams_of(role: Role) -> Mapping[str, Stream]:
 @by_identity(ROLES)
 def thens_of(role: Role) -> Mapping[StreamOp, Then]:
     """What the ends of the operations of a role do, in the order of the text. Those that the PE
-    waits for are joined, two by a task, three by two."""
+    waits for are joined, two by a task, three by two, four by three; those of what it receives,
+    which end last, by the last ones."""
     streams = streams_of(role)
     followed = {
         StreamOp(stream.after, "into" if stream.kept_first else "out")
@@ -57,15 +60,26 @@ def thens_of(role: Role) -> Mapping[StreamOp, Then]:
         for name, stream in streams.items()
         for op, then in _thens_of_lane(name, stream, followed)
     }
-    waited = [op for op, then in thens.items() if then is Then.ENDS]
-    joined = _JOINED[: len(waited)] if len(waited) < MOST_ENDS else _ALL_JOINED
-    return thens | dict(zip(waited, joined, strict=False))
+    ends = [op for op, then in thens.items() if then is Then.ENDS]
+    across = {one.backward for one in streams.values() if one.receives is None}
+
+    def late(op: StreamOp) -> tuple[bool, bool]:
+        """What is received ends last, and of that what comes from where nobody else is served."""
+        return op.name == "into", streams[op.lane].backward not in across
+
+    waited = sorted(ends, key=late) if len(ends) > len(_JOINED[2]) else ends
+    return thens | dict(zip(waited, _JOINED[min(len(waited), MOST_ENDS)], strict=False))
 
 
-MOST_ENDS = 3  # that a PE waits for
-_JOINED = (Then.ENDS, Then.ENDS_TOO)
-_ALL_JOINED = (Then.JOINS, Then.JOINS_TOO, Then.ENDS_TOO)
-_WAITED = {*_JOINED, *_ALL_JOINED}
+MOST_ENDS = 4  # that a PE waits for
+_JOINED = (
+    (),
+    (Then.ENDS,),
+    (Then.ENDS, Then.ENDS_TOO),
+    (Then.JOINS, Then.JOINS_TOO, Then.ENDS_TOO),
+    (Then.PAIRS, Then.PAIRS_TOO, Then.JOINS_TOO, Then.ENDS_TOO),
+)
+_WAITED = {then for joined in _JOINED for then in joined}
 
 
 def _thens_of_lane(
@@ -92,17 +106,43 @@ def ends_of(role: Role) -> int:
     return sum(then in _WAITED for then in thens_of(role).values())
 
 
+@by_identity(PHASES)
+def leaders_of(phase: Phase) -> Mapping[str, str]:
+    """Lanes whose every operation sends after that of one other lane, which nothing else comes
+    after, by the first lane of such a row: they run in turn, so registers, a microthread, and where
+    it is bound to no color an output queue of the first serve all."""
+    if not phase.streams or phase.exchange is None:
+        return {}
+    before: dict[str, str] = {}
+    for name in phase.exchange.lanes:
+        streams = [streams_of(role)[name] for role in phase.roles if name in streams_of(role)]
+        after = {"" if one.receives or one.kept_first else one.after for one in streams}
+        if len(after) == 1 and "" not in after:
+            before[name] = after.pop()
+    leaders: dict[str, str] = {}
+    for name, one in before.items():
+        if sum(other == one for other in before.values()) == 1:
+            leaders[name] = leaders.get(one, one)
+    return leaders
+
+
 @dataclass(frozen=True)
 class Sides:
-    """Whether some PE receives on a lane of an exchange, and whether some PE sends."""
+    """Whether some PE receives on a lane of an exchange, and whether some PE sends; whether lanes
+    run in turn with this one as their first, so that it `follows` that."""
 
     receives: bool
     sends: bool
+    follows: bool = False
 
     @property
     def count(self) -> int:
-        """How many of the two."""
-        return self.receives + self.sends
+        """How many of the two have registers of their own."""
+        return self.receives + (self.sends and not self.follows)
+
+    def outputs(self, *, bound: bool) -> int:
+        """How many output queues, which may be `bound` to colors."""
+        return int(self.sends and (bound or not self.follows))
 
 
 def sides_of(phase: Phase) -> tuple[Sides, ...]:
@@ -119,19 +159,52 @@ def sides_of(phase: Phase) -> tuple[Sides, ...]:
             if lane.name == name
             for op in lane.ops
         ]
-        found.append(Sides(any(op.receives_on for op in ops), any(op.sends_on for op in ops)))
+        receives, sends = any(op.receives_on for op in ops), any(op.sends_on for op in ops)
+        found.append(Sides(receives, sends, name in leaders_of(phase)))
     return tuple(found)
 
 
-def joins_three(phase: Phase) -> bool:
-    """Whether some PE of a stream waits for three ends."""
-    return phase.streams and any(ends_of(role) == MOST_ENDS for role in phase.roles)
+def goes_first(phase: Phase, lane: str) -> bool:
+    """Whether a stream that is ready sends on a lane before all else: to the own group of ranks,
+    which wait for it first, where there are others."""
+    keeps = _receiving(phase)
+    return lane in keeps and any(leads_across(phase, other) for other in _lanes(phase))
+
+
+def leads_across(phase: Phase, lane: str) -> bool:
+    """Whether PEs only send on a lane."""
+    return lane in _lanes(phase) - _receiving(phase)
+
+
+def _lanes(phase: Phase) -> set[str]:
+    return {name for role in phase.roles for name in streams_of(role)}
+
+
+def _receiving(phase: Phase) -> set[str]:
+    """The lanes on which some PE receives."""
+    each = (streams_of(role).items() for role in phase.roles)
+    return {name for streams in each for name, one in streams if one.receives is not None}
+
+
+def joins_of(phase: Phase) -> int:
+    """Tasks that join ends of a stream, beside the last one: of three ends or four."""
+    most = max((ends_of(role) for role in phase.roles), default=0)
+    return max(0, most - 2) if phase.streams else 0
 
 
 def ops_with_tasks(phase: Phase) -> tuple[StreamOp, ...]:
-    """The operations of a phase behind which some PE begins others, each in a task."""
+    """The operations of a phase behind which some PE begins others, each in a task; of lanes that
+    run in turn the first one, whose task is that of all."""
     if not phase.streams or phase.exchange is None:
         return ()
     thens = [thens_of(role) for role in phase.roles]
     ops = [StreamOp(lane, name) for lane in phase.exchange.lanes for name in _NAMES]
-    return tuple(op for op in ops if any(one.get(op) is Then.GOES_ON for one in thens))
+    found = (op for op in ops if any(one.get(op) is Then.GOES_ON for one in thens))
+    return tuple(dict.fromkeys(task_of(phase, op) for op in found))
+
+
+def task_of(phase: Phase, op: StreamOp) -> StreamOp:
+    """The operation whose task runs behind one."""
+    leaders = leaders_of(phase)
+    leader = leaders.get(op.lane, op.lane)
+    return StreamOp(leader, "out") if leader in leaders.values() else op

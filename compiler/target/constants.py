@@ -167,6 +167,13 @@ class StreamCode:
     staged: int  # more, or less, where that is staged
     control: int  # a control wavelet is sent
     applied: int  # in the end, where something is staged: combined with the vector, or moved
+    ready: int  # of a stream that is ready, to the first operation
+    ready_loads: int  # there the registers of what is sent are loaded
+    ready_issues: int  # an operation begins
+    ready_applied: int  # what is staged is moved
+    turn_sends: int  # of lanes that run in turn the next one sends
+    turn_control: int  # or sends its control wavelet
+    passed: int  # for each end before that one which is asked for
 
 
 @dataclass(frozen=True)

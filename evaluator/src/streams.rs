@@ -1,7 +1,7 @@
 //! Streams: a line of routers that multiplex the links, and PEs with a few long operations, cycle by cycle.
 //!
-//! A PE has one slot in a cycle: what receives goes first, then what only sends; of several, each in
-//! turn. A wavelet that is sent is in the PE's own router `ramp_up` cycles later, at the next one
+//! A PE has one slot in a cycle, for the operations of the lowest rank that can go; of several, each
+//! in turn. A wavelet that is sent is in the PE's own router `ramp_up` cycles later, at the next one
 //! `hop` later, and can be used `ramp_down` cycles after it has left a router for the PE. A router
 //! hands its first wavelet on when every output has room and the next router lets it in.
 //!
@@ -42,7 +42,8 @@ pub struct Router {
 /// An operation of a PE: the colors it receives and sends on, its wavelets, the operation whose end
 /// it waits for, the cycles from there (or from the common start) to its first slot, and what
 /// follows its last wavelet: the own router's next position, the first position of all routers on
-/// the way, or commands for the next routers in a ring, each of which takes one off.
+/// the way, or commands for the next routers in a ring, each of which takes one off. Of
+/// those of a PE that can go, one with the lowest `rank` does.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "python", derive(pyo3::FromPyObject))]
 pub struct Operation {
@@ -54,6 +55,7 @@ pub struct Operation {
     pub advances: bool,
     pub resets: bool,
     pub commands: u8,
+    pub rank: u8,
 }
 
 /// A place of the line: the routers of all colors, the PE's operations.
@@ -109,11 +111,15 @@ pub(crate) struct Line<'a> {
     /// Operations that have wavelets left.
     open: usize,
     turn: Vec<usize>,
+    /// The color whose wavelets leave a router first, by place.
+    first: Vec<usize>,
     pub now: i64,
     pub sleepers: Sleepers,
 }
 
 pub(crate) const OPEN: i64 = i64::MAX;
+/// The highest rank of an operation.
+const LAST: u8 = 2;
 
 /// The cycle in which the last wavelet of every operation is taken or sent, by place.
 pub fn ends(machine: &Machine, places: &[Place]) -> Result<Vec<Vec<i64>>, Stuck> {
@@ -162,6 +168,7 @@ impl<'a> Line<'a> {
                 |one| if one.wavelets > 0 { OPEN } else { one.begins },
             ),
             turn: vec![0; places.len()],
+            first: vec![0; places.len()],
             now: 0,
             sleepers: Sleepers::new(places.len(), colors, may_sleep),
         }
@@ -204,16 +211,23 @@ impl<'a> Line<'a> {
         moved
     }
 
-    /// Which wavelets leave the router of a place in this cycle; whether any does.
+    /// Which wavelets leave the router of a place in this cycle; whether any does. A link carries
+    /// one wavelet a cycle; the first color that finds it taken goes first next time.
     pub fn decide(&mut self, at: usize) -> bool {
-        let (mut links, mut any) = (0, false); // a link carries one wavelet a cycle
-        for turn in 0..self.colors {
-            let color = (self.now as usize + turn) % self.colors;
-            if let Some(sides) = self.lets_go(at, color, links) {
+        let (mut links, mut any, mut refused) = (0, false, None);
+        for step in 0..self.colors {
+            let color = (self.first[at] + step) % self.colors;
+            let Some(sides) = self.wants(at, color) else {
+                continue;
+            };
+            if sides & links != 0 {
+                refused = refused.or(Some(color));
+            } else if self.have_room(at, color, sides) {
                 (links, any) = (links | sides, true);
                 self.sleepers.gives[at * self.colors + color] = (self.now, sides);
             }
         }
+        self.first[at] = refused.unwrap_or(self.first[at]);
         any
     }
 
@@ -225,10 +239,10 @@ impl<'a> Line<'a> {
     fn process(&mut self, at: usize) -> bool {
         let operations = &self.places[at].operations;
         let count = operations.len();
-        for receiving in [true, false] {
+        for rank in 0..=LAST {
             for step in 0..count {
                 let number = (self.turn[at] + step) % count;
-                if operations[number].receives.is_some() == receiving && self.can_go(at, number) {
+                if operations[number].rank == rank && self.can_go(at, number) {
                     self.step(at, number);
                     self.turn[at] = number + 1;
                     return true;
@@ -306,15 +320,16 @@ impl<'a> Line<'a> {
         false
     }
 
-    /// The sides to which the first wavelet of a color can leave a router, a bit for each; those
-    /// of other colors are `taken` in this cycle.
-    fn lets_go(&self, at: usize, color: usize, taken: usize) -> Option<usize> {
+    /// The sides to which the first wavelet of a color wants to leave a router, a bit for each.
+    fn wants(&self, at: usize, color: usize) -> Option<usize> {
         let first = self.channel(at, color).router.front();
         let wavelet = first.filter(|one| one.ready <= self.now)?;
-        let sides = self.sides(at, color, wavelet.mark)?;
-        let free = sides & taken == 0;
+        self.sides(at, color, wavelet.mark)
+    }
+
+    fn have_room(&self, at: usize, color: usize, sides: usize) -> bool {
         let has_room = |side: &usize| sides >> side & 1 == 0 || self.has_room(at, color, *side);
-        (free && [LOWER, HIGHER, RAMP].iter().all(has_room)).then_some(sides)
+        [LOWER, HIGHER, RAMP].iter().all(has_room)
     }
 
     /// The sides to which a wavelet leaves; None beyond the last position, where nothing leads on.

@@ -26,10 +26,11 @@ def test_no_stream_takes_less(name, target, ranks, length, element):
 
 
 def test_words_that_nobody_needs_may_be_on_their_way_at_the_end():
+    """Of several groups the colors share links, of which the bound knows nothing."""
     _, schedule = prove_text(text_of("all_to_all"), "t", {"P": 128, "B": 128}, "wse2")
     for plan in plans(schedule):
         least, cycles = streams_at_least(plan), cycles_of(plan)
-        assert 0.8 * cycles < least <= cycles
+        assert (0.8 if len(plan.colors) <= 4 else 0.4) * cycles < least <= cycles
 
 
 def test_the_choice_is_that_of_all_and_looks_at_fewer(monkeypatch: pytest.MonkeyPatch):

@@ -24,7 +24,8 @@ from collc.cost.streams import (
     staged_slices,
 )
 from collc.driver.bundle import Bundle
-from collc.plan import Plan, Role, thens_of
+from collc.plan import Plan, Role, goes_first, streams_of, thens_of
+from collc.plan.ready import is_ready
 from collc.plan.unrolled import roles_of_places
 from collc.spec.exchange import StepsPhase
 from collc.target.constants import Constants, StreamCode
@@ -32,6 +33,7 @@ from collc.target.constants import Constants, StreamCode
 PIECES = tuple(field.name for field in fields(StreamCode))
 SIGNED = frozenset(("staged",))
 SIZES = ((4, 16), (5, 25))
+TURNS = (16, 32)  # of an all_to_all in which groups run in turn
 
 
 def bundles(target: str) -> Iterator[Bundle]:
@@ -39,6 +41,7 @@ def bundles(target: str) -> Iterator[Bundle]:
     for name in CONTRACTS:
         for ranks, length in SIZES:
             yield from forms(text_of(name), {"P": ranks, "B": length}, target)
+    yield from forms(text_of("all_to_all"), {"P": TURNS[0], "B": TURNS[1]}, target)
 
 
 def measured_streams(target: str, timing: str, known: Constants) -> Fit:
@@ -53,7 +56,7 @@ def _tasks(bundle: Bundle, trace: Trace, begun: int) -> Iterator[Pieces]:
     assert isinstance(pattern, StepsPhase)
     for place, role in enumerate(roles_of_places(phase, pattern)):
         if role is not None:
-            yield from _tasks_of(role, trace, place, begun)
+            yield from _tasks_of(bundle.plan, role, trace, place, begun)
             yield from _applied(bundle.plan, pattern, role, trace, place)
 
 
@@ -68,10 +71,10 @@ def _applied(
     words = applied_words(costs_of(plan), staged, int(sizes[list(staged_slices(staged, pe))].sum()))
     begins = trace.begins(pe, trace.tasks(pe) - 2)
     ends = trace.first(pe, "code", "ACTV", after=begins - 1)
-    yield ends - begins - words, {"applied": 1}
+    yield ends - begins - words, {"ready_applied" if is_ready(plan) else "applied": 1}
 
 
-def _tasks_of(role: Role, trace: Trace, pe: int, begun: int) -> Iterator[Pieces]:
+def _tasks_of(plan: Plan, role: Role, trace: Trace, pe: int, begun: int) -> Iterator[Pieces]:
     """The last issue of the first task, with all before it; of later ones those that are alone."""
     at_once = [op for op in thens_of(role) if begins_behind(role, op) is None]
     later = [op for op in thens_of(role) if begins_behind(role, op) is not None]
@@ -84,12 +87,17 @@ def _tasks_of(role: Role, trace: Trace, pe: int, begun: int) -> Iterator[Pieces]
         ]
         for first, end in pairwise(begins)
     ]
-    counts: dict[str, int] = pieces_of(role, None)
+    ready, colors = is_ready(plan), dict(plan.colors)
+    counts: dict[str, int] = pieces_of(role, None, ready=ready)
     for op in at_once:
-        for name, number in pieces_of(role, op).items():
+        for name, number in pieces_of(role, op, ready=ready).items():
             counts[name] = counts.get(name, 0) + number
     assert len(issues[0]) == len(at_once), "each operation is issued once"
-    if at_once:
+    (phase,) = plan.phases
+    if ready and any(goes_first(phase, op.lane) for op in at_once):
+        # they take cycles from the code behind the first issue
+        yield issues[0][0].cycle + 1 - begun, counts | {"ready_issues": 1}
+    elif at_once:
         # an operation takes the cycle of its issue, too
         yield issues[0][-1].cycle + 1 - begun, counts
     alone = [(i, one[0]) for i, one in enumerate(issues) if i and len(one) == 1]
@@ -97,5 +105,9 @@ def _tasks_of(role: Role, trace: Trace, pe: int, begun: int) -> Iterator[Pieces]
     for index, event in alone:
         is_control = "MOV32" in event.of
         of = [op for op in later if (op in controls) is is_control]
+        if len(of) > 1:  # of lanes that run in turn, each of which has its color
+            sent = {op: colors[streams_of(role)[op.lane].sends_on or ""] for op in of}
+            of = [op for op in of if f"C{sent[op]}," in event.of]
         if len(of) == 1:
-            yield event.cycle + 1 - trace.begins(pe, index), pieces_of(role, of[0])
+            pieces = pieces_of(role, of[0], ready=ready)
+            yield event.cycle + 1 - trace.begins(pe, index), pieces

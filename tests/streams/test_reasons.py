@@ -23,7 +23,7 @@ def said(text: str, parameters: dict[str, int], target: str = "wse2") -> str:
 def test_a_stream_says_which_and_on_how_many_colors():
     assert said(text_of("gather"), {"P": 5, "B": 20}) == "streams as gather, on 1 color"
     found = said(text_of("all_to_all"), {"P": 16, "B": 64})
-    assert found == "streams as all_to_all, on 4 colors"
+    assert found == "streams as all_to_all, on 10 colors"
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ def colors(calls: str, target: str = "wse2") -> list[int]:
 
 
 def test_forms_are_as_wide_as_the_others_leave_them():
-    assert colors("a") == [4]
+    assert colors("a") == [6]
     assert colors("a b") == [4, 1]
     assert colors("a b c") == [2, 1, 0]
     assert colors("a b c", "wse3") == [4, 1, 0]  # it has more output queues

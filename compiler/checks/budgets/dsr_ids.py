@@ -13,9 +13,10 @@ from collections.abc import Callable, Iterable, Iterator
 from collc.base.diagnostics import Diagnostic
 from collc.checks.counted import lane_sides_of
 from collc.checks.resource_report import by_phase, shortage
-from collc.plan import Phase, Plan, Role
+from collc.plan import Action, Phase, Plan, Role
 from collc.plan.operands import controls, sends, stores
 from collc.plan.slots import clashes, slots_of
+from collc.plan.streams import STAGE
 
 MEMCPY = 0  # the number that memcpy's code takes of each file [study]
 
@@ -25,6 +26,7 @@ def dsr_ids(plan: Plan) -> Iterator[Diagnostic]:
     used, available = plan.dsr_ids, plan.target.dsr_ids
     counts = max((by_phase(plan, pairs), by_phase(plan, sources)), key=lambda by: sum(by.values()))
     alone = max(_in_common(plan) + sum(map(pairs, plan.phases)), sum(map(sources, plan.phases)))
+    alone += _empties_stage(plan)
     needed = alone if plan.registers is None else len(used)
     if needed > len(available):
         what, time_multiplexed = "DSRs of one file", in_turn([plan])
@@ -85,6 +87,14 @@ def _alone(phase: Phase) -> int:
 def _in_common(plan: Plan) -> int:
     """One number for the vector in memory, where operations of trees go to it."""
     return int(any(phase.exchange is None for phase in plan.phases))
+
+
+def _empties_stage(plan: Plan) -> bool:
+    """Whether the operation that moves a stage has registers, too: in a plan of one phase, with as
+    many destinations as sources."""
+    ops = [op for phase in plan.phases for role in phase.roles for op in role.ops]
+    moves = any(op.receive == STAGE and op.action is Action.COPY for op in ops)
+    return len(plan.phases) == 1 and plan.phases[0].streams and moves
 
 
 def _any(phase: Phase, has: Callable[[Role], bool]) -> int:

@@ -1,25 +1,29 @@
 """Operations that run beside each other run on different microthreads.
 
 An operation runs on the microthread with the number of its output queue, else of its input queue.
-The lanes of an exchange send and receive at the same time.
+The lanes of an exchange send and receive at the same time. Those that run in turn run on one, that
+of the first of them.
 """
 
 from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic
-from collc.checks.counted import input_queues_of, output_queues_of
+from collc.checks.counted import input_queues_of, output_queues_of, sending_lanes, turns_of
 from collc.plan import Plan
 
 
 def microthreads(plan: Plan) -> Iterator[Diagnostic]:
     """C324: an input queue and an output queue of an exchange with one number."""
     into = out = 0
+    bound = plan.target.binds_output_queues
     for phase in plan.phases:
-        pattern = phase.pattern
+        pattern, turns = phase.pattern, turns_of(phase)
         begin = into, out
-        into, out = into + input_queues_of(phase), out + output_queues_of(phase)
+        lanes = [lane for lane in sending_lanes(phase) if bound or lane not in turns]
+        into, out = into + input_queues_of(phase), out + output_queues_of(phase, bound=bound)
         inputs, outputs = plan.input_queues[begin[0] : into], plan.output_queues[begin[1] : out]
-        shared = set(inputs) & set(outputs)
+        own = zip(lanes, outputs, strict=False)
+        shared = set(inputs) & {number for lane, number in own if lane not in turns}
         if phase.exchange and shared:
             yield Diagnostic(
                 "C324",

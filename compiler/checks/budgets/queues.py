@@ -2,6 +2,7 @@
 queue for two of them: it is bound to a color when the program begins."""
 
 from collections.abc import Iterator
+from functools import partial
 
 from collc.base.diagnostics import Diagnostic
 from collc.checks.counted import input_queues_of, output_queues_of
@@ -15,12 +16,13 @@ _BOTH = ("input_queues", "output_queues")  # a number that is reserved is kept f
 def queues(plan: Plan) -> Iterator[Diagnostic]:
     """C305: too few queues, or one queue of a PE for two phases."""
     slots = slots_of(plan)
+    sending = partial(output_queues_of, bound=plan.target.binds_output_queues)
     both = (
         ("input", plan.input_queues, plan.target.input_queues, slots.inputs),
         ("output", plan.output_queues, plan.target.output_queues, slots.outputs),
     )
     for kind, used, available, having in both:
-        needed = by_phase(plan, input_queues_of if kind == "input" else output_queues_of)
+        needed = by_phase(plan, input_queues_of if kind == "input" else sending)
         most = max(needed.values(), default=0)
         distinct, outside = len(set(used)), not set(used) <= set(available)
         if outside and distinct > len(available):

@@ -16,6 +16,7 @@ from collc.base.memoize import memoized
 from collc.checks.step_table_entries import shape_problem
 from collc.checks.stream_run import Line, Place, Router, Work, combined, run
 from collc.plan import (
+    BY_WAVELET,
     MOST_ENDS,
     Advance,
     Direction,
@@ -177,6 +178,8 @@ def _shapes(roles: Roles, pattern: StepsPhase) -> Iterator[str]:
         ends = ends_of(role)
         if ends > MOST_ENDS:
             yield f"place {place} waits for {ends} operations, the text for {MOST_ENDS}"
+        if not _end_alike(role):
+            yield f"place {place} sends control wavelets behind some of what runs in turn, not all"
         if not _adjoin(role, place):
             yield f"place {place} stages slices that do not adjoin, the text copies them as one"
         for lane in role.lanes:
@@ -186,6 +189,18 @@ def _shapes(roles: Roles, pattern: StepsPhase) -> Iterator[str]:
             problem = _lane_problem(lane, role, place, pattern)
             if problem:
                 yield f"lane `{lane.name}` of place {place} {problem}"
+
+
+def _end_alike(role: Role) -> bool:
+    """Whether of lanes that run in turn all send a control wavelet behind their words, or none: the
+    text counts the ends of all."""
+    streams = {lane.name: stream for lane in role.lanes if (stream := stream_of(lane))}
+    rows = [one for one in streams.values() if one.after and one.receives is None]
+    return all(
+        (one.advance in BY_WAVELET) is (streams[one.after].advance in BY_WAVELET)
+        for one in rows
+        if one.after in streams
+    )
 
 
 def _adjoin(role: Role, place: int) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from collc.lowering.streams.line import Flow, Part, Shape, flows, span
 from collc.plan import Advance
@@ -163,26 +164,64 @@ def all_to_all(line: Shape) -> tuple[Flow, ...]:
     return both
 
 
-def halved_all_to_all(line: Shape) -> tuple[Flow, ...]:
-    """The same where the ranks of each half are served by colors of their own, whose blocks have
-    the slices of that half and travel no farther: half the words."""
-    half, ranks = len(line.sizes) // 2, len(line.sizes)
+# Where the groups of an all_to_all end that are below the middle, in parts of a line (`_GRAIN`);
+# those above mirror them. The link at the end of a group carries the words of all ranks up to it
+# for that group and for all behind it: as many at each end for thirds at 0.382, for fifths at 0.308
+# and 0.445. Colors that share a link get a part of it each, the near ones more than they need by
+# then, so these are the best of those measured (D355).
+HALVES, THIRDS, FIFTHS, SEVENTHS = (32,), (26,), (16, 28), (14, 23, 29)
+_GRAIN = 64
+BESIDE = 3  # groups to which a PE sends at the same time: by four queues, beside two that it has
+
+
+def grouped_all_to_all(line: Shape, ends: Sequence[int] = HALVES) -> tuple[Flow, ...]:
+    """The same where the ranks of each group are served by colors of their own, whose blocks have
+    the slices of that group and travel no farther: half of the words for two groups, less for more.
+    Of many groups a PE sends to those beyond its own one after the other, the nearest first."""
+    ranks = len(line.sizes)
+    cuts = _cuts(ranks, [ranks * end // _GRAIN for end in ends])
     found = []
-    for served, suffix in ((range(half), "_low"), (range(half, ranks), "_high")):
-        for flow in flows(line.axis, suffix):
-            forward = range(served.stop - 1, -1, -1)  # from the last place that it comes to
-            _blocks(flow, forward if flow.forward else range(served.start, ranks), served)
-            _name_lanes(flow, served)
-            found.append(flow)
-    return tuple(found)
+    for index, (first, end) in enumerate(pairwise(cuts)):
+        served = range(first, end)
+        for flow in flows(line.axis, f"_{index}"):
+            forward = range(end - 1, -1, -1)  # from the last place that it comes to
+            _blocks(flow, forward if flow.forward else range(first, ranks), served)
+            found.append((flow, served))
+    ahead, back = ([one for one in found if one[0].forward is way] for way in (True, False))
+    for towards in (ahead, back[::-1]):
+        _name_lanes(towards, ranks, in_turn=len(cuts) - 1 > BESIDE)
+    return tuple(flow for flow, _ in found)
 
 
-def _name_lanes(flow: Flow, served: range) -> None:
-    """Of the ranks that are `served` and of those that only send."""
-    word = "forward" if flow.forward else "backward"
-    for place, part in flow.parts.items():
-        lane = word if place in served else f"across_{word}"
-        flow.parts[place] = replace(part, lane=lane)
+def _cuts(ranks: int, below: Sequence[int]) -> list[int]:
+    """Where groups begin and end, of two ranks at least: the last of one, and the first, do not
+    hear themselves."""
+    above = [ranks - cut for cut in below if 2 * cut < ranks - 1]
+    cuts = [0]
+    for cut in (*below, *reversed(above)):
+        if cuts[-1] + 2 <= cut <= ranks - 2:
+            cuts.append(cut)
+    return [*cuts, ranks]
+
+
+def _name_lanes(towards: Sequence[tuple[Flow, range]], ranks: int, *, in_turn: bool) -> None:
+    """The lanes of flows one way, those that end first coming first: at each place that of the
+    ranks that are served, and those on which it only sends, each after the one before if they are
+    `in_turn`."""
+    for place in range(ranks):
+        across = ""
+        for flow, served in towards:
+            part, word = flow.parts.get(place), "forward" if flow.forward else "backward"
+            if part is None:
+                continue
+            if place in served:
+                flow.parts[place] = replace(part, lane=word)
+                continue
+            number = int(across.rpartition("_")[2]) + 1 if across else 1
+            lane = f"across_{word}_{number}"
+            after = across if in_turn else ""
+            flow.parts[place] = replace(part, lane=lane, after=after)
+            across = lane
 
 
 def _blocks(flow: Flow, order: Sequence[int], served: Sequence[int]) -> None:

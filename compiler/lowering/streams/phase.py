@@ -48,9 +48,9 @@ def stream_phases(
     paired: bool = False,
     own_only: bool = False,
 ) -> Iterator[Phase]:
-    """The plan's phases of `pattern` as a stream, one for each form; none where it is none. With a
-    `path`, which is a row when unfolded, it goes along that. `own_only` says that nothing but its
-    own slice is asked of a rank afterwards."""
+    """The plan's phases of `pattern` as a stream, one for each form that differs from those before;
+    none where it is none. With a `path`, which is a row when unfolded, it goes along that.
+    `own_only` says that nothing but its own slice is asked of a rank afterwards."""
     found = recognised(pattern, own_only=own_only)
     if found is None or (path is not None and path.gaps):
         return
@@ -58,12 +58,14 @@ def stream_phases(
     sizes = _all_at(found.root, pattern) if whole else np.diff(pattern.slicing.bounds).tolist()
     kind = ContractKind.ALLREDUCE if found.combines else ContractKind.BROADCAST
     line = Shape(sizes, found.root, pattern.axis, target)
+    before: list[tuple[Flow, ...]] = []
     for form in found.forms:
         flows = tuple(flow for flow in form(line) if flow.parts)
         if whole:
             flows = tuple(replace(flow, parts=_of_one_slice(flow)) for flow in flows)
-        if not flows:
+        if not flows or flows in before:
             continue
+        before.append(flows)
         groups = _groups(flows, pattern.ranks)
         names = _lanes(flows)
         yield Phase(
@@ -101,8 +103,13 @@ def _of_one_slice(flow: Flow) -> dict[int, Part]:
 def _lanes(flows: Sequence[Flow]) -> tuple[str, ...]:
     """The lanes of all places, those on which some receive first."""
     names = [part.lane or flow.name for flow in flows for part in flow.parts.values()]
-    order = sorted(dict.fromkeys(names), key=lambda name: name.endswith("backward"))
-    return tuple(sorted(order, key=lambda name: name.startswith("across")))
+    return tuple(sorted(dict.fromkeys(names), key=_order))
+
+
+def _order(name: str) -> tuple[int, bool]:
+    """Lanes on which a PE only sends come last, as they follow each other."""
+    number = name.rpartition("_")[2]
+    return int(number) if number.isdecimal() else 0, "backward" in name
 
 
 def _groups(flows: Sequence[Flow], ranks: int) -> list[Places]:

@@ -7,19 +7,24 @@ goes straight from the PE that held it at first: a ring, in which slices are han
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
 from collc.base.memoize import memoized
 from collc.lowering.streams.forms import (
+    FIFTHS,
+    HALVES,
+    SEVENTHS,
+    THIRDS,
     Form,
     all_to_all,
     allgather,
     chained_allgather,
     chained_reduce_scatter,
     gather,
-    halved_all_to_all,
+    grouped_all_to_all,
     reduce_scatter,
     scatter,
 )
@@ -90,7 +95,8 @@ def _moved(held: Ints, there: npt.NDArray[np.bool_]) -> Recognised | None:
     if bool((held == origin)[:, there].all()):
         return Recognised("allgather", (allgather, chained_allgather))
     if there.all() and bool((held == own * ranks + own[:, None]).all()):
-        return Recognised("all_to_all", (all_to_all, halved_all_to_all))
+        grouped = (partial(grouped_all_to_all, ends=one) for one in _GROUPS)
+        return Recognised("all_to_all", (all_to_all, *grouped))
     rows = np.flatnonzero((held != _beginning(ranks))[:, there].any(axis=1))
     if len(rows) == 1 and bool((held[rows[0]] == origin)[there].all()):
         return Recognised("gather", (gather,), int(rows[0]))
@@ -139,6 +145,7 @@ def _reduce_scatter(phase: StepsPhase) -> Recognised | None:
     return Recognised("reduce_scatter", forms, combines=True)
 
 
+_GROUPS = (HALVES, THIRDS, FIFTHS, SEVENTHS)  # of ranks that all_to_alls have colors for
 MANY = 3  # ranks from which on there is something to combine on the way
 
 
