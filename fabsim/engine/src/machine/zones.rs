@@ -32,8 +32,8 @@ impl Weight {
     /// A cycle had so many visits, in some of which main threads ran ahead. Those of earlier cycles count
     /// ever less.
     pub fn note(&mut self, visits: usize, ahead: usize) {
-        self.visits += 16 * visits - self.visits / 16;
-        self.ahead += 16 * ahead - self.ahead / 16;
+        self.visits = self.visits - self.visits / 16 + 16 * visits;
+        self.ahead = self.ahead - self.ahead / 16 + 16 * ahead;
     }
 }
 
