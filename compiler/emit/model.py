@@ -4,8 +4,6 @@ In reading order: the values the templates see, then `model_of`, which makes the
 Templates loop over these values and substitute; they decide nothing.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
