@@ -5,13 +5,17 @@ A task is never interrupted, and one that is due while another runs waits for it
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from collc.cost.predict import Mask, Times
 from collc.cost.stretches import BEGIN, DUE, END, Stretches
+
+Rows = npt.NDArray[Any]
 
 # by PE: when code was due, from which cycle on it runs, and before which one
 Stretch = tuple[Times, Times, Times]
@@ -59,6 +63,8 @@ class Processor:
     handled: list[int] = field(default_factory=list)  # which of `given` are the system's
     coming: Sequence[tuple[Times, Times]] = ()  # elements, which go first, in order
     work: list[Work] = field(default_factory=list)
+    stacked: Times | None = None  # see `_taken`
+    stacked_of_given: int = 0
 
     def put_off(self, begin: Times, end: Times, sends: Mask) -> Times:
         """By how much work that would be done from `begin` to `end` ends later for what others do
@@ -99,10 +105,9 @@ class Processor:
 
     def first_free(self, due: Times) -> Times:
         """When code begins that is due in a cycle; it waits for what was due before."""
-        taken = [*self.others, *self.given]
-        if not taken:
+        if not self.others and not self.given:
             return due
-        earlier, start, end = (np.stack(of) for of in zip(*taken, strict=True))
+        earlier, start, end = self._taken()
         held, begin = (earlier <= due) & (start < end), due
         while True:
             waits = held & (start <= begin) & (begin < end + self.gap)
@@ -110,6 +115,17 @@ class Processor:
             if (later == begin).all():
                 return begin
             begin = later
+
+    def _taken(self) -> Times:
+        """What a stretch says, of others' and those given: stacked as they come, since every piece
+        asks."""
+        new = self.given[self.stacked_of_given :]
+        if self.stacked is None:
+            self.stacked = np.stack([*self.others, *new], axis=1)
+        elif new:
+            self.stacked = np.concatenate((self.stacked, np.stack(new, axis=1)), axis=1)
+        self.stacked_of_given = len(self.given)
+        return self.stacked
 
     def take(self, pieces: Sequence[Piece]) -> list[Times]:
         """When pieces of code begin: on each PE in the order in which they are due, but the
@@ -146,15 +162,12 @@ class Processor:
         waits = self.first_free(due)
         dues = np.stack([np.broadcast_to(piece.due, due.shape) for piece in handlers])
         lengths = np.stack([piece.length for piece in handlers])
-        early = np.zeros(dues.shape, dtype=np.bool_)
-        for one in np.argsort(dues, axis=0, kind="stable")[:, None]:
-            when, length, on = (
-                np.take_along_axis(of, one, axis=0)[0] for of in (dues, lengths, np.stack(left))
-            )
-            first = on & (when <= waits + ALSO_FIRST)
-            waits = np.where(first, self._ended(waits, length) + self.gap, waits)
-            np.put_along_axis(early, one, first[None], axis=0)
-        return list(early)
+        order = np.argsort(dues, axis=0, kind="stable")
+        early = []
+        for when, length, on in _sorted(order, dues, lengths, np.stack(left)):
+            early.append(on & (when <= waits + ALSO_FIRST))
+            waits = np.where(early[-1], self._ended(waits, length) + self.gap, waits)
+        return _unsorted(order, early)
 
     def _ended(self, begin: Times, length: Times) -> Times:
         """When code ends that begins in a cycle: elements that come meanwhile go before it."""
@@ -173,17 +186,15 @@ class Processor:
             return []
         due, on = np.stack([piece.due for piece in pieces]), np.stack(masks)
         length = np.stack([piece.length for piece in pieces])
-        begun = np.empty_like(due)
-        for one in np.argsort(due, axis=0, kind="stable")[:, None]:
-            when, cycles, here = (
-                np.take_along_axis(of, one, axis=0)[0] for of in (due, length, on)
-            )
+        order = np.argsort(due, axis=0, kind="stable")
+        begun = []
+        for when, cycles, here in _sorted(order, due, length, on):
             begin = self.first_free(when)
             self.handled.append(len(self.given))
             waited = np.where(here & (not first), when, 0)
             self.hold(waited, begin, self._ended(begin, np.where(here, cycles, 0)))
-            np.put_along_axis(begun, one, begin[None], axis=0)
-        return list(begun)
+            begun.append(begin)
+        return _unsorted(order, begun)
 
     def sends(self, time: Times, length: Times, pieces: Sequence[Piece]) -> tuple[Times, Stall]:
         """When an operation that only sends, so many cycles long, would have to begin in an idle PE
@@ -224,3 +235,15 @@ class Processor:
             (np.full_like(due, BEFORE_ALL) if number in handled else due, begin, end)
             for number, (due, begin, end) in enumerate(self.given)
         ]
+
+
+def _sorted(order: Times, *rows: Rows) -> Iterator[tuple[Rows, ...]]:
+    """Rows by the order on each PE."""
+    return zip(*(np.take_along_axis(of, order, axis=0) for of in rows), strict=True)
+
+
+def _unsorted(order: Times, rows: Sequence[Rows]) -> list[Rows]:
+    """What was made in an order, as it was before."""
+    made = np.stack(rows)
+    np.put_along_axis(made, order, made.copy(), axis=0)
+    return list(made)
