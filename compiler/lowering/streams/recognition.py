@@ -95,7 +95,8 @@ def _moved(held: Ints, there: npt.NDArray[np.bool_]) -> Recognised | None:
     if bool((held == origin)[:, there].all()):
         return Recognised("allgather", (allgather, chained_allgather))
     if there.all() and bool((held == own * ranks + own[:, None]).all()):
-        grouped = (partial(grouped_all_to_all, ends=one) for one in _GROUPS)
+        groups = _GROUPS if ranks <= _MOST_GROUPED else _GROUPS[:1]
+        grouped = (partial(grouped_all_to_all, ends=one) for one in groups)
         return Recognised("all_to_all", (all_to_all, *grouped))
     rows = np.flatnonzero((held != _beginning(ranks))[:, there].any(axis=1))
     if len(rows) == 1 and bool((held[rows[0]] == origin)[there].all()):
@@ -146,6 +147,7 @@ def _reduce_scatter(phase: StepsPhase) -> Recognised | None:
 
 
 _GROUPS = (HALVES, THIRDS, FIFTHS, SEVENTHS)  # of ranks that all_to_alls have colors for
+_MOST_GROUPED = 200  # ranks, beyond which checking more than two groups takes many seconds
 MANY = 3  # ranks from which on there is something to combine on the way
 
 
