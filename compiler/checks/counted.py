@@ -17,7 +17,7 @@ def input_queues_of(phase: Phase) -> int:
 def output_queues_of(phase: Phase, *, bound: bool = True) -> int:
     """The same of output queues, and of sending. Lanes that run in turn have one for all, unless
     queues are `bound` to colors."""
-    return len(set(sending_lanes(phase)) - (set() if bound else set(turns_of(phase))))
+    return len(set(sending_lanes(phase)) - (set() if bound else set(preceding_lanes(phase))))
 
 
 def sending_lanes(phase: Phase) -> list[str]:
@@ -28,8 +28,8 @@ def sending_lanes(phase: Phase) -> list[str]:
     return sorted(some, key=lambda name: names.index(name) if name in names else 0)
 
 
-def turns_of(phase: Phase) -> dict[str, str]:
-    """Lanes that run in turn with another one, which is named: on every PE that has them they only
+def preceding_lanes(phase: Phase) -> dict[str, str]:
+    """Lanes that run behind another one, each with that one: on every PE that has them they only
     send, after that one, and no other lane comes after it."""
     ops = [(lane.name, op) for role in phase.roles for lane in role.lanes for op in lane.ops]
     after = {name: {op.after for other, op in ops if other == name} for name, _ in ops}
@@ -82,9 +82,9 @@ def _followed(phase: Phase) -> int:
     is sent and the control wavelet behind it, what is received; one for all lanes that run in turn.
     Counted over all roles."""
     found = {one for role in phase.roles for lane in role.lanes for one in _followed_in(role, lane)}
-    turns = turns_of(phase)
-    in_turn, first = {*turns, *turns.values()}, set(turns.values()) - turns.keys()
-    return len(first) + sum(lane not in in_turn for lane, _ in found)
+    preceding = preceding_lanes(phase)
+    serial, first = {*preceding, *preceding.values()}, set(preceding.values()) - preceding.keys()
+    return len(first) + sum(lane not in serial for lane, _ in found)
 
 
 def _followed_in(role: Role, lane: Lane) -> Iterator[tuple[str, str]]:

@@ -84,7 +84,7 @@ def _cases(uses: Sequence[U]) -> tuple[str, dict[str, U]]:
 
 
 def _of_slices(uses: Sequence[Cut]) -> tuple[str, str, list[tuple[Cut, str]]]:
-    """What stands behind the first word of a declaration, the word for a rank therein, and each
+    """What follows the keyword of a declaration, the name of a rank within it, and each
     different use with the condition that leads to it, if there are others."""
     head, cases = _cases(uses)
     *earlier, (_, last) = cases.items()

@@ -117,7 +117,7 @@ def _in_words(others: list[OtherPlan], cycles: int) -> str:
 
 
 def _listed(pairs: list[str]) -> str:
-    """What has no order, so that what is left out stands behind it."""
+    """A list of pairs in no order; how many are left out stands at its end."""
     if len(pairs) <= _SHOWN + 1:
         return ", ".join(pairs)
     return f"{', '.join(pairs[:_SHOWN])} and {len(pairs) - _SHOWN} more"

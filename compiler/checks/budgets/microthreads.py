@@ -8,7 +8,7 @@ of the first of them.
 from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic
-from collc.checks.counted import input_queues_of, output_queues_of, sending_lanes, turns_of
+from collc.checks.counted import input_queues_of, output_queues_of, preceding_lanes, sending_lanes
 from collc.plan import Plan
 
 
@@ -17,13 +17,13 @@ def microthreads(plan: Plan) -> Iterator[Diagnostic]:
     into = out = 0
     bound = plan.target.binds_output_queues
     for phase in plan.phases:
-        pattern, turns = phase.pattern, turns_of(phase)
+        pattern, preceding = phase.pattern, preceding_lanes(phase)
         begin = into, out
-        lanes = [lane for lane in sending_lanes(phase) if bound or lane not in turns]
+        lanes = [lane for lane in sending_lanes(phase) if bound or lane not in preceding]
         into, out = into + input_queues_of(phase), out + output_queues_of(phase, bound=bound)
         inputs, outputs = plan.input_queues[begin[0] : into], plan.output_queues[begin[1] : out]
         own = zip(lanes, outputs, strict=False)
-        shared = set(inputs) & {number for lane, number in own if lane not in turns}
+        shared = set(inputs) & {number for lane, number in own if lane not in preceding}
         if phase.exchange and shared:
             yield Diagnostic(
                 "C324",
