@@ -23,7 +23,11 @@ program {{ repeat {RANKS} {{ one }} }}
 """,
     **{kind: text(kind) for kind in ("reduce", "scatter", "gather")},
 }
-RUNS = [(kind, target) for kind in TEXTS for target in ("wse2", "wse3")]
+RUNS = [
+    *((kind, target) for kind in ("broadcast", "reduce") for target in ("wse2", "wse3")),
+    ("gather", "wse2"),
+    ("scatter", "wse3"),
+]
 
 
 def bundle_of(kind: str, target: str) -> Bundle:
