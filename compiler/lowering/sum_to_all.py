@@ -3,7 +3,8 @@
     two operations    combine color -> memory, then copy memory -> multicast
     one               combine color -> multicast
 
-So the sum does not land in memory first. The root has it as all others do: its router hands back
+So the sum does not land in memory first, where sending from there takes longer (`send_start`);
+elsewhere the root sends it from memory. The root has it as all others do: its router hands back
 what it sends, one wavelet, for which the input queue has room whenever the PE takes it. Of a longer
 vector twice as many wavelets would go down the root's ramp, for nothing but the start-up.
 """
