@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from collc_evaluator import deliver, run_untimed
 
+from collc.base.columns import spread
 from collc.plan import Exchange, RowKind
 from collc.plan.unrolled import RELAYING, SENDING, Ints, Unrolled
 from collc.spec.exchange import StepsPhase
@@ -112,8 +113,7 @@ def due(pattern: StepsPhase) -> Words:
     for moves in pattern.steps:
         low, high = number[moves.slice], number[moves.slice + moves.count]
         sizes = high - low
-        many = np.repeat(np.arange(len(moves)), sizes)
-        step = np.arange(len(many)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        many, step = spread(sizes)
         source, target = places[moves.source[many]], places[moves.destination[many]]
         values = held[source, low[many] + step]
         deliver(held, target, number[moves.into[many]] + step, values, moves.combines[many])

@@ -16,6 +16,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from collc.base.columns import spread
 from collc.base.grids import Grid
 from collc.schedule import Schedule, home_pe, pes_of_ranks
 from collc.spec import Collective, Contract, ContractKind, ElementType
@@ -142,8 +143,8 @@ def _own(collective: Collective, own: OwnContract, machine: _Machine) -> int:
     """What a rank has to take of what others have, from at least d hops away, for every d."""
     contract, held = collective.contract, own.promised
     bounds = np.arange(own.slices + 1, dtype=np.int64) * contract.length // own.slices
-    row = np.repeat(np.arange(len(held)), held.count)
-    into = held.into[row] + np.arange(len(row)) - (np.cumsum(held.count) - held.count)[row]
+    row, within = spread(held.count)
+    into = held.into[row] + within
     pes = np.array(pes_of_ranks(collective))
     away = np.abs(pes[held.holder] - pes[held.whose]).sum(axis=1)[row]
     places, place = np.unique(

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from collc.base.columns import spread
 from collc.spec.exchange import Moves, Slicing, StepsPhase
 
 Integers = npt.NDArray[np.int64]
@@ -87,14 +88,14 @@ def carried(phase: StepsPhase, moves: Moves, starts: Integers, block: Block) -> 
         last = first + 1
     first, last = np.maximum(first, block.first), np.minimum(last, block.last)
     counts = np.maximum(last - first, 0)
-    before = np.repeat(np.cumsum(counts) - counts, counts)
-    taken = np.repeat(first, counts) + np.arange(len(before)) - before
+    row, within = spread(counts)
+    taken = first[row] + within - block.first
     return Carried(
-        source=np.repeat(places[moves.source], counts),
-        taken=taken - block.first,
-        destination=np.repeat(places[moves.destination], counts),
-        into=taken + np.repeat(shift, counts) - block.first,
-        combines=np.repeat(moves.combines, counts),
+        source=places[moves.source[row]],
+        taken=taken,
+        destination=places[moves.destination[row]],
+        into=taken + shift[row],
+        combines=moves.combines[row],
     )
 
 
@@ -226,8 +227,7 @@ def _rounds(keys: Integers) -> Iterator[npt.NDArray[np.intp]]:
         yield np.arange(len(keys))
         return
     order = np.argsort(keys, kind="stable")
-    starts = np.cumsum(counts) - counts
-    occurrence = np.arange(len(keys)) - np.repeat(starts, counts)
+    _, occurrence = spread(counts)
     for turn in range(int(counts.max())):
         yield np.sort(order[occurrence == turn])
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from collc.base.columns import spread
 from collc.proof.contributions import Block, Cut, Integers, Words, all_of, one_of
 from collc.spec import Contract, ContractKind
 from collc.spec.custom_contract import Holdings, OwnContract
@@ -110,6 +111,6 @@ def _segments(
     first = np.maximum(starts[held.into], block.first)
     last = np.minimum(starts[held.into + held.count], block.last)
     counts = np.maximum(last - first, 0)
-    row = np.repeat(np.arange(len(held)), counts)
-    into = first[row] + np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts, counts)
+    row, within = spread(counts)
+    into = first[row] + within
     return places[held.holder[row]], places[held.whose[row]], into - block.first, into + shift[row]
