@@ -41,7 +41,7 @@ def bound_of(schedule: Schedule, target: Target) -> int:
     machine = _Machine(target.visit, target.hop)
     if contract.own is not None:
         return _own(schedule.collective, contract.own, machine)
-    rooted = contract.kind in _ROOTED
+    rooted = contract.kind.rooted
     at = home_pe(schedule) if rooted else (0, 0)
     beyond = _beyond(grid, *at)
     if len(beyond) < 2:
@@ -55,11 +55,6 @@ def bound_of(schedule: Schedule, target: Target) -> int:
     if contract.kind.reduces and words:  # the tokens of a barrier have no length
         return max(message, _reduction(words, beyond, machine))
     return message
-
-
-_ROOTED = frozenset(
-    (ContractKind.BROADCAST, ContractKind.REDUCE, ContractKind.SCATTER, ContractKind.GATHER)
-)
 
 
 def words_of(contract: Contract) -> int:

@@ -5,11 +5,11 @@ for them is put into the declaration: every choice is a program that could be wr
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
 
 from collc.base.diagnostics import Span
+from collc.base.rewrite import rewritten
 from collc.language import syntax
 from collc.language.expressions import AUTO
 from collc.language.lines import Line, Lines
@@ -37,7 +37,7 @@ def opened(declaration: syntax.CollectiveDecl) -> syntax.CollectiveDecl:
         return declaration
     span = steps[0].span
     use = syntax.TreeUse(syntax.Word(AUTO, span), (), span=span)
-    rooted = declaration.contract.kind.text in {kind.value for kind in _ROOTED}
+    rooted = declaration.contract.kind.text in {kind.value for kind in ContractKind if kind.rooted}
     root = _place_of(steps) if rooted else None
     run = syntax.RunClause(None, use, root, None, None, span=span)
     kept = (clause for clause in declaration.clauses if not isinstance(clause, StepClause))
@@ -137,21 +137,13 @@ def _check_whole(clause: syntax.RunClause, parts: Parts) -> tuple[int, int] | No
     if clause.root is None:
         return None
     kind = parts.contract.kind
-    if is_auto(clause.root) or kind not in _ROOTED:
+    if is_auto(clause.root) or not kind.rooted:
         message = f"`auto` has no use for a place here: {kind.value} has no root"
-        if kind in _ROOTED:
+        if kind.rooted:
             message = f"a {kind.value} promises its place, which cannot be left to the compiler"
-        help = "leave it out" if kind not in _ROOTED else "name a rank or a PE"
+        help = "name a rank or a PE" if kind.rooted else "leave it out"
         raise problem("C148", message, clause.root.span, help=help)
     return parts.root(clause.root)
-
-
-_ROOTED = (
-    ContractKind.BROADCAST,
-    ContractKind.REDUCE,
-    ContractKind.SCATTER,
-    ContractKind.GATHER,
-)
 
 
 def _check_root(gap: Gap, at: Span, clause: syntax.Clause, parts: Parts) -> None:
@@ -201,7 +193,7 @@ def filled_in(
         # a broadcast from `auto` starts where the sum is, which is no gap
         return part if isinstance(part, syntax.BroadcastClause) else None
 
-    return replace(declaration, clauses=_changed(declaration.clauses, filled))
+    return replace(declaration, clauses=rewritten(declaration.clauses, filled))
 
 
 def with_clauses(
@@ -211,7 +203,7 @@ def with_clauses(
     that left them to the compiler."""
     at = next(c.span for c in declaration.clauses if isinstance(c, StepClause))
     kept = (c for c in declaration.clauses if not isinstance(c, StepClause))
-    moved = _changed(tuple(clauses), lambda part: at if isinstance(part, Span) else None)
+    moved = rewritten(tuple(clauses), lambda part: at if isinstance(part, Span) else None)
     return replace(declaration, clauses=(*kept, *moved))
 
 
@@ -221,16 +213,3 @@ def steps_of(text: str) -> tuple[syntax.Clause, ...]:
     (parsed,) = parse_text("auto", f"collective written = barrier() on g {{ {text} }}")
     assert isinstance(parsed, syntax.CollectiveDecl)
     return parsed.clauses
-
-
-def _changed(piece: Any, change: Callable[[object], object]) -> Any:  # noqa: ANN401 - of syntax
-    """A piece of syntax with what `change` makes of its parts, in their order; None keeps one."""
-    changed = change(piece)
-    if changed is not None:
-        return changed
-    if isinstance(piece, tuple):
-        return tuple(_changed(part, change) for part in piece)
-    if is_dataclass(piece) and not isinstance(piece, type):
-        parts = {f.name: _changed(getattr(piece, f.name), change) for f in fields(piece)}
-        return replace(piece, **parts)
-    return piece
