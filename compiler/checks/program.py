@@ -18,7 +18,7 @@ from collc.plan.pe_masks import Mask, receiving, sending
 from collc.plan.placement import received_colors, sent_colors, switched_colors
 from collc.plan.program import ProgramPlan
 from collc.spec import Collective, Reconfigure
-from collc.spec.arithmetic import arithmetic_of
+from collc.spec.simd import by_call_back
 
 _QUEUES = ("input_queues", "output_queues")
 
@@ -350,11 +350,7 @@ def _call_backs(plan: ProgramPlan, call_stream: ProgramPlan) -> Iterator[Diagnos
     for one in call_stream.plans:
         contract, name = one.collective.contract, one.collective.name
         whole = any(phase.exchange is None for phase in one.phases)
-        if (
-            name in joined
-            and whole
-            and arithmetic_of(contract.element, contract.operation).kind == "map"
-        ):
+        if name in joined and whole and by_call_back(contract):
             message = f"`{name}` combines by a call-back, which waits for what it receives and "
             message += "holds up what is in flight beside it"
             help = "run it by itself: leave `and` out"

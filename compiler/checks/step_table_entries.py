@@ -13,6 +13,7 @@ from collc.base.memoize import memoized
 from collc.checks.by_phase import phases_of
 from collc.plan import AREA_BITS, Exchange, Lane, Phase, Plan, RowKind
 from collc.plan.entries import Ints, bits_of, entries_of, numbers_of, puts_out, table_at, values_of
+from collc.plan.step_tables import places_of
 from collc.plan.unrolled import unrolled
 from collc.spec import ElementType, Operation, OwnOperation
 from collc.spec.arithmetic import arithmetic_of
@@ -77,11 +78,8 @@ def _refused_combining(
 
 def _places(phase: Phase, index: int, pattern: StepsPhase) -> Ints:
     """The places of a role, as far as they are on the line."""
-    along = (
-        region.x if pattern.axis == "x" else region.y for region, i in phase.regions if i == index
-    )
-    found = sorted({place for run in along for place in run if 0 <= place < pattern.ranks})
-    return np.array(found, dtype=np.int64)
+    found = places_of(phase, index)
+    return found[(found >= 0) & (found < pattern.ranks)]
 
 
 def _lane_problem(lane: Lane, places: Ints, exchange: Exchange, refused: tuple[int, str]) -> str:

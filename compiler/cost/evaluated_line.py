@@ -25,8 +25,9 @@ from collc.cost.row_code import (
 )
 from collc.plan import AREA_BITS, Phase, RowKind
 from collc.plan.dynamic_lengths import exchange_of_length
+from collc.plan.placement import roles_of_places
 from collc.plan.step_tables import always
-from collc.plan.unrolled import NOWHERE, Ints, Unrolled, connections, roles_of_places, unrolled
+from collc.plan.unrolled import NOWHERE, Ints, Unrolled, connections, unrolled
 from collc.spec.exchange import StepsPhase
 
 RECEIVES, SENT = int(RowKind.RECEIVES), int(RowKind.SENDS | RowKind.RELAYS)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from collc.cost.ends import parts_of
@@ -15,18 +17,26 @@ from collc.spec.exchange import StepsPhase
 
 def code_of_start(plan: ProgramPlan, use: Use, costs: Costs) -> Times:
     """From the call of a phase's first function to its return."""
-    collective = plan.plans[use.collective].collective
-    grid, phase, pattern = collective.grid, plan.phase(use), plan.phase(use).pattern
+    phase, pattern = plan.phase(use), plan.phase(use).pattern
+    if not isinstance(pattern, StepsPhase):
+        passing = costs.code.store_passes * phase.passes
+        return by_role(plan, use, lambda role: _code(role, costs, passing), _through(costs))
+    grid = plan.plans[use.collective].collective.grid
     code = np.full((grid.whole.width, grid.whole.height), _through(costs), dtype=np.int64)
     for part in parts_of(grid, code):
-        if isinstance(pattern, StepsPhase):
-            _by_place(part, phase, pattern, begun_by(costs, phase, pattern))
-            continue
-        for region, number in phase.regions:
-            part[places_of(phase, region)] = _code(
-                phase.roles[number], costs, costs.code.store_passes * phase.passes
-            )
+        _by_place(part, phase, pattern, begun_by(costs, phase, pattern))
     return code
+
+
+def by_role(plan: ProgramPlan, use: Use, of: Callable[[Role], int], none: int = 0) -> Times:
+    """What is said of the role of each PE in a phase; `none` of those that have no part in it."""
+    phase, grid = plan.phase(use), plan.plans[use.collective].collective.grid
+    found = np.full((grid.whole.width, grid.whole.height), none, dtype=np.int64)
+    values = list(map(of, phase.roles))
+    for part in parts_of(grid, found):
+        for region, number in phase.regions:
+            part[places_of(phase, region)] = values[number]
+    return found
 
 
 def _by_place(part: Times, phase: Phase, pattern: StepsPhase, values: Times) -> None:

@@ -32,9 +32,9 @@ from collc.cost.predict import Times, lines_of, ranks_with_vectors
 from collc.cost.processor import Stall
 from collc.cost.stretches import later, together
 from collc.plan import BY_WAVELET, Advance
-from collc.plan.placement import roles_of_ranks
+from collc.plan.placement import roles_of_places, roles_of_ranks
 from collc.plan.program import ProgramPlan, Use
-from collc.plan.unrolled import NOWHERE, connections, roles_of_places
+from collc.plan.unrolled import NOWHERE, connections
 from collc.schedule import BroadcastPhase, ReducePhase
 from collc.spec.exchange import StepsPhase
 

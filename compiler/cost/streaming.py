@@ -9,8 +9,8 @@ from collc.lowering import candidate_plans
 from collc.lowering.streams import recognised, why_not
 from collc.plan import Phase, Plan
 from collc.schedule.own_slices import asks_own_slices
-from collc.spec.arithmetic import arithmetic_of
 from collc.spec.exchange import StepsPhase
+from collc.spec.simd import by_call_back
 
 
 def streaming(plan: Plan) -> Iterator[tuple[str, str]]:
@@ -30,7 +30,7 @@ def _of_phase(plan: Plan, index: int, phase: Phase, pattern: StepsPhase) -> str:
         return f"streams as {found.word if found else 'steps'}, on {number}"
     if contract.run_length is not None:
         return "goes by steps: the length is known when the program runs"
-    in_code = arithmetic_of(contract.element, contract.operation).kind == "map"
+    in_code = by_call_back(contract)
     path = plan.collective.path
     reason = why_not(pattern, path=path, own_only=own_only, in_code=in_code)
     return f"goes by steps: {reason or _outdone(plan, index)}"

@@ -34,7 +34,8 @@ from collc.plan import (
     streams_of,
     thens_of,
 )
-from collc.plan.unrolled import Ints, roles_of_places
+from collc.plan.placement import roles_of_places
+from collc.plan.unrolled import Ints
 from collc.spec.exchange import StepsPhase
 
 

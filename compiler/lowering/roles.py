@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from collc.base.paths import Path
 from collc.lowering.rank_program import RankProgram, lanes_of
-from collc.lowering.regions import compress
-from collc.plan import Direction, Op, Phase, Region, Role, Strided
-from collc.schedule import ReducePhase, ascending
+from collc.lowering.regions import regions_of
+from collc.plan import Direction, Op, Phase, Role
+from collc.schedule import ReducePhase
 from collc.spec import ContractKind
 
 # sides of a router on a path, in words
@@ -35,7 +35,7 @@ def reduce_phase(
         order=phase.order,
         about=f"{phase.tree} along {where(phase.axis, path)}",
         roles=roles,
-        regions=_regions(phase, tuple(ranks.values())),
+        regions=regions_of(phase, ranks.values()),
         pattern=phase,
         path=path,
     )
@@ -46,22 +46,6 @@ def where(axis: str, path: Path | None) -> str:
     if path is not None:
         return f"the path {path.word}"
     return "the row" if axis == "x" else "the column"
-
-
-def _regions(
-    phase: ReducePhase, ranks_of_roles: tuple[list[int], ...]
-) -> tuple[tuple[Region, int], ...]:
-    """The roles' ranks in grid coordinates, on all lines."""
-    across = Strided(*phase.lines)
-    begin = phase.coordinate(1 if phase.bypass else 0)
-    found = []
-    for role, ranks in enumerate(ranks_of_roles):
-        for run in compress(ranks):
-            rising = ascending(phase.order)
-            along = run.shifted(begin) if rising else run.mirrored(begin + 1)
-            region = Region(along, across) if phase.axis == "x" else Region(across, along)
-            found.append((region, role))
-    return tuple(sorted(found))
 
 
 def _names(programs: tuple[RankProgram, ...]) -> list[str]:

@@ -20,11 +20,7 @@ MOST_STRAIGHT = 3  # entries with code of their own, which takes about 60 bytes 
 
 def places_of(phase: Phase, role: int) -> Ints:
     """The places on a line of the PEs that play a role, by its index."""
-    along = (
-        region.x if phase.axis == "x" else region.y
-        for region, index in phase.regions
-        if index == role
-    )
+    along = (region.sides(phase.axis)[0] for region, index in phase.regions if index == role)
     return np.array(sorted({place for run in along for place in run}), dtype=np.int64)
 
 

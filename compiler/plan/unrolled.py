@@ -11,12 +11,13 @@ import numpy as np
 from collc.base.memoize import memoized
 from collc.plan import AREA_BITS, Direction, Exchange, Lane, Phase, Role, Route, RowKind
 from collc.plan.entries import FIELDS, Ints, table_at, values_of
+from collc.plan.placement import roles_of_places
 from collc.spec.exchange import StepsPhase
 
 SENDING = int(RowKind.SENDS)
 RELAYING = int(RowKind.RELAYS)
 TAKING = int(RowKind.RECEIVES | RowKind.APPLIES)
-__all__ = ["NOWHERE", "Ints", "Unrolled", "connections", "roles_of_places", "unrolled"]
+__all__ = ["NOWHERE", "Ints", "Unrolled", "connections", "unrolled"]
 
 NOWHERE = -1
 
@@ -46,19 +47,6 @@ class Unrolled:
     def places(self) -> int:
         """How many places the line has."""
         return (len(self.start) - 1) // self.lanes
-
-
-def roles_of_places(phase: Phase, pattern: StepsPhase) -> tuple[Role | None, ...]:
-    """The role of each place on the first line; None where no region has the place."""
-    found: list[Role | None] = [None] * pattern.ranks
-    for region, index in phase.regions:
-        along, across = (region.x, region.y) if pattern.axis == "x" else (region.y, region.x)
-        if pattern.lines[0] not in across:
-            continue
-        for place in along:
-            if 0 <= place < pattern.ranks:
-                found[place] = phase.roles[index]
-    return tuple(found)
 
 
 @memoized

@@ -104,8 +104,14 @@ class ReducePhase:
     @property
     def stretch(self) -> tuple[int, int]:
         """The lowest and the highest coordinate of its PEs on the axis."""
-        ends = (self.coordinate(1 if self.bypass else 0), self.coordinate(self.ranks - 1))
+        ends = (self.coordinates[0], self.coordinates[-1])
         return min(ends), max(ends)
+
+    @property
+    def coordinates(self) -> range:
+        """Where its places are on the axis, from that on where its ranks begin."""
+        begin, step = self.coordinate(1 if self.bypass else 0), 1 if ascending(self.order) else -1
+        return range(begin, begin + step * self.pes, step)
 
     @property
     def idle(self) -> int | None:

@@ -141,6 +141,11 @@ class StepsPhase:
         return len(self.places)
 
     @property
+    def coordinates(self) -> range:
+        """Where its places are on the axis."""
+        return range(self.ranks)
+
+    @property
     def stretch(self) -> tuple[int, int]:
         """The lowest and the highest coordinate of its PEs on the axis."""
         return min(self.places), max(self.places)

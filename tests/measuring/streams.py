@@ -25,8 +25,8 @@ from collc.cost.streams import (
 )
 from collc.driver.bundle import Bundle
 from collc.plan import Plan, Role, goes_first, streams_of, thens_of
+from collc.plan.placement import roles_of_places
 from collc.plan.ready import is_ready
-from collc.plan.unrolled import roles_of_places
 from collc.spec.exchange import StepsPhase
 from collc.target.constants import Constants, StreamCode
 

@@ -28,11 +28,11 @@ def _line_problem(phase: Phase, pattern: ReducePhase | StepsPhase) -> str:
     """Every region spans all lines; along a line each coordinate is in one region."""
     counts: Counter[int] = Counter()
     for region, _ in phase.regions:
-        along, across = (region.x, region.y) if pattern.axis == "x" else (region.y, region.x)
+        along, across = region.sides(pattern.axis)
         if across != Strided(*pattern.lines):
             return f"a role does not span lines {pattern.lines[0]} to {pattern.lines[1]}"
         counts.update(along)
-    low, high = (0, pattern.ranks - 1) if isinstance(pattern, StepsPhase) else pattern.stretch
+    low, high = pattern.stretch
     wrong = [c for c in sorted({*range(low, high + 1), *counts}) if counts[c] != 1]
     outside = [c for c in counts if not low <= c <= high]
     if not wrong and not outside:

@@ -12,8 +12,8 @@ from collc.base.diagnostics import Diagnostic
 from collc.base.grids import Grid
 from collc.base.paths import Path, Pe
 from collc.plan import Direction, Phase, Plan, Role
-from collc.plan.placement import roles_of_ranks, sent_colors
-from collc.plan.unrolled import NOWHERE, connections, roles_of_places
+from collc.plan.placement import roles_of_places, roles_of_ranks, sent_colors
+from collc.plan.unrolled import NOWHERE, connections
 from collc.schedule import Phase as Pattern
 from collc.schedule import ReducePhase
 from collc.spec.exchange import StepsPhase

@@ -32,7 +32,7 @@ from collc.plan import (
     lane_of,
     stream_of,
 )
-from collc.plan.unrolled import roles_of_places
+from collc.plan.placement import roles_of_places
 from collc.schedule.own_slices import asks_own_slices, own_slices
 from collc.spec.exchange import StepsPhase
 from collc.spec.simd import PAIR
