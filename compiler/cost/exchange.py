@@ -12,7 +12,7 @@ import numpy as np
 from collc.cost.evaluated_line import line_of
 from collc.cost.operations import Costs
 from collc.cost.streams import begun, run_streams, stream_line
-from collc.cost.stretches import TIMES, later, together
+from collc.cost.stretches import different, later, no_stretch, together
 from collc.plan import Phase, RowKind
 from collc.plan.unrolled import Ints, unrolled
 from collc.spec.exchange import StepsPhase
@@ -44,21 +44,19 @@ def run_exchange(  # noqa: PLR0913, PLR0917 - the phase, when it is called, how 
     many `looks` at a PE of a line (`MOST`) the rest is taken to go on at the same pace. `others`
     are `Stretches` in which PEs run other code. Lines that begin alike, sooner or later, are
     alike."""
-    none = np.zeros((*called.shape, TIMES, 0), dtype=np.int64)
+    none = no_stretch(called)
     if phase.streams:
         return ExchangeRun(*run_streams(costs, phase, pattern, called, deep), none)
     line = line_of(costs, phase, pattern)
     first = called.min(axis=1, keepdims=True)
     deep = deep - costs.code.returns  # what returns beside the task itself
     given = (called - first, deep, later(none if others is None else others, -first))
-    both = np.concatenate([of.reshape(len(called), -1) for of in given], axis=1)
-    different, at, which = np.unique(both, axis=0, return_index=True, return_inverse=True)
+    kinds, which = different(*given)
     runs = []
-    for one in at[: len(different)]:
+    for one in kinds:
         begun, returning, code = (np.ascontiguousarray(of[one]) for of in given)
         beside = None if others is None else np.moveaxis(code, 0, -1)
         runs.append(line.run(begun, returning, looks or MOST, ENOUGH, beside))
-    which = which.reshape(-1)
     return ExchangeRun(
         np.stack([run.free for run in runs])[which] + first,
         np.stack([run.ended for run in runs])[which] + first,

@@ -19,6 +19,7 @@ from collc.cost.critical_waits import critical_waits
 from collc.cost.exchange import run_exchange
 from collc.cost.line import LineRun, Wait, run_line
 from collc.cost.operations import Costs, Place, costs_of, costs_of_phase
+from collc.cost.stretches import different
 from collc.cost.tree_bound import tree_bound_of
 from collc.plan import Phase, Plan
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule, ascending
@@ -145,12 +146,12 @@ def _reduce(progress: _Progress, phase: Phase, pattern: ReducePhase, goes_on: Ma
     time, depth, done, continued = (
         lines_of(of, pattern) for of in (progress.time, progress.depth, progress.done, goes_on)
     )
-    places, ranks = list(pattern.place_of), pattern.ranks
-    both = np.concatenate((time[:, places], depth[:, places]), axis=1)
-    different, which = _different(both)
+    places = list(pattern.place_of)
+    ready = time[:, places], depth[:, places]
+    kinds, which = different(*ready)
     runs = [
-        run_line(costs, phase, pattern, list(map(Place, line[:ranks], line[ranks:])))
-        for line in different.tolist()
+        run_line(costs, phase, pattern, list(map(Place, *(of[line].tolist() for of in ready))))
+        for line in kinds
     ]
     own = ranks_with_vectors(pattern)
     at = [places[rank] for rank in own]
@@ -167,14 +168,6 @@ def _reduce(progress: _Progress, phase: Phase, pattern: ReducePhase, goes_on: Ma
 def ranks_with_vectors(pattern: ReducePhase) -> list[int]:
     """The ranks of a line, each at a PE of its own."""
     return [rank for rank in range(pattern.ranks) if rank != pattern.idle]
-
-
-def _different(lines: Times) -> tuple[Times, Times]:
-    """The different ones among the lines, and which of them each is; mostly all are alike."""
-    if (lines == lines[0]).all():
-        return lines[:1], np.zeros(len(lines), dtype=np.int64)
-    different, which = np.unique(lines, axis=0, return_inverse=True)
-    return different, which.reshape(-1)
 
 
 def _exchange(

@@ -15,6 +15,7 @@ import numpy as np
 
 from collc.base.memoize import memoized
 from collc.cost.operations import Costs, costs_of, costs_of_phase
+from collc.cost.stretches import different
 from collc.plan import (
     BY_WAVELET,
     Advance,
@@ -113,12 +114,10 @@ def run_streams(
 ) -> tuple[Ints, Ints]:
     """By line and place: when the code calls what follows, and the last busy cycle."""
     line = stream_line(costs, phase, pattern)
-    both = np.concatenate((called - called.min(axis=1, keepdims=True), deep), axis=1)
-    different, which = np.unique(both, axis=0, return_inverse=True)
-    ranks = pattern.ranks
-    runs = [_run(costs, line, one[:ranks], one[ranks:]) for one in different]
     first = called.min(axis=1, keepdims=True)
-    free, end = (np.stack(part)[which.reshape(-1)] for part in zip(*runs, strict=True))
+    kinds, which = different(called - first, deep)
+    runs = [_run(costs, line, (called - first)[one], deep[one]) for one in kinds]
+    free, end = (np.stack(part)[which] for part in zip(*runs, strict=True))
     return free + first, end + first
 
 
