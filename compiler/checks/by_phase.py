@@ -26,5 +26,9 @@ def problems(
     for phase, pattern in phases:
         found = problem(phase, pattern)
         if found:
-            message = f"in `{phase.name}` {found}"
-            yield Diagnostic(code, message, pattern.span, help=f"{help}; please report this")
+            yield in_phase(code, phase, found, f"{help}; please report this")
+
+
+def in_phase(code: str, phase: Phase, problem: str, help: str) -> Diagnostic:
+    """What is wrong in a phase."""
+    return Diagnostic(code, f"in `{phase.name}` {problem}", phase.pattern.span, help=help)

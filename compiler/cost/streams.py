@@ -41,18 +41,6 @@ from collc.spec.exchange import StepsPhase
 
 
 @dataclass(frozen=True)
-class Machine:
-    """What the evaluator knows of the machine, in cycles and wavelets."""
-
-    ramp_up: int
-    ramp_down: int
-    hop: int
-    router_queue: int
-    output_queue: int
-    input_queue: int
-
-
-@dataclass(frozen=True)
 class Router:
     """Sides as the evaluator numbers them: towards lower places, higher ones, the PE."""
 
@@ -193,7 +181,7 @@ def _ends(costs: Costs, line: StreamLine, begins: bytes) -> list[list[int]]:
         )
         for place, begin in enumerate(np.frombuffer(begins, dtype=np.int64).tolist())
     ]
-    return collc_evaluator.stream_ends(_machine(costs), places)
+    return collc_evaluator.stream_ends(costs, places)
 
 
 def _applied(costs: Costs, line: StreamLine, place: int) -> int:
@@ -222,17 +210,6 @@ def applied_words(costs: Costs, staged: Sequence[Stream], words: int) -> int:
     """Cycles in which so many words that are staged are combined, or copied."""
     rate = costs.apply_rate if any(one.combines for one in staged) else costs.move_rate
     return -(-words // rate)
-
-
-def _machine(costs: Costs) -> Machine:
-    return Machine(
-        costs.ramp_up,
-        costs.ramp_down,
-        costs.hop,
-        costs.router_queue,
-        costs.output_queue,
-        costs.input_queue,
-    )
 
 
 def pieces_of(role: Role, op: StreamOp | None, *, ready: bool = False) -> dict[str, int]:

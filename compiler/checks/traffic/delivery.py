@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 
 from collc.base.diagnostics import Diagnostic
-from collc.checks.by_phase import phases_of
+from collc.checks.by_phase import in_phase, phases_of
 from collc.checks.line_tokens import LineTokens, run_tokens
 from collc.plan import Phase, Plan
 from collc.schedule import ReducePhase
@@ -63,13 +63,9 @@ def _wrong_vectors(phase: Phase, pattern: ReducePhase, run: LineTokens) -> Itera
     for rank, (received, due) in enumerate(zip(run.received, pattern.children, strict=True)):
         waits = run.waits_for(rank) is not None
         if tuple(received) != (due[: len(received)] if waits else due):
-            yield Diagnostic(
-                "C315",
-                f"in `{phase.name}` rank {rank} receives {_vectors(received)}, due is "
-                f"{_vectors(due)}",
-                pattern.span,
-                help="the routes do not follow the schedule; please report this",
-            )
+            problem = f"rank {rank} receives {_vectors(received)}, due is {_vectors(due)}"
+            help = "the routes do not follow the schedule; please report this"
+            yield in_phase("C315", phase, problem, help)
             return
 
 
@@ -87,11 +83,8 @@ def _stray_controls(phase: Phase, pattern: ReducePhase, run: LineTokens) -> Iter
     parent = {child: rank for rank, sources in enumerate(pattern.children) for child in sources}
     for source, router in run.moved_by_control:
         if router not in (source, parent.get(source)):
-            yield Diagnostic(
-                "C316",
-                f"in `{phase.name}` the control wavelet of rank {source} moves the router of rank "
-                f"{router}, meant is that of rank {parent.get(source)}",
-                pattern.span,
-                help="routers between sender and receiver have to be in their last position",
-            )
+            problem = f"the control wavelet of rank {source} moves the router of rank {router}, "
+            problem += f"meant is that of rank {parent.get(source)}"
+            help = "routers between sender and receiver have to be in their last position"
+            yield in_phase("C316", phase, problem, help)
             return

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from collc.base.diagnostics import Diagnostic
+from collc.checks.by_phase import in_phase
 from collc.plan import Phase, Plan, Region, Strided
 from collc.schedule import BroadcastPhase, ReducePhase
 from collc.spec.exchange import StepsPhase
@@ -19,9 +20,8 @@ def one_role(plan: Plan) -> Iterator[Diagnostic]:
         else:
             problem = _grid_problem(phase, pattern)
         if problem:
-            message = f"in `{phase.name}` {problem}"
             remedy = "the regions of a phase have to cover its PEs once; please report this"
-            yield Diagnostic("C312", message, pattern.span, help=remedy)
+            yield in_phase("C312", phase, problem, remedy)
 
 
 def _line_problem(phase: Phase, pattern: ReducePhase | StepsPhase) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 from collc.base.diagnostics import Diagnostic
 from collc.base.joins import Ranges
 from collc.base.memoize import memoized
+from collc.checks.by_phase import in_phase
 from collc.checks.step_table_entries import step_tables_of
 from collc.plan import Phase, Plan, RowKind
 from collc.plan.dynamic_lengths import exchange_of_length
@@ -37,15 +38,10 @@ def _problems(phase: Phase, pattern: StepsPhase) -> tuple[Diagnostic, ...]:
         return ()
     lane = int(np.searchsorted(rows.start, found.min(), "right")) - 1
     row = int(found.min())
-    problem = Diagnostic(
-        "C323",
-        f"in `{phase.name}` place {lane // rows.lanes} receives elements "
-        f"{rows.into_from[row]} to {rows.into_to[row] - 1} while it sends or receives them "
-        "otherwise",
-        pattern.span,
-        help="they have to be staged until the step has ended; please report this",
-    )
-    return (problem,)
+    elements = f"elements {rows.into_from[row]} to {rows.into_to[row] - 1}"
+    problem = f"place {lane // rows.lanes} receives {elements} while it sends or receives them "
+    help = "they have to be staged until the step has ended; please report this"
+    return (in_phase("C323", phase, problem + "otherwise", help),)
 
 
 def _within_rows(rows: Unrolled) -> Ints:

@@ -13,6 +13,7 @@ import numpy as np
 
 from collc.base.diagnostics import Diagnostic
 from collc.base.memoize import memoized
+from collc.checks.by_phase import in_phase
 from collc.checks.step_table_entries import shape_problem
 from collc.checks.stream_run import Line, Place, Router, Work, combined, run
 from collc.plan import (
@@ -53,7 +54,7 @@ def streams(plan: Plan) -> Iterator[Diagnostic]:
             continue
         own_only = asks_own_slices(plan.schedule, pattern)
         for code, problem in _problems(phase, pattern, own_only):
-            yield Diagnostic(code, f"in `{phase.name}` {problem}", pattern.span, help=REPORT)
+            yield in_phase(code, phase, problem, REPORT)
 
 
 @memoized
