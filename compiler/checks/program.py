@@ -14,7 +14,7 @@ from collc.checks.counted import tasks_in_turn
 from collc.checks.resource_report import kept_by, left_beside
 from collc.checks.teardown import teardown
 from collc.plan import Phase, Plan
-from collc.plan.pe_masks import Mask, receiving, sending
+from collc.plan.pe_masks import Mask, receiving, sending, united
 from collc.plan.placement import received_colors, sent_colors, switched_colors
 from collc.plan.program import ProgramPlan
 from collc.spec import Collective, Reconfigure
@@ -118,15 +118,14 @@ def _clashes(
     having: Callable[[Collective, Phase], dict[str, Mask]],
 ) -> Iterator[int]:
     """Queues that some PE needs for two colors, in one phase or in two."""
-    users: dict[int, dict[int, Mask]] = {}  # by queue and color: the PEs that have it
-    for use in plan.uses:
-        positions = dict(use.positions)
-        for name, mask in having(plan.plans[use.collective].collective, plan.phase(use)).items():
-            colors = users.setdefault(queues[positions[name]], {})
-            k = positions[name]
-            colors[k] = colors[k] | mask if k in colors else mask
-    for queue, colors in sorted(users.items()):
-        if any(bool((one & other).any()) for one, other in combinations(colors.values(), 2)):
+    masks = united(
+        (dict(use.positions)[name], mask)
+        for use in plan.uses
+        for name, mask in having(plan.plans[use.collective].collective, plan.phase(use)).items()
+    )
+    for queue in sorted({queues[k] for k in masks}):
+        users = (mask for k, mask in masks.items() if queues[k] == queue)
+        if any(bool((one & other).any()) for one, other in combinations(users, 2)):
             yield queue
 
 

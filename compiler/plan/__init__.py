@@ -17,6 +17,7 @@ from collc.plan.ops import (
     Role,
     Slices,
     closing,
+    lanes_of,
     once,
 )
 from collc.plan.regions import Region, Strided

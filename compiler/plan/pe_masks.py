@@ -5,6 +5,7 @@ of a part is on all of its lines.
 """
 
 from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +15,15 @@ from collc.plan.placement import received_colors, sent_colors
 from collc.spec import Collective
 
 Mask = npt.NDArray[np.bool_]
+K = TypeVar("K")
+
+
+def united(masks: Iterable[tuple[K, Mask]]) -> dict[K, Mask]:
+    """The PEs of all masks that have a key, by key."""
+    found: dict[K, Mask] = {}
+    for key, mask in masks:
+        found[key] = found[key] | mask if key in found else mask
+    return found
 
 
 def receiving(collective: Collective, phase: Phase) -> dict[str, Mask]:
@@ -28,14 +38,13 @@ def sending(collective: Collective, phase: Phase) -> dict[str, Mask]:
 
 def routing(collective: Collective, phase: Phase) -> dict[str, Mask]:
     """The PEs whose routers a phase sets on each color, those on the way of a gap included."""
-    found = _masks(collective, phase, lambda role: (use.color for use in role.colors))
+    found = [*_masks(collective, phase, lambda role: (use.color for use in role.colors)).items()]
     for detour in phase.detours:
         passed = np.zeros((collective.grid.height, collective.grid.width), dtype=np.bool_)
         for x, y in detour.pes:
             passed[y, x] = True
-        mask = _on_whole(collective, passed)
-        found[detour.color] = found[detour.color] | mask if detour.color in found else mask
-    return found
+        found.append((detour.color, _on_whole(collective, passed)))
+    return united(found)
 
 
 def filtering(collective: Collective, phase: Phase) -> dict[str, Mask]:
