@@ -8,6 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+Words = npt.NDArray[np.uint64]  # sets of up to 64 members in each
 C = TypeVar("C", bound="Columns")
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 
+from collc.base.columns import Bools
 from collc.base.diagnostics import Diagnostic, Span
 from collc.checks import CHECKS, check_plan
 from collc.checks.budgets.dsr_ids import MEMCPY, in_turn
@@ -14,7 +15,7 @@ from collc.checks.counted import tasks_in_turn
 from collc.checks.resource_report import kept_by, left_beside
 from collc.checks.teardown import teardown
 from collc.plan import Phase, Plan
-from collc.plan.pe_masks import Mask, receiving, sending, united
+from collc.plan.pe_masks import receiving, sending, united
 from collc.plan.placement import received_colors, sent_colors, switched_colors
 from collc.plan.program import ProgramPlan
 from collc.spec import Collective, Reconfigure
@@ -115,7 +116,7 @@ def _queues(plan: ProgramPlan) -> Iterator[Diagnostic]:
 def _clashes(
     plan: ProgramPlan,
     queues: Sequence[int],
-    having: Callable[[Collective, Phase], dict[str, Mask]],
+    having: Callable[[Collective, Phase], dict[str, Bools]],
 ) -> Iterator[int]:
     """Queues that some PE needs for two colors, in one phase or in two."""
     masks = united(

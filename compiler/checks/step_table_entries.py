@@ -9,10 +9,11 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
+from collc.base.columns import Ints
 from collc.base.memoize import memoized
 from collc.checks.by_phase import phases_of
 from collc.plan import AREA_BITS, Exchange, Lane, Phase, Plan, RowKind
-from collc.plan.entries import Ints, bits_of, entries_of, numbers_of, puts_out, table_at, values_of
+from collc.plan.entries import bits_of, entries_of, numbers_of, puts_out, table_at, values_of
 from collc.plan.step_tables import places_of
 from collc.plan.unrolled import unrolled
 from collc.spec import ElementType, Operation, OwnOperation

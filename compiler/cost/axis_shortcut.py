@@ -14,9 +14,9 @@ from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 from collc_evaluator import StuckError
 
+from collc.base.columns import Ints
 from collc.base.memoize import memoized
 from collc.cost.line import run_line
 from collc.cost.operations import Costs, Place, costs_of, costs_of_phase
@@ -24,8 +24,6 @@ from collc.cost.predict import predict
 from collc.plan import Phase, Plan, Role
 from collc.plan.placement import passes_on, roles_of_ranks
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule, ascending
-
-Times = npt.NDArray[np.int64]
 
 NEVER = 1 << 62  # more cycles than any plan takes
 EARLIEST = 16  # cycles: no PE sends that much before it is ready, and line evaluation begins in 0
@@ -143,9 +141,9 @@ class _Axes:
 class _Evaluated:
     """`after` and `done` of a `LineRun`, by rank."""
 
-    time: Times
-    depth: Times
-    done: Times
+    time: Ints
+    depth: Ints
+    done: Ints
 
 
 @dataclass(frozen=True)

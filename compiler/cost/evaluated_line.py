@@ -12,6 +12,7 @@ from itertools import accumulate, chain, pairwise
 import numpy as np
 from collc_evaluator import Line
 
+from collc.base.columns import Ints
 from collc.cost.operations import Costs
 from collc.cost.row_code import (
     Actions,
@@ -27,7 +28,7 @@ from collc.plan import AREA_BITS, Phase, RowKind
 from collc.plan.dynamic_lengths import exchange_of_length
 from collc.plan.placement import roles_of_places
 from collc.plan.step_tables import always
-from collc.plan.unrolled import NOWHERE, Ints, Unrolled, connections, unrolled
+from collc.plan.unrolled import NOWHERE, Unrolled, connections, unrolled
 from collc.spec.exchange import StepsPhase
 
 RECEIVES, SENT = int(RowKind.RECEIVES), int(RowKind.SENDS | RowKind.RELAYS)

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from collc.base.columns import Ints
 from collc.cost.evaluated_line import line_of
 from collc.cost.operations import Costs
 from collc.cost.streams import begun, run_streams, stream_line
 from collc.cost.stretches import different, later, no_stretch, together
 from collc.plan import Phase, RowKind
-from collc.plan.unrolled import Ints, unrolled
+from collc.plan.unrolled import unrolled
 from collc.spec.exchange import StepsPhase
 
 MOST = 200_000_000  # looks at a PE that are taken; then the rest goes on at the same pace

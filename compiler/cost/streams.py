@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import collc_evaluator
 import numpy as np
 
+from collc.base.columns import Ints
 from collc.base.memoize import memoized
 from collc.cost.operations import Costs, costs_of, costs_of_phase
 from collc.cost.stretches import different
@@ -36,7 +37,6 @@ from collc.plan import (
     thens_of,
 )
 from collc.plan.placement import roles_of_places
-from collc.plan.unrolled import Ints
 from collc.spec.exchange import StepsPhase
 
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from collc.plan.unrolled import Ints
+from collc.base.columns import Ints
 
 Stretches = Ints
 TIMES = 3

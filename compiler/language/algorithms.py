@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from collc.base.columns import joined
+from collc.base.columns import Ints, joined
 from collc.base.diagnostics import Span
 from collc.base.memoize import Latest
 from collc.language import syntax
@@ -31,12 +31,7 @@ from collc.language.each import (
 from collc.language.expressions import Scope
 from collc.language.names import prelude
 from collc.language.problems import ProblemError, problem, suggest
-from collc.language.ranks import (
-    Array,
-    RankScope,
-    as_array,
-    numbers_of,
-)
+from collc.language.ranks import RankScope, as_array, numbers_of
 from collc.language.syntax import AlgorithmDecl, EachDecl, LocalDecl, TreeUse, Word
 from collc.spec import Algorithm
 from collc.spec.exchange import NO_MOVES, Moves
@@ -260,7 +255,7 @@ def _moves(each: EachDecl, around: RankScope, running: _Running) -> Moves:
     )
 
 
-def _check_ranks(each: EachDecl, destination: Array, seen: RankScope, running: _Running) -> None:
+def _check_ranks(each: EachDecl, destination: Ints, seen: RankScope, running: _Running) -> None:
     """Every transfer goes to another rank of the line."""
     source = seen.arrays[each.rank.text]
     ranks = ranks_are(running.ranks)
@@ -280,7 +275,7 @@ def _check_ranks(each: EachDecl, destination: Array, seen: RankScope, running: _
 
 
 def _check_slices(
-    each: EachDecl, first: Array, into: Array, seen: RankScope, running: _Running
+    each: EachDecl, first: Ints, into: Ints, seen: RankScope, running: _Running
 ) -> None:
     """Slices exist on both sides, and what is combined stays in its place."""
     at = each.span if each.sent is None else each.sent.span

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from collc.base.columns import Columns, joined, spread
+from collc.base.columns import Columns, Ints, joined, spread
 from collc.language.declarations import Declarations, as_used, in_full, values_of
 from collc.language.each import (
     check_required,
@@ -27,7 +27,7 @@ from collc.language.each import (
 from collc.language.expressions import Scope
 from collc.language.lines import Line
 from collc.language.problems import ProblemError, problem, suggest
-from collc.language.ranks import Array, RankScope, as_array, numbers_of
+from collc.language.ranks import RankScope, as_array, numbers_of
 from collc.language.syntax import ContractDecl, HeldDecl, OwnContractDecl, Word
 from collc.spec import Contract, ElementType, Operation, OwnOperation
 from collc.spec.custom_contract import NO_HOLDINGS, Holdings, OwnContract
@@ -40,10 +40,10 @@ MAX_PROMISES = 4_194_304  # slices of ranks, of one contract
 class _Slices(Columns):
     """Holdings slice by slice."""
 
-    holder: Array
-    into: Array
-    whose: Array
-    slice: Array
+    holder: Ints
+    into: Ints
+    whose: Ints
+    slice: Ints
 
     def in_order(self) -> _Slices:
         """The rows by rank and by the slice that they are in; what is in one stands together."""

@@ -9,9 +9,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from collc.base.columns import Ints
 from collc.base.memoize import memoized
 from collc.plan import Exchange, Lane, Phase, RowKind
-from collc.plan.entries import Ints, entries_of, kind_of, table_at, varies
+from collc.plan.entries import entries_of, kind_of, table_at, varies
 
 SENDS, RELAYS, RECEIVES = int(RowKind.SENDS), int(RowKind.RELAYS), int(RowKind.RECEIVES)
 ENDS = int(RowKind.ENDS)

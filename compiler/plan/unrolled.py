@@ -8,16 +8,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from collc.base.columns import Ints
 from collc.base.memoize import memoized
 from collc.plan import AREA_BITS, Direction, Exchange, Lane, Phase, Role, Route, RowKind
-from collc.plan.entries import FIELDS, Ints, table_at, values_of
+from collc.plan.entries import FIELDS, table_at, values_of
 from collc.plan.placement import roles_of_places
 from collc.spec.exchange import StepsPhase
 
 SENDING = int(RowKind.SENDS)
 RELAYING = int(RowKind.RELAYS)
 TAKING = int(RowKind.RECEIVES | RowKind.APPLIES)
-__all__ = ["NOWHERE", "Ints", "Unrolled", "connections", "unrolled"]
 
 NOWHERE = -1
 

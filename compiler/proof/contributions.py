@@ -13,11 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from collc.base.columns import spread
+from collc.base.columns import Ints, Words, spread
 from collc.spec.exchange import Moves, Slicing, StepsPhase
-
-Integers = npt.NDArray[np.int64]
-Words = npt.NDArray[np.uint64]
 
 # flaws, the worst last: what nobody had before or nobody kept, contributions out of rank order, one
 # counted twice, two segments combined
@@ -31,14 +28,14 @@ class Cut:
     A vector without elements, as a barrier has, is one segment.
     """
 
-    bounds: Integers
+    bounds: Ints
 
     @property
     def count(self) -> int:
         """How many segments there are."""
         return max(len(self.bounds) - 1, 1)
 
-    def of_slices(self, slicing: Slicing) -> Integers:
+    def of_slices(self, slicing: Slicing) -> Ints:
         """The first segment of every slice, and one behind the last; a token is all there is."""
         if slicing.length == 0:
             return np.zeros(slicing.count + 1, np.int64)
@@ -61,10 +58,10 @@ def cut_for(length: int, slicings: Iterable[Slicing], finest: bool) -> Cut:
 class Carried:
     """The transfers of a step segment by segment: places and segments of both ends."""
 
-    source: Integers
-    taken: Integers
-    destination: Integers
-    into: Integers
+    source: Ints
+    taken: Ints
+    destination: Ints
+    into: Ints
     combines: npt.NDArray[np.bool_]
 
 
@@ -76,7 +73,7 @@ class Block:
     last: int
 
 
-def carried(phase: StepsPhase, moves: Moves, starts: Integers, block: Block) -> Carried:
+def carried(phase: StepsPhase, moves: Moves, starts: Ints, block: Block) -> Carried:
     """What a step carries of the segments of a block, in the order of its transfers.
 
     `starts` is the first segment of every slice.
@@ -105,9 +102,7 @@ class Contributions:
     `ranks`, the rank at each place, is given where contributions have to be in the order of ranks.
     """
 
-    def __init__(
-        self, places: int, block: Block, tokens: bool, ranks: Integers | None = None
-    ) -> None:
+    def __init__(self, places: int, block: Block, tokens: bool, ranks: Ints | None = None) -> None:
         segments = block.last - block.first
         words = (places + 63) // 64
         self.block = block
@@ -141,8 +136,8 @@ class Contributions:
 
     def _go_on(
         self,
-        at: tuple[Integers, Integers],
-        run: Integers,
+        at: tuple[Ints, Ints],
+        run: Ints,
         flaw: npt.NDArray[np.int8],
         combines: npt.NDArray[np.bool_],
     ) -> npt.NDArray[np.int8]:
@@ -156,7 +151,7 @@ class Contributions:
 
     def _receive(
         self,
-        at: tuple[Integers, Integers],
+        at: tuple[Ints, Ints],
         arriving: tuple[Words, npt.NDArray[np.int32], npt.NDArray[np.int8]],
         combines: npt.NDArray[np.bool_],
     ) -> None:
@@ -220,7 +215,7 @@ def members(who: Words) -> list[int]:
     return [int(place) for place in np.flatnonzero(bits)]
 
 
-def _rounds(keys: Integers) -> Iterator[npt.NDArray[np.intp]]:
+def _rounds(keys: Ints) -> Iterator[npt.NDArray[np.intp]]:
     """Indices of the keys such that no key stands in a round twice, in the order given."""
     different, counts = np.unique(keys, return_counts=True)
     if len(different) == len(keys):
@@ -232,9 +227,7 @@ def _rounds(keys: Integers) -> Iterator[npt.NDArray[np.intp]]:
         yield np.sort(order[occurrence == turn])
 
 
-def _clash(
-    keys: Integers, combines: npt.NDArray[np.bool_], segments: int
-) -> tuple[int, int] | None:
+def _clash(keys: Ints, combines: npt.NDArray[np.bool_], segments: int) -> tuple[int, int] | None:
     """Place and segment that several transfers write, not all of them combining."""
     different, places, counts = np.unique(keys, return_inverse=True, return_counts=True)
     copies = np.bincount(places, weights=~combines)

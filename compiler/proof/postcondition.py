@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from collc.base.columns import spread
-from collc.proof.contributions import Block, Cut, Integers, Words, all_of, one_of
+from collc.base.columns import Ints, Words, spread
+from collc.proof.contributions import Block, Cut, all_of, one_of
 from collc.spec import Contract, ContractKind
 from collc.spec.custom_contract import Holdings, OwnContract
 from collc.spec.exchange import Slicing
@@ -32,12 +32,12 @@ class Due:
     of contributions, and the segment that these were at first."""
 
     promised: npt.NDArray[np.bool_]
-    who: Integers
+    who: Ints
     sets: Words
-    origin: Integers
+    origin: Ints
 
 
-def due_of(contract: Contract, places: Integers, root: int, cut: Cut, block: Block) -> Due:
+def due_of(contract: Contract, places: Ints, root: int, cut: Cut, block: Block) -> Due:
     """The postcondition of a contract; rank r stands at `places[r]`, its root at `root`."""
     if contract.own is not None:
         return _due_of_own(contract.own, contract.length, cut, block)
@@ -54,7 +54,7 @@ def has_before(own: OwnContract, length: int, cut: Cut, block: Block) -> npt.NDA
     return found
 
 
-def _due_of_kind(contract: Contract, places: Integers, root: int, cut: Cut, block: Block) -> Due:
+def _due_of_kind(contract: Contract, places: Ints, root: int, cut: Cut, block: Block) -> Due:
     """What the language's own contracts promise."""
     kind, count = contract.kind, len(places)
     shape = (count, block.last - block.first)
@@ -102,7 +102,7 @@ def _due_of_own(own: OwnContract, length: int, cut: Cut, block: Block) -> Due:
 
 def _segments(
     own: OwnContract, held: Holdings, length: int, cut: Cut, block: Block
-) -> tuple[Integers, Integers, Integers, Integers]:
+) -> tuple[Ints, Ints, Ints, Ints]:
     """Holdings segment by segment: at which place, from which one, at which segment of the block,
     and which segment that was at first."""
     places = np.array(own.places, dtype=np.int64)

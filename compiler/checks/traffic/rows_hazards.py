@@ -9,6 +9,7 @@ from itertools import permutations
 
 import numpy as np
 
+from collc.base.columns import Ints
 from collc.base.diagnostics import Diagnostic
 from collc.base.joins import Ranges
 from collc.base.memoize import memoized
@@ -16,7 +17,7 @@ from collc.checks.by_phase import in_phase
 from collc.checks.step_table_entries import step_tables_of
 from collc.plan import Phase, Plan, RowKind
 from collc.plan.dynamic_lengths import exchange_of_length
-from collc.plan.unrolled import Ints, Unrolled, unrolled
+from collc.plan.unrolled import Unrolled, unrolled
 from collc.spec.exchange import StepsPhase
 
 SENDS, STAGES = int(RowKind.SENDS), int(RowKind.STAGES)

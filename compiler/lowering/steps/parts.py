@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from collc_evaluator import lay
 
-from collc.base.columns import Columns, joined
-from collc.lowering.steps.traffic import Bools, Ints, Traffic
+from collc.base.columns import Bools, Columns, Ints, joined
+from collc.lowering.steps.traffic import Traffic
 from collc.lowering.steps.wiring import Wiring
 from collc.plan import AREA_BITS, RowKind
 from collc.spec.exchange import Slicing

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from collc.base.columns import Columns, joined
+from collc.base.columns import Bools, Columns, Ints, joined
 from collc.lowering.steps.parts import APPLIES, RECEIVES, RELAYS, SENDS, Parts
-from collc.lowering.steps.traffic import Bools, Ints
 from collc.plan import RowKind
 
 ENDS = int(RowKind.ENDS)

@@ -3,14 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from collc.base.columns import Columns, joined
+from collc.base.columns import Bools, Columns, Ints, joined
 from collc.base.memoize import by_identity
 from collc.spec.exchange import NO_MOVES, StepsPhase
-
-Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 
 LAST = 2  # phases whose traffic is held, which may be tens of megabytes
 
