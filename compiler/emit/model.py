@@ -33,6 +33,7 @@ from collc.emit.reference import (
 from collc.emit.registers import GotModel, RegisterModel, given_registers, got, registers_of_vector
 from collc.emit.roles import Shape, shape_of
 from collc.emit.surroundings import Surroundings
+from collc.language.show import show_promise
 from collc.lowering.ids import Ids
 from collc.lowering.registers import vector_pairs
 from collc.lowering.resources import hands_over, resets
@@ -309,18 +310,9 @@ def type_name(name: str) -> str:
 
 def headline(plan: Plan) -> str:
     """The contract in the words of the .coll file."""
-    collective = plan.collective
-    contract = collective.contract
-    operation = f", {contract.operation.value}" if contract.operation else ""
-    given = contract.run_length
-    most = f"{given.name} <= {contract.length}" if given else str(contract.length)
-    apart = f" by {contract.stride}" if contract.stride > 1 else ""
-    buffer = f"{contract.buffer}: {contract.element.value}[{most}]{apart}{operation}"
-    name, _, numbers = contract.name.removesuffix(")").partition("(")
-    what = f"{name}({buffer if contract.buffer else ''}{', ' if numbers else ''}{numbers})"
-    result, by = contract.result, f" by {contract.apart}" if contract.apart > 1 else ""
-    into = f" into {result.name}{by}" if result else ""
-    return f"{collective.name} = {what}{into} on {where(collective.grid)}"
+    collective, contract = plan.collective, plan.collective.contract
+    promise = show_promise(contract, contract.length)
+    return f"{collective.name} = {promise} on {where(collective.grid)}"
 
 
 def _phases(plan: Plan, how: Combine, ids: Ids) -> tuple[PhaseModel, ...]:

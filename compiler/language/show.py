@@ -264,10 +264,8 @@ def _choice(selection: Selection, alternatives: list[Collective]) -> Iterator[st
 
 
 def _collective(collective: Collective, name: str, steps: Iterable[str]) -> Iterator[str]:
-    contract, grid = collective.contract, collective.grid
-    called, _, numbers = contract.name.removesuffix(")").partition("(")
-    promise = f"{called}({_buffer(contract)}{', ' if numbers else ''}{numbers}){_into(contract)}"
-    yield f"collective {name} = {promise} on {grid.name} {{"
+    promise = show_promise(collective.contract, collective.contract.held)
+    yield f"collective {name} = {promise} on {collective.grid.name} {{"
     yield from steps
     if collective.limits.colors is not None:
         yield f"    within colors <= {collective.limits.colors}"
@@ -285,12 +283,20 @@ def _reserved(reserved: Reserved) -> str:
     return f"reserve {', '.join(words)}" if words else ""
 
 
-def _buffer(contract: Contract) -> str:
+def show_promise(contract: Contract, most: int) -> str:
+    """`allreduce(x: f32[n <= 64], add) into y`: what a contract says of its buffers, of which a
+    dynamic length has so many elements at most."""
+    called, _, numbers = contract.name.removesuffix(")").partition("(")
+    inside = f"{_buffer(contract, most)}{', ' if numbers else ''}{numbers}"
+    return f"{called}({inside}){_into(contract)}"
+
+
+def _buffer(contract: Contract, most: int) -> str:
     if contract.kind is ContractKind.BARRIER:
         return ""
     operation = f", {contract.operation.value}" if contract.operation else ""
     given = contract.run_length
-    length = f"{given.name} <= {given.most}" if given else str(contract.length)
+    length = f"{given.name} <= {most}" if given else str(contract.length)
     apart = _by(contract.stride)
     return f"{contract.buffer}: {contract.element.value}[{length}]{apart}{operation}"
 
