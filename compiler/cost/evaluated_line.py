@@ -24,7 +24,7 @@ from collc.cost.row_code import (
     prepared,
     start,
 )
-from collc.plan import AREA_BITS, Phase, RowKind
+from collc.plan import AREA_BITS, Phase, PhaseOf, RowKind
 from collc.plan.dynamic_lengths import exchange_of_length
 from collc.plan.placement import roles_of_places
 from collc.plan.step_tables import always
@@ -122,13 +122,13 @@ class Lanes:
     begins: Ints
 
 
-def line_of(costs: Costs, phase: Phase, pattern: StepsPhase) -> Line:
+def line_of(costs: Costs, phase: PhaseOf[StepsPhase]) -> Line:
     """The first line of a phase."""
-    phase, pattern = exchange_of_length(phase, pattern, costs.length)
-    rows = unrolled(phase, pattern)
-    target, _ = connections(phase, pattern)
+    phase = exchange_of_length(phase, costs.length)
+    rows = unrolled(phase)
+    target, _ = connections(phase)
     text = features_of(costs, rows, phase)
-    here = _here(rows, phase, pattern)
+    here = _here(rows, phase)
     # what moves nothing has no entry, unless that depends on the dynamic length
     there = rows.written if text.cuts else rows.kind
     kept = np.flatnonzero((there & (SENT | RECEIVES | APPLIES | END)) > 0)
@@ -161,11 +161,11 @@ def _begins(text: Features, here: Sequence[Here], written: Ints, counts: Ints) -
     return np.array([known[key] for key in zip(here, kinds, strict=True)], dtype=np.int64)
 
 
-def _here(rows: Unrolled, phase: Phase, pattern: StepsPhase) -> list[Here]:
+def _here(rows: Unrolled, phase: PhaseOf[StepsPhase]) -> list[Here]:
     """What the text of each place knows of its lanes."""
     assert phase.exchange is not None, "a phase made of steps is an exchange"
     found = []
-    for role in roles_of_places(phase, pattern):
+    for role in roles_of_places(phase):
         for lane in role.lanes if role else (None,) * rows.lanes:
             bits = always(lane, phase.exchange) if lane else RowKind(0)
             found.append(

@@ -14,7 +14,7 @@ from collc.cost.evaluated_line import line_of
 from collc.cost.operations import Costs
 from collc.cost.streams import begun, run_streams, stream_line
 from collc.cost.stretches import different, later, no_stretch, together
-from collc.plan import Phase, RowKind
+from collc.plan import PhaseOf, RowKind
 from collc.plan.unrolled import unrolled
 from collc.spec.exchange import StepsPhase
 
@@ -34,8 +34,7 @@ class ExchangeRun:
 
 def run_exchange(  # noqa: PLR0913, PLR0917 - the phase, when it is called, how long to follow it
     costs: Costs,
-    phase: Phase,
-    pattern: StepsPhase,
+    phase: PhaseOf[StepsPhase],
     called: Ints,
     deep: Ints,
     looks: int | None = None,
@@ -47,8 +46,8 @@ def run_exchange(  # noqa: PLR0913, PLR0917 - the phase, when it is called, how 
     alike."""
     none = no_stretch(called)
     if phase.streams:
-        return ExchangeRun(*run_streams(costs, phase, pattern, called, deep), none)
-    line = line_of(costs, phase, pattern)
+        return ExchangeRun(*run_streams(costs, phase, called, deep), none)
+    line = line_of(costs, phase)
     first = called.min(axis=1, keepdims=True)
     deep = deep - costs.code.returns  # what returns beside the task itself
     given = (called - first, deep, later(none if others is None else others, -first))
@@ -67,9 +66,9 @@ def run_exchange(  # noqa: PLR0913, PLR0917 - the phase, when it is called, how 
     )
 
 
-def elements_of(costs: Costs, phase: Phase, pattern: StepsPhase) -> tuple[Ints, Ints]:
+def elements_of(costs: Costs, phase: PhaseOf[StepsPhase]) -> tuple[Ints, Ints]:
     """By place: the instructions that receive or let pass, and all that move something."""
-    rows = unrolled(phase, pattern)
+    rows = unrolled(phase)
     received = (rows.kind & int(RowKind.RECEIVES) > 0) * (rows.into_to - rows.into_from)
     sent = (rows.kind & int(RowKind.SENDS) > 0) * (rows.out_to - rows.out_from)
     ends = rows.start[:: rows.lanes]
@@ -81,8 +80,8 @@ def elements_of(costs: Costs, phase: Phase, pattern: StepsPhase) -> tuple[Ints, 
     return taken, taken + np.diff(out[ends])
 
 
-def begun_by(costs: Costs, phase: Phase, pattern: StepsPhase) -> Ints:
+def begun_by(costs: Costs, phase: PhaseOf[StepsPhase]) -> Ints:
     """By place: cycles of the code that begins a phase, from its call to its return."""
     if phase.streams:
-        return begun(costs, stream_line(costs, phase, pattern))
-    return line_of(costs, phase, pattern).code_of_beginning()
+        return begun(costs, stream_line(costs, phase))
+    return line_of(costs, phase).code_of_beginning()

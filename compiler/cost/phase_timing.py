@@ -29,7 +29,7 @@ from collc.cost.multicast_timing import multicast
 from collc.cost.operations import Place
 from collc.cost.predict import Times, lines_of, ranks_with_vectors
 from collc.cost.stretches import coming_to_each, different, later, together
-from collc.plan import BY_WAVELET, Advance
+from collc.plan import BY_WAVELET, Advance, PhaseOf, is_of
 from collc.plan.placement import roles_of_places, roles_of_ranks
 from collc.plan.program import ProgramPlan, Use
 from collc.plan.unrolled import NOWHERE, connections
@@ -51,37 +51,38 @@ def ends_of(plan: ProgramPlan, use: Use, whole: Part) -> Ends:
         part = replace(part, begun=part.begun - first, others=others)
         key = b"".join(of.tobytes() for of in part.arrays)
         if key not in known:
-            known[key] = _ends_of_part(plan, use, part)
+            known[key] = _ends_of_part(part)
         found.append(known[key].later(first))
     return idle(whole).with_parts(areas, found)
 
 
-def _ends_of_part(plan: ProgramPlan, use: Use, part: Part) -> Ends:
-    phase, pattern = part.phase, plan.phase(use).pattern
-    if isinstance(pattern, BroadcastPhase):
-        return multicast(part, pattern)
-    if phase.path is None:
-        return _ends_on_lines(part, pattern)
-    at = phase.path.x, phase.path.y
-    row = _ends_on_lines(part.with_arrays([of[at][:, None] for of in part.arrays]), pattern)
+def _ends_of_part(part: Part) -> Ends:
+    if isinstance(part.phase.pattern, BroadcastPhase):
+        return multicast(part, part.phase.pattern)
+    if part.phase.path is None:
+        return _ends_on_lines(part)
+    at = part.phase.path.x, part.phase.path.y
+    row = _ends_on_lines(part.with_arrays([of[at][:, None] for of in part.arrays]))
     return idle(part).with_parts([at], [row.with_arrays([of[:, 0] for of in row.arrays])])
 
 
-def _ends_on_lines(part: Part, pattern: ReducePhase | StepsPhase) -> Ends:
-    ends = idle(part)
-    if isinstance(pattern, StepsPhase):
-        _exchange(part, pattern, ends)
-    else:
-        _reduce(part, pattern, ends)
+def _ends_on_lines(part: Part) -> Ends:
+    ends, phase = idle(part), part.phase
+    if is_of(phase, StepsPhase):
+        _exchange(part, phase, ends)
+    elif is_of(phase, ReducePhase):
+        _reduce(part, phase, ends)
     if part.restores:
-        _negate_back(part, pattern, ends)
+        _negate_back(part, ends)
     return ends
 
 
-def _negate_back(part: Part, pattern: ReducePhase | StepsPhase, ends: Ends) -> None:
+def _negate_back(part: Part, ends: Ends) -> None:
     """PEs with the result pass over it once more; behind a reduction, whose root stores, that takes
     a task more."""
-    costs, over = part.costs, lines_of(ends.over, pattern)
+    costs, pattern = part.costs, part.phase.pattern
+    assert not isinstance(pattern, BroadcastPhase), "it combines nothing"
+    over = lines_of(ends.over, pattern)
     if isinstance(pattern, StepsPhase):
         over += costs.negated_cycles
         return
@@ -94,9 +95,9 @@ def _negate_back(part: Part, pattern: ReducePhase | StepsPhase, ends: Ends) -> N
     over[:, pattern.bypass] += costs.task + costs.negated_cycles + ended + late
 
 
-def _reduce(part: Part, pattern: ReducePhase, ends: Ends) -> None:
+def _reduce(part: Part, phase: PhaseOf[ReducePhase], ends: Ends) -> None:
     """Each different line of a reduction."""
-    places = pattern.place_of
+    pattern, places = phase.pattern, phase.pattern.place_of
     own = ranks_with_vectors(pattern)
     at = [places[rank] for rank in own]
     given = [lines_of(of, pattern)[:, list(places)] for of in (part.begun, part.depth, *part.late)]
@@ -106,7 +107,7 @@ def _reduce(part: Part, pattern: ReducePhase, ends: Ends) -> None:
         begun, depth, *late = (of[kind].tolist() for of in given)
         opened, lates = begun if part.torn_down else (), list(zip(*late, strict=True))
         ready = list(map(Place, begun, depth))
-        runs.append(run_line(part.costs, part.phase, pattern, ready, opened, lates))
+        runs.append(run_line(part.costs, phase, ready, opened, lates))
     ended = np.array([[_end_of_rank(part, run, rank) for rank in own] for run in runs])[which]
     due = np.array([[run.due[rank] for rank in own] for run in runs])[which]
     for of, found in zip((ends.over, ends.by_task), np.moveaxis(ended, -1, 0), strict=True):
@@ -116,18 +117,19 @@ def _reduce(part: Part, pattern: ReducePhase, ends: Ends) -> None:
     comes = together([coming_to_each([run.comes[rank] for rank in own]) for run in runs])[which]
     ends.comes = np.zeros((*ends.over.shape, *comes.shape[2:]), dtype=np.int64)
     lines_of(ends.comes, pattern)[:, at] = comes
-    _tear_down(part, pattern, ends, runs, which)
+    _tear_down(part, phase, ends, runs, which)
 
 
 def _tear_down(
-    part: Part, pattern: ReducePhase, ends: Ends, runs: Sequence[LineRun], which: Times
+    part: Part, phase: PhaseOf[ReducePhase], ends: Ends, runs: Sequence[LineRun], which: Times
 ) -> None:
     """When the routers of the lines are torn down, each of which has run as one of these."""
+    pattern = phase.pattern
     torn = {name: lines_of(times, pattern) for name, times in ends.torn.items()}
     places, hop = pattern.place_of, part.costs.hop
     ways = [
         way
-        for way in passages(pattern, roles_of_ranks(part.phase, pattern))
+        for way in passages(pattern, roles_of_ranks(phase))
         if way.op.advance is Advance.TEARDOWN
     ]
     for (number, run), way in product(enumerate(runs), ways):
@@ -187,20 +189,20 @@ def _end_of_rank(part: Part, run: LineRun, rank: int) -> tuple[int, bool]:
     return costs.after(run.end[rank], run.free[rank]).time, True
 
 
-def _exchange(part: Part, pattern: StepsPhase, ends: Ends) -> None:
+def _exchange(part: Part, phase: PhaseOf[StepsPhase], ends: Ends) -> None:
     """All lines of an exchange; at its end each PE tears down the ways on which it has sent."""
-    costs, phase = part.costs, part.phase
+    costs, pattern = part.costs, phase.pattern
     starts = lines_of(part.begun, pattern)
     deep = lines_of(part.depth, pattern)
     others = None if part.others is None else lines_of(part.others, pattern)
-    run = run_exchange(costs, phase, pattern, starts, deep, others=others)
+    run = run_exchange(costs, phase, starts, deep, others=others)
     free = run.time
     ends.code = np.zeros((*ends.over.shape, *run.code.shape[2:]), dtype=np.int64)
     lines_of(ends.code, pattern)[:] = run.code
-    target, _ = connections(phase, pattern)
+    target, _ = connections(phase)
     closing = np.zeros(starts.shape[1], dtype=np.int64)
     torn = {name: lines_of(times, pattern) for name, times in ends.torn.items()}
-    for place, role in enumerate(roles_of_places(phase, pattern)):
+    for place, role in enumerate(roles_of_places(phase)):
         for index, lane in enumerate(role.lanes if role else ()):
             if not lane.tears_down or lane.sends_on is None or role is None:
                 continue

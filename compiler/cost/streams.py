@@ -23,6 +23,7 @@ from collc.plan import (
     Direction,
     Filter,
     Phase,
+    PhaseOf,
     Plan,
     Role,
     Slices,
@@ -31,6 +32,7 @@ from collc.plan import (
     ends_of,
     filters_of,
     goes_first,
+    is_of,
     leads_across,
     stream_of,
     streams_of,
@@ -98,10 +100,10 @@ class StreamLine:
 
 
 def run_streams(
-    costs: Costs, phase: Phase, pattern: StepsPhase, called: Ints, deep: Ints
+    costs: Costs, phase: PhaseOf[StepsPhase], called: Ints, deep: Ints
 ) -> tuple[Ints, Ints]:
     """By line and place: when the code calls what follows, and the last busy cycle."""
-    line = stream_line(costs, phase, pattern)
+    line = stream_line(costs, phase)
     first = called.min(axis=1, keepdims=True)
     kinds, which = different(called - first, deep)
     runs = [_run(costs, line, (called - first)[one], deep[one]) for one in kinds]
@@ -114,13 +116,12 @@ def streams_at_least(plan: Plan) -> int:
     receives, and for the words of a color that pass a link. Nothing is known of other phases."""
     least, costs = 0, costs_of(plan)
     for index, phase in enumerate(plan.phases):
-        pattern = phase.pattern
-        if not (phase.streams and isinstance(pattern, StepsPhase)):
+        if not (phase.streams and is_of(phase, StepsPhase)):
             continue
         if any(s.through for role in phase.roles for s in streams_of(role).values()):
             continue
         of_phase = costs_of_phase(costs, plan, index)
-        least = max(least, _line_at_least(of_phase, stream_line(of_phase, phase, pattern)))
+        least = max(least, _line_at_least(of_phase, stream_line(of_phase, phase)))
     return least
 
 
@@ -140,11 +141,11 @@ def _line_at_least(costs: Costs, line: StreamLine) -> int:
 
 
 @memoized
-def stream_line(costs: Costs, phase: Phase, pattern: StepsPhase) -> StreamLine:
+def stream_line(costs: Costs, phase: PhaseOf[StepsPhase]) -> StreamLine:
     """What a line of the phase runs."""
-    sizes = costs.wavelets(np.diff(pattern.slicing.bounds))
-    lower = Direction.WEST if pattern.axis == "x" else Direction.NORTH
-    return StreamLine(phase, roles_of_places(phase, pattern), sizes.tolist(), lower)
+    sizes = costs.wavelets(np.diff(phase.pattern.slicing.bounds))
+    lower = Direction.WEST if phase.pattern.axis == "x" else Direction.NORTH
+    return StreamLine(phase, roles_of_places(phase), sizes.tolist(), lower)
 
 
 def begun(costs: Costs, line: StreamLine) -> Ints:

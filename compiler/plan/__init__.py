@@ -1,7 +1,7 @@
 """Plan: what every PE class does and how its routers are set, ready to be printed."""
 
 from collc.plan.entries import AREA_BITS, RowKind
-from collc.plan.model import Detour, Exchange, Phase, Plan, Registers
+from collc.plan.model import Detour, Exchange, Phase, PhaseOf, Plan, Registers, is_of
 from collc.plan.numbers import ONE, ZERO, Number
 from collc.plan.ops import (
     VECTOR,

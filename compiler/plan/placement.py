@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from collc.plan import Direction, Phase, Role, Route
+from collc.plan import Direction, Phase, PhaseOf, Role, Route
 from collc.plan.root_bypass import by_rank
 from collc.schedule import ReducePhase
 from collc.spec import Order
@@ -23,16 +23,17 @@ SIDES = {
 }
 
 
-def roles_of_ranks(phase: Phase, pattern: ReducePhase) -> tuple[Role | None, ...]:
-    """The role of each rank on the first line of `pattern`; None where no region has the rank.
-    Those of a root bypass are as if its end were next to its root."""
-    found = roles_of_places(phase, pattern)
+def roles_of_ranks(phase: PhaseOf[ReducePhase]) -> tuple[Role | None, ...]:
+    """The role of each rank on the first line of a phase; None where no region has the rank. Those
+    of a root bypass are as if its end were next to its root."""
+    found, pattern = roles_of_places(phase), phase.pattern
     return tuple(by_rank(found, pattern, SIDES[pattern.order])) if pattern.bypass else found
 
 
-def roles_of_places(phase: Phase, pattern: ReducePhase | StepsPhase) -> tuple[Role | None, ...]:
-    """The role at each place of the first line of `pattern`; None where no region has the place."""
+def roles_of_places(phase: PhaseOf[ReducePhase | StepsPhase]) -> tuple[Role | None, ...]:
+    """The role at each place of the first line of a phase; None where no region has the place."""
     found: dict[int, Role] = {}
+    pattern = phase.pattern
     for region, index in phase.regions:
         along, across = region.sides(pattern.axis)
         if pattern.lines[0] in across:

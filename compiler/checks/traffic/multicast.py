@@ -12,7 +12,7 @@ from collc.checks.by_phase import phases_of, problems
 from collc.plan import (
     ColorUse,
     Direction,
-    Phase,
+    PhaseOf,
     Plan,
     Role,
     Strided,
@@ -34,13 +34,14 @@ def multicast(plan: Plan) -> Iterator[Diagnostic]:
     return problems("C317", help, phases_of(BroadcastPhase, plan), _problem)
 
 
-def _problem(phase: Phase, pattern: BroadcastPhase) -> str:
+def _problem(phase: PhaseOf[BroadcastPhase]) -> str:
     """The first PE, by rows, that is not reached once, or what goes wrong on the way."""
+    pattern = phase.pattern
     columns = _representatives([region.x for region, _ in phase.regions])
     rows = _representatives([region.y for region, _ in phase.regions])
     if pattern.x not in columns or pattern.y not in rows:
         return f"PE ({pattern.x}, {pattern.y}) has no role"
-    copies, astray = _flood(phase, pattern, columns, rows)
+    copies, astray = _flood(phase, columns, rows)
     if astray:
         return astray
     for y in rows:
@@ -61,12 +62,12 @@ def _is_stretch(run: Strided) -> bool:
 
 
 def _flood(
-    phase: Phase, pattern: BroadcastPhase, columns: list[int], rows: list[int]
+    phase: PhaseOf[BroadcastPhase], columns: list[int], rows: list[int]
 ) -> tuple[Counter[Cell], str]:
     """How often each PE takes the vector, and where it goes astray if it does."""
     copies: Counter[Cell] = Counter()
     visited: set[Cell] = set()
-    arrivals = [(columns.index(pattern.x), rows.index(pattern.y), Direction.RAMP)]
+    arrivals = [(columns.index(phase.pattern.x), rows.index(phase.pattern.y), Direction.RAMP)]
     while arrivals:
         column, row, source = arrivals.pop()
         if not (0 <= column < len(columns) and 0 <= row < len(rows)):
@@ -97,7 +98,7 @@ def _does_its_part(role: Role, source: Direction) -> bool:
     return part and not others
 
 
-def _role_at(phase: Phase, cell: Cell) -> Role | None:
+def _role_at(phase: PhaseOf[BroadcastPhase], cell: Cell) -> Role | None:
     found = (phase.roles[index] for region, index in phase.regions if cell in region)
     return next(found, None)
 

@@ -12,7 +12,7 @@ from collc.base.diagnostics import Diagnostic
 from collc.base.grids import Grid
 from collc.base.paths import Path, Pe
 from collc.checks.by_phase import in_phase
-from collc.plan import Direction, Phase, Plan, Role
+from collc.plan import Direction, Phase, Plan, Role, is_of
 from collc.plan.placement import roles_of_places, roles_of_ranks, sent_colors
 from collc.plan.unrolled import NOWHERE, connections
 from collc.schedule import ReducePhase
@@ -97,17 +97,16 @@ def _hops(phase: Phase, path: Path) -> tuple[set[tuple[Pe, str]], set[tuple[Pe, 
 
 def _sent(phase: Phase) -> Iterator[tuple[int, int, str]]:
     """From which place something goes to which, on what color."""
-    pattern = phase.pattern
-    if isinstance(pattern, ReducePhase):
-        of_ranks = roles_of_ranks(phase, pattern)
-        for transfer in pattern.transfers:
+    if is_of(phase, ReducePhase):
+        of_ranks = roles_of_ranks(phase)
+        for transfer in phase.pattern.transfers:
             sender = of_ranks[transfer.source]
-            place, other = map(pattern.coordinate, (transfer.source, transfer.destination))
+            place, other = map(phase.pattern.coordinate, (transfer.source, transfer.destination))
             for color in sent_colors(sender) if sender else ():
                 yield place, other, color
-    elif isinstance(pattern, StepsPhase):
-        target, _ = connections(phase, pattern)
-        for place, role in enumerate(roles_of_places(phase, pattern)):
+    elif is_of(phase, StepsPhase):
+        target, _ = connections(phase)
+        for place, role in enumerate(roles_of_places(phase)):
             lanes = role.lanes if role else ()
             for index, lane in enumerate(lanes):
                 to = int(target[place * len(lanes) + index])

@@ -14,7 +14,7 @@ from collc.base.memoize import memoized
 from collc.checks.by_phase import in_phase
 from collc.checks.step_table_entries import step_tables_of
 from collc.checks.step_table_run import Run, due, run_rows
-from collc.plan import Phase, Plan
+from collc.plan import Phase, PhaseOf, Plan
 from collc.plan.dynamic_lengths import exchange_of_length
 from collc.plan.unrolled import connections, unrolled
 from collc.spec.exchange import StepsPhase
@@ -24,22 +24,22 @@ SHOWN = 3
 
 def rows_delivery(plan: Plan) -> Iterator[Diagnostic]:
     """C321: rows that wait for ever. C322: other slices arrive than the schedule says."""
-    for phase, pattern in step_tables_of(plan):
-        yield from _problems(*exchange_of_length(phase, pattern, pattern.slicing.count))
+    for phase in step_tables_of(plan):
+        yield from _problems(exchange_of_length(phase, phase.pattern.slicing.count))
 
 
 @memoized
-def _problems(phase: Phase, pattern: StepsPhase) -> tuple[Diagnostic, ...]:
+def _problems(phase: PhaseOf[StepsPhase]) -> tuple[Diagnostic, ...]:
     assert phase.exchange is not None, "a phase made of steps is an exchange"
-    target, lost = connections(phase, pattern)
+    target, lost = connections(phase)
     if lost:
         return ()  # another check says so
-    run = run_rows(unrolled(phase, pattern), target, phase.exchange)
+    run = run_rows(unrolled(phase), target, phase.exchange)
     if run.problem:
         return (_wrong(phase, run.problem),)
     if run.stuck:
         return (_stuck(phase, run),)
-    return tuple(_differing(phase, pattern, run))
+    return tuple(_differing(phase, run))
 
 
 def _stuck(phase: Phase, run: Run) -> Diagnostic:
@@ -60,9 +60,9 @@ def _stuck(phase: Phase, run: Run) -> Diagnostic:
     )
 
 
-def _differing(phase: Phase, pattern: StepsPhase, run: Run) -> Iterator[Diagnostic]:
+def _differing(phase: PhaseOf[StepsPhase], run: Run) -> Iterator[Diagnostic]:
     """C322 for the first place and element that ends up with something else."""
-    wrong = np.argwhere(run.held != due(pattern))
+    wrong = np.argwhere(run.held != due(phase.pattern))
     if len(wrong):
         place, slice_ = (int(n) for n in wrong[0])
         first, last = int(run.bounds[slice_]), int(run.bounds[slice_ + 1]) - 1

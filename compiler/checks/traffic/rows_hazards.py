@@ -15,7 +15,7 @@ from collc.base.joins import Ranges
 from collc.base.memoize import memoized
 from collc.checks.by_phase import in_phase
 from collc.checks.step_table_entries import step_tables_of
-from collc.plan import Phase, Plan, RowKind
+from collc.plan import PhaseOf, Plan, RowKind
 from collc.plan.dynamic_lengths import exchange_of_length
 from collc.plan.unrolled import Unrolled, unrolled
 from collc.spec.exchange import StepsPhase
@@ -27,13 +27,13 @@ ENDS = int(RowKind.ENDS)
 
 def rows_hazards(plan: Plan) -> Iterator[Diagnostic]:
     """C323: elements that are changed while they are sent or received."""
-    for phase, pattern in step_tables_of(plan):
-        yield from _problems(*exchange_of_length(phase, pattern, pattern.slicing.count))
+    for phase in step_tables_of(plan):
+        yield from _problems(exchange_of_length(phase, phase.pattern.slicing.count))
 
 
 @memoized
-def _problems(phase: Phase, pattern: StepsPhase) -> tuple[Diagnostic, ...]:
-    rows = unrolled(phase, pattern)
+def _problems(phase: PhaseOf[StepsPhase]) -> tuple[Diagnostic, ...]:
+    rows = unrolled(phase)
     found = np.concatenate([_within_rows(rows), *_across_lanes(rows)])
     if not len(found):
         return ()
