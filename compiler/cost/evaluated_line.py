@@ -3,8 +3,6 @@
 In reading order: the types, `line_of`, entries of the step tables, links.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from itertools import accumulate, chain, pairwise

@@ -3,8 +3,6 @@
 Each different line is evaluated once.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,8 +1,6 @@
 """A multicast of a program by itself: from when each PE begins it to when each PE's part is over,
 and when its routers are torn down behind it."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from collc.cost.ends import Ends, Part, control_leaves, ended_by_control, idle

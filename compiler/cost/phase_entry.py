@@ -1,7 +1,5 @@
 """The code that begins a phase, by PE: how long it keeps the PE from what is called behind it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -5,8 +5,6 @@ Lines are evaluated by `collc.cost.line` and `collc.cost.exchange`, each differe
 reading order: what is found, `ends_of`, reductions, exchanges, broadcasts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product

@@ -1,7 +1,5 @@
 """What phases load into registers when they begin, by PE."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from collc.cost.phase_entry import by_role

@@ -1,7 +1,5 @@
 """Which phases of a collective are streams, and why others are not."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from collc.cost.axis_shortcut import NEVER, cycles_or_never

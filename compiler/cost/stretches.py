@@ -5,8 +5,6 @@ The times of a stretch are when it was due, its first cycle, and the one behind 
 has fewer stretches than others, those left end where they begin.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

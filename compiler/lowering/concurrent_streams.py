@@ -6,8 +6,6 @@ planned. So nothing of two call streams can meet but on links and ramps, where t
 by word. Calls on PEs apart need no call streams.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice, product

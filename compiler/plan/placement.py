@@ -4,8 +4,6 @@ and the colors of phases.
 Checks and prediction work on one line of a phase; all lines of a phase are alike.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 
 from collc.plan import Direction, Phase, PhaseOf, Role, Route

@@ -3,8 +3,6 @@
 A step table is the rows of a lane. Emission prints what is said here, the cost model counts it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -6,8 +6,6 @@ over parallel lines; a broadcast phase is one multicast over the whole grid; a p
 `collc.proof` shows that a schedule keeps its contract, `collc.schedule.show` prints it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import Enum

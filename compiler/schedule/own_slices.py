@@ -1,7 +1,5 @@
 """What a phase need not leave: slices that nobody asks for afterwards."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -9,8 +9,6 @@ farthest on its way first, so that nobody waits for what stands behind what he h
 Every PE follows that order, doing what concerns it: sending its own, passing on, receiving.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np
