@@ -33,7 +33,7 @@ from collc.emit.reference import (
 from collc.emit.registers import GotModel, RegisterModel, given_registers, got, registers_of_vector
 from collc.emit.roles import Shape, shape_of
 from collc.emit.surroundings import Surroundings
-from collc.language.show import show_promise
+from collc.language.show_declared import show_promise
 from collc.lowering.ids import Ids
 from collc.lowering.registers import vector_pairs
 from collc.lowering.resources import hands_over, resets

@@ -20,6 +20,7 @@ from collc.language.show_declared import (
     show_algorithm,
     show_contract,
     show_operation,
+    show_promise,
     show_tree,
     values_of,
     with_root,
@@ -28,8 +29,6 @@ from collc.spec import (
     Algorithm,
     BroadcastStep,
     Collective,
-    Contract,
-    ContractKind,
     Order,
     OwnOperation,
     Parameter,
@@ -281,33 +280,6 @@ def _reserved(reserved: Reserved) -> str:
     """`reserve colors 2, colors 3, tasks 8`; empty if nothing is."""
     words = [f"{word} {n}" for word in RESOURCES for n in getattr(reserved, word)]
     return f"reserve {', '.join(words)}" if words else ""
-
-
-def show_promise(contract: Contract, most: int) -> str:
-    """`allreduce(x: f32[n <= 64], add) into y`: what a contract says of its buffers, of which a
-    dynamic length has so many elements at most."""
-    called, _, numbers = contract.name.removesuffix(")").partition("(")
-    inside = f"{_buffer(contract, most)}{', ' if numbers else ''}{numbers}"
-    return f"{called}({inside}){_into(contract)}"
-
-
-def _buffer(contract: Contract, most: int) -> str:
-    if contract.kind is ContractKind.BARRIER:
-        return ""
-    operation = f", {contract.operation.value}" if contract.operation else ""
-    given = contract.run_length
-    length = f"{given.name} <= {most}" if given else str(contract.length)
-    apart = _by(contract.stride)
-    return f"{contract.buffer}: {contract.element.value}[{length}]{apart}{operation}"
-
-
-def _into(contract: Contract) -> str:
-    result = contract.result
-    return f" into {result.name}{_by(result.stride)}" if result else ""
-
-
-def _by(stride: int) -> str:
-    return f" by {stride}" if stride > 1 else ""
 
 
 def _orders(collective: Collective) -> Iterator[str]:
