@@ -7,9 +7,8 @@ place: which bits go together, that a lane has what its rows use, and that slice
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 
-from collc.base.columns import Ints
+from collc.base.columns import Bools, Ints
 from collc.base.memoize import memoized
 from collc.checks.by_phase import phases_of
 from collc.plan import AREA_BITS, Exchange, Lane, PhaseOf, Plan, RowKind
@@ -192,7 +191,7 @@ def _row_problem(lane: Lane, kinds: Ints, exchange: Exchange, refused: tuple[int
     kind, area = kinds & ((1 << AREA_BITS) - 1), kinds >> AREA_BITS
     bits, words = refused
 
-    def has(bits: RowKind) -> npt.NDArray[np.bool_]:
+    def has(bits: RowKind) -> Bools:
         return np.asarray((kind & int(bits)) > 0)
 
     out, into = (kind & USES_OUT) > 0, (kind & USES_INTO) > 0

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from collc.base.columns import Bools, Ints
 from collc.base.diagnostics import Span
 from collc.cost.bound import bound_of
 from collc.cost.critical_waits import critical_waits
@@ -25,8 +26,8 @@ from collc.plan import PhaseOf, Plan, is_of
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule, ascending
 from collc.spec.exchange import StepsPhase
 
-Times = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
+Times = Ints
+Mask = Bools
 
 
 @dataclass(frozen=True)

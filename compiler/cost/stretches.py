@@ -8,18 +8,17 @@ has fewer stretches than others, those left end where they begin.
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
-from collc.base.columns import Ints
+from collc.base.columns import Bools, Ints
 
 Stretches = Ints
 TIMES = 3
 DUE, BEGIN, END = range(TIMES)
 
 
-def runs(code: Stretches) -> npt.NDArray[np.bool_]:
+def runs(code: Stretches) -> Bools:
     """Which of them there are, [..., stretch]."""
-    found: npt.NDArray[np.bool_] = code[..., BEGIN, :] < code[..., END, :]
+    found: Bools = code[..., BEGIN, :] < code[..., END, :]
     return found
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from collc.base.columns import Ints, Words, spread
+from collc.base.columns import Bools, Ints, Words, spread
 from collc.spec.exchange import Moves, Slicing, StepsPhase
 
 # flaws, the worst last: what nobody had before or nobody kept, contributions out of rank order, one
@@ -62,7 +62,7 @@ class Carried:
     taken: Ints
     destination: Ints
     into: Ints
-    combines: npt.NDArray[np.bool_]
+    combines: Bools
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ class Contributions:
         at: tuple[Ints, Ints],
         run: Ints,
         flaw: npt.NDArray[np.int8],
-        combines: npt.NDArray[np.bool_],
+        combines: Bools,
     ) -> npt.NDArray[np.int8]:
         """The runs after a combination or overwriting, own ranks first; yields the flaws of what
         arrives, with those that do not go on behind the own ones."""
@@ -153,7 +153,7 @@ class Contributions:
         self,
         at: tuple[Ints, Ints],
         arriving: tuple[Words, npt.NDArray[np.int32], npt.NDArray[np.int8]],
-        combines: npt.NDArray[np.bool_],
+        combines: Bools,
     ) -> None:
         """Combine or overwrite; no place and segment stands in `at` twice."""
         who, origin, flaw = arriving
@@ -185,7 +185,7 @@ class Contributions:
         """What these places have is kept by nobody: they have passed it on as it came in."""
         self.flaw[places] = np.maximum(self.flaw[places], NOTHING)
 
-    def keep_only(self, has: npt.NDArray[np.bool_]) -> None:
+    def keep_only(self, has: Bools) -> None:
         """Places have no more than these segments of the block."""
         self.flaw[~has] = NOTHING
 
@@ -227,7 +227,7 @@ def _rounds(keys: Ints) -> Iterator[npt.NDArray[np.intp]]:
         yield np.sort(order[occurrence == turn])
 
 
-def _clash(keys: Ints, combines: npt.NDArray[np.bool_], segments: int) -> tuple[int, int] | None:
+def _clash(keys: Ints, combines: Bools, segments: int) -> tuple[int, int] | None:
     """Place and segment that several transfers write, not all of them combining."""
     different, places, counts = np.unique(keys, return_inverse=True, return_counts=True)
     copies = np.bincount(places, weights=~combines)

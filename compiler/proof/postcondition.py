@@ -7,9 +7,8 @@ become the same value, with which `collc.proof.line` compares what the places ho
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from collc.base.columns import Ints, Words, spread
+from collc.base.columns import Bools, Ints, Words, spread
 from collc.proof.contributions import Block, Cut, all_of, one_of
 from collc.spec import Contract, ContractKind
 from collc.spec.custom_contract import Holdings, OwnContract
@@ -31,7 +30,7 @@ class Due:
     """What is promised of a block, by place and segment: whether anything is, which of the `sets`
     of contributions, and the segment that these were at first."""
 
-    promised: npt.NDArray[np.bool_]
+    promised: Bools
     who: Ints
     sets: Words
     origin: Ints
@@ -44,7 +43,7 @@ def due_of(contract: Contract, places: Ints, root: int, cut: Cut, block: Block) 
     return _due_of_kind(contract, places, root, cut, block)
 
 
-def has_before(own: OwnContract, length: int, cut: Cut, block: Block) -> npt.NDArray[np.bool_]:
+def has_before(own: OwnContract, length: int, cut: Cut, block: Block) -> Bools:
     """The precondition: which segments of a block the places have."""
     found = np.ones((own.ranks, block.last - block.first), np.bool_)
     if own.given is not None:

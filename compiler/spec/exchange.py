@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from collc.base.columns import Columns, spread
+from collc.base.columns import Bools, Columns, Ints, spread
 from collc.base.diagnostics import Span
 
 Ranks = npt.NDArray[np.int32]
@@ -33,7 +33,7 @@ class Slicing:
         return index * (self.length // self.grain) // self.count * self.grain
 
     @property
-    def bounds(self) -> npt.NDArray[np.int64]:
+    def bounds(self) -> Ints:
         """Where every slice begins, and last the length."""
         index = np.arange(self.count + 1, dtype=np.int64)
         return index * (self.length // self.grain) // self.count * self.grain
@@ -89,7 +89,7 @@ class Moves(Columns):
     slice: Ranks
     into: Ranks
     count: Ranks
-    combines: npt.NDArray[np.bool_]
+    combines: Bools
 
     def by_slice(self) -> Moves:
         """The same transfers with one slice in each."""
