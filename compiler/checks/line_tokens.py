@@ -14,7 +14,7 @@ from collc.plan import (
     ColorUse,
     Direction,
     Op,
-    Phase,
+    PhaseOf,
     Role,
 )
 from collc.plan.placement import SIDES, roles_of_ranks
@@ -57,9 +57,9 @@ class LineTokens:
         return [(rank, color) for rank, color in colors if color is not None]
 
 
-def run_tokens(phase: Phase, pattern: ReducePhase, to_all: str = "") -> LineTokens:
+def run_tokens(phase: PhaseOf[ReducePhase], to_all: str = "") -> LineTokens:
     """Run a line until nothing moves any more. What is sent `to_all`, on that color, is off it."""
-    roles = roles_of_ranks(phase, pattern)
+    roles, pattern = roles_of_ranks(phase), phase.pattern
     near, far = SIDES[pattern.order]
     run = LineTokens(
         near,

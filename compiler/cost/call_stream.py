@@ -199,7 +199,7 @@ class CallStream:
         ends = ends_of(self.plan, use, part)
         self.by_code = ~ends.by_task
         if self.processor is not None:
-            self.processor.coming = [(first, beyond) for first, beyond in ends.comes]
+            self.processor.coming = ends.comes
         if self.processor is not None:
             keeps, gap = _by_call_back(self.plan, use, part.costs), self.processor.gap
             until = np.where(keeps, ends.over - gap, 0)

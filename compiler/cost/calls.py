@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from collc.base.columns import Ints
 from collc.cost.operations import Costs
 from collc.cost.predict import Times
 from collc.plan.program import ProgramPlan, Use
-from collc.plan.unrolled import Ints
 from collc.spec import Collective, ContractKind
 from collc.target.constants import Code
 

@@ -12,13 +12,12 @@ from functools import partial
 
 import numpy as np
 
-from collc.cost.ends import parts_of
-from collc.cost.phase_entry import places_of
+from collc.cost.phase_entry import by_role
 from collc.cost.predict import Mask, Times
 from collc.lowering.shared_phases import SharedPhase, is_quick
 from collc.plan import BY_WAVELET, Role
 from collc.plan.program import ProgramPlan, Use
-from collc.spec.arithmetic import arithmetic_of
+from collc.spec.simd import by_call_back
 
 
 @dataclass(frozen=True)
@@ -69,7 +68,7 @@ def _tasks(plan: ProgramPlan, use: Use, given: SharedPhase) -> dict[str, tuple[i
             for n in range(len(phase.exchange.lanes))
         }
     contract = plan.plans[use.collective].collective.contract
-    maps = arithmetic_of(contract.element, contract.operation).kind == "map"
+    maps = by_call_back(contract)
     found: dict[str, tuple[int, Mask]] = {}
     if not maps and any(op.stores for role in phase.roles for op in role.ops):
         stored = _where(plan, use, lambda role: any(op.stores for op in role.ops))
@@ -109,8 +108,4 @@ def _combines(role: Role) -> bool:
 
 def _where(plan: ProgramPlan, use: Use, holds: Callable[[Role], bool]) -> Mask:
     """The PEs whose role of a phase is such a one."""
-    phase, found = plan.phase(use), np.zeros(_shape(plan), dtype=np.bool_)
-    for part in parts_of(plan.plans[use.collective].collective.grid, found):
-        for region, number in phase.regions:
-            part[places_of(phase, region)] = holds(phase.roles[number])
-    return found
+    return by_role(plan, use, holds) > 0

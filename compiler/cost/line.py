@@ -25,7 +25,7 @@ from collc.cost.held_up import at_gate, by_receiver
 from collc.cost.noncontiguous import Distances, distances
 from collc.cost.opening import finish_word, move_on
 from collc.cost.operations import Costs, Place
-from collc.plan import BY_WAVELET, Op, Phase, Role
+from collc.plan import BY_WAVELET, Op, PhaseOf, Role
 from collc.plan.placement import passes_on, roles_of_ranks
 from collc.schedule import ReducePhase
 
@@ -119,17 +119,17 @@ class LineRun:
         return self.far.at[rank] - self.far.at[nearer]
 
 
-def run_line(  # noqa: PLR0913, PLR0917 - what runs, and what holds it up
+def run_line(
     costs: Costs,
-    phase: Phase,
-    pattern: ReducePhase,
+    phase: PhaseOf[ReducePhase],
     ready: Sequence[Place],
     opened: Sequence[int] = (),
     late: Sequence[tuple[int, int]] = (),
 ) -> LineRun:
     """Evaluate a phase; at `ready[r]` the code of rank r calls it. Where routers let nothing pass
     before that, `opened[r]` is when they do. `late` as in `LineRun`."""
-    roles = tuple(role for role in roles_of_ranks(phase, pattern) if role is not None)
+    pattern = phase.pattern
+    roles = tuple(role for role in roles_of_ranks(phase) if role is not None)
     assert len(roles) == pattern.ranks, "every rank has a role"
     opens = [_closed(role, pattern) for role in roles]
     for router, role in zip(opens, roles, strict=True) if opened else ():
@@ -155,7 +155,7 @@ def run_line(  # noqa: PLR0913, PLR0917 - what runs, and what holds it up
         done=[0] * pattern.ranks,
         late=late or [(0, 0)] * pattern.ranks,
         due=[(-1, -1)] * pattern.ranks,
-        far=distances(phase, pattern, costs.length // costs.latency(1)),
+        far=distances(phase, costs.length // costs.latency(1)),
         passing=0 if costs.short else costs.code.store_passes * phase.passes,
         comes=[[] for _ in roles],
         held=[1] * pattern.ranks,

@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 from math import ceil
 from typing import TypeVar
 
+from collc.base.columns import Ints
 from collc.base.memoize import memoized
 from collc.lowering.resources import queues_of_phase
 from collc.plan import Plan
-from collc.plan.entries import Ints
 from collc.plan.ready import is_ready
 from collc.plan.short import is_short
 from collc.spec import Contract, ContractKind

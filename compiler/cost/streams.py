@@ -13,14 +13,17 @@ from dataclasses import dataclass
 import collc_evaluator
 import numpy as np
 
+from collc.base.columns import Ints
 from collc.base.memoize import memoized
 from collc.cost.operations import Costs, costs_of, costs_of_phase
+from collc.cost.stretches import different
 from collc.plan import (
     BY_WAVELET,
     Advance,
     Direction,
     Filter,
     Phase,
+    PhaseOf,
     Plan,
     Role,
     Slices,
@@ -29,25 +32,14 @@ from collc.plan import (
     ends_of,
     filters_of,
     goes_first,
+    is_of,
     leads_across,
     stream_of,
     streams_of,
     thens_of,
 )
-from collc.plan.unrolled import Ints, roles_of_places
+from collc.plan.placement import roles_of_places
 from collc.spec.exchange import StepsPhase
-
-
-@dataclass(frozen=True)
-class Machine:
-    """What the evaluator knows of the machine, in cycles and wavelets."""
-
-    ramp_up: int
-    ramp_down: int
-    hop: int
-    router_queue: int
-    output_queue: int
-    input_queue: int
 
 
 @dataclass(frozen=True)
@@ -108,16 +100,14 @@ class StreamLine:
 
 
 def run_streams(
-    costs: Costs, phase: Phase, pattern: StepsPhase, called: Ints, deep: Ints
+    costs: Costs, phase: PhaseOf[StepsPhase], called: Ints, deep: Ints
 ) -> tuple[Ints, Ints]:
     """By line and place: when the code calls what follows, and the last busy cycle."""
-    line = stream_line(costs, phase, pattern)
-    both = np.concatenate((called - called.min(axis=1, keepdims=True), deep), axis=1)
-    different, which = np.unique(both, axis=0, return_inverse=True)
-    ranks = pattern.ranks
-    runs = [_run(costs, line, one[:ranks], one[ranks:]) for one in different]
+    line = stream_line(costs, phase)
     first = called.min(axis=1, keepdims=True)
-    free, end = (np.stack(part)[which.reshape(-1)] for part in zip(*runs, strict=True))
+    kinds, which = different(called - first, deep)
+    runs = [_run(costs, line, (called - first)[one], deep[one]) for one in kinds]
+    free, end = (np.stack(part)[which] for part in zip(*runs, strict=True))
     return free + first, end + first
 
 
@@ -126,13 +116,12 @@ def streams_at_least(plan: Plan) -> int:
     receives, and for the words of a color that pass a link. Nothing is known of other phases."""
     least, costs = 0, costs_of(plan)
     for index, phase in enumerate(plan.phases):
-        pattern = phase.pattern
-        if not (phase.streams and isinstance(pattern, StepsPhase)):
+        if not (phase.streams and is_of(phase, StepsPhase)):
             continue
         if any(s.through for role in phase.roles for s in streams_of(role).values()):
             continue
         of_phase = costs_of_phase(costs, plan, index)
-        least = max(least, _line_at_least(of_phase, stream_line(of_phase, phase, pattern)))
+        least = max(least, _line_at_least(of_phase, stream_line(of_phase, phase)))
     return least
 
 
@@ -152,11 +141,11 @@ def _line_at_least(costs: Costs, line: StreamLine) -> int:
 
 
 @memoized
-def stream_line(costs: Costs, phase: Phase, pattern: StepsPhase) -> StreamLine:
+def stream_line(costs: Costs, phase: PhaseOf[StepsPhase]) -> StreamLine:
     """What a line of the phase runs."""
-    sizes = costs.wavelets(np.diff(pattern.slicing.bounds))
-    lower = Direction.WEST if pattern.axis == "x" else Direction.NORTH
-    return StreamLine(phase, roles_of_places(phase, pattern), sizes.tolist(), lower)
+    sizes = costs.wavelets(np.diff(phase.pattern.slicing.bounds))
+    lower = Direction.WEST if phase.pattern.axis == "x" else Direction.NORTH
+    return StreamLine(phase, roles_of_places(phase), sizes.tolist(), lower)
 
 
 def begun(costs: Costs, line: StreamLine) -> Ints:
@@ -193,7 +182,7 @@ def _ends(costs: Costs, line: StreamLine, begins: bytes) -> list[list[int]]:
         )
         for place, begin in enumerate(np.frombuffer(begins, dtype=np.int64).tolist())
     ]
-    return collc_evaluator.stream_ends(_machine(costs), places)
+    return collc_evaluator.stream_ends(costs, places)
 
 
 def _applied(costs: Costs, line: StreamLine, place: int) -> int:
@@ -222,17 +211,6 @@ def applied_words(costs: Costs, staged: Sequence[Stream], words: int) -> int:
     """Cycles in which so many words that are staged are combined, or copied."""
     rate = costs.apply_rate if any(one.combines for one in staged) else costs.move_rate
     return -(-words // rate)
-
-
-def _machine(costs: Costs) -> Machine:
-    return Machine(
-        costs.ramp_up,
-        costs.ramp_down,
-        costs.hop,
-        costs.router_queue,
-        costs.output_queue,
-        costs.input_queue,
-    )
 
 
 def pieces_of(role: Role, op: StreamOp | None, *, ready: bool = False) -> dict[str, int]:

@@ -1,24 +1,16 @@
 """What a collective is, and what it promises, in the words of comments."""
 
 from collc.emit.grid_places import where
+from collc.language.show_declared import show_promise
 from collc.plan import Plan
 from collc.spec import Collective, ContractKind
 
 
 def headline(plan: Plan) -> str:
     """The contract in the words of the .coll file."""
-    collective = plan.collective
-    contract = collective.contract
-    operation = f", {contract.operation.value}" if contract.operation else ""
-    given = contract.run_length
-    most = f"{given.name} <= {contract.length}" if given else str(contract.length)
-    apart = f" by {contract.stride}" if contract.stride > 1 else ""
-    buffer = f"{contract.buffer}: {contract.element.value}[{most}]{apart}{operation}"
-    name, _, numbers = contract.name.removesuffix(")").partition("(")
-    what = f"{name}({buffer if contract.buffer else ''}{', ' if numbers else ''}{numbers})"
-    result, by = contract.result, f" by {contract.apart}" if contract.apart > 1 else ""
-    into = f" into {result.name}{by}" if result else ""
-    return f"{collective.name} = {what}{into} on {where(collective.grid)}"
+    collective, contract = plan.collective, plan.collective.contract
+    promise = show_promise(contract, contract.length)
+    return f"{collective.name} = {promise} on {where(collective.grid)}"
 
 
 BY_SLICES = {

@@ -9,9 +9,10 @@ that it sends on meanwhile.
 from collections.abc import Callable, Sequence
 from itertools import combinations
 
+from collc.base.columns import Bools
 from collc.lowering.resources import take
 from collc.plan import Phase
-from collc.plan.pe_masks import Mask, receiving, sending
+from collc.plan.pe_masks import receiving, sending, united
 from collc.plan.placement import received_colors, sent_colors
 from collc.spec import Collective
 from collc.target import Target
@@ -74,14 +75,14 @@ def _beside(taken: Sequence[Taken]) -> set[tuple[int, int]]:
 
 
 def _together(
-    taken: Sequence[Taken], having: Callable[[Collective, Phase], dict[str, Mask]]
+    taken: Sequence[Taken], having: Callable[[Collective, Phase], dict[str, Bools]]
 ) -> set[tuple[int, int]]:
     """Pairs of colors that some PE has both of, in whatever phases."""
-    masks: dict[int, Mask] = {}
-    for collective, phase, places in taken:
-        for color, mask in having(collective, phase).items():
-            place = places[color]
-            masks[place] = masks[place] | mask if place in masks else mask
+    masks = united(
+        (places[color], mask)
+        for collective, phase, places in taken
+        for color, mask in having(collective, phase).items()
+    )
     return {(i, j) for i, j in combinations(sorted(masks), 2) if bool((masks[i] & masks[j]).any())}
 
 

@@ -18,7 +18,7 @@ from collc.plan.configuration import (
 )
 from collc.plan.operands import controls, copies, sends, stores
 from collc.plan.program import ProgramPlan, Use
-from collc.spec.arithmetic import arithmetic_of
+from collc.spec.simd import by_call_back
 
 
 @dataclass(frozen=True)
@@ -181,8 +181,7 @@ def is_quick(plan: ProgramPlan, use: Use, given: SharedPhase) -> bool:
 def _by_call_back(plan: ProgramPlan, use: Use) -> bool:
     """Whether the phase of a tree combines elements by a call-back."""
     contract = plan.plans[use.collective].collective.contract
-    maps = arithmetic_of(contract.element, contract.operation).kind == "map"
-    return maps and plan.phase(use).exchange is None
+    return by_call_back(contract) and plan.phase(use).exchange is None
 
 
 def _needs(plan: ProgramPlan, use: Use, given: SharedPhase) -> Ids:

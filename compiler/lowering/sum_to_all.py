@@ -9,14 +9,23 @@ what it sends, one wavelet, for which the input queue has room whenever the PE t
 vector twice as many wavelets would go down the root's ramp, for nothing but the start-up.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 
 from collc.lowering.broadcast import in_order
-from collc.lowering.rank_program import lanes_of
-from collc.plan import VECTOR, Action, ColorUse, Direction, Loop, Op, Phase, Role, Route, once
+from collc.plan import (
+    VECTOR,
+    Action,
+    ColorUse,
+    Direction,
+    Loop,
+    Op,
+    Phase,
+    Role,
+    Route,
+    lanes_of,
+    once,
+)
 from collc.plan.short import tells_of_a_word
 from collc.schedule import BroadcastPhase, ReducePhase
 from collc.spec import Collective

@@ -29,7 +29,7 @@ from collc.plan.ready import empties_stage, is_ready
 from collc.plan.regions import Strided
 from collc.plan.short import is_short
 from collc.plan.stream_ends import sides_of
-from collc.spec.arithmetic import arithmetic_of
+from collc.spec.simd import by_call_back
 
 
 @dataclass(frozen=True)
@@ -69,10 +69,10 @@ class Slots:
 def slots_of(plan: Plan, *, kept: bool = False) -> Slots:
     """All slots of the phases of a plan; if output queues are `kept`, they are nobody else's beyond
     their phases even where they are bound to no color."""
-    by_call_back = arithmetic_of(plan.element, plan.operation).kind == "map"
+    in_code = by_call_back(plan.collective.contract)
     bound = plan.target.binds_output_queues
     how = _How(bound, kept or bound, is_short(plan))
-    each = [_slots_of_phase(i, phase, by_call_back, how) for i, phase in enumerate(plan.phases)]
+    each = [_slots_of_phase(i, phase, in_code, how) for i, phase in enumerate(plan.phases)]
     if is_ready(plan):
         slot = _slot(0, plan.phases[0], empties_stage)
         each.append(Slots(pairs=(slot,), sources=(slot,)))
@@ -104,7 +104,7 @@ class _How:
     short: bool
 
 
-def _slots_of_phase(at: int, phase: Phase, by_call_back: bool, how: _How) -> Slots:
+def _slots_of_phase(at: int, phase: Phase, in_code: bool, how: _How) -> Slots:
     if phase.exchange is not None:
         return _slots_of_exchange(at, phase, how)
 
@@ -113,7 +113,7 @@ def _slots_of_phase(at: int, phase: Phase, by_call_back: bool, how: _How) -> Slo
         return tuple(_slot(at, phase, one) for one in having if any(map(one, phase.roles)))
 
     of_tree = sources_of_tree(phase, short=how.short)
-    sources = (having for having in of_tree if not (by_call_back and having is stores))
+    sources = (having for having in of_tree if not (in_code and having is stores))
     return Slots(
         inputs=slots(receives),
         outputs=slots(sends),

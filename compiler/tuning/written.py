@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from collc.base.diagnostics import Span
 from collc.language import syntax
 from collc.language.expressions import AUTO
-from collc.language.undecided import StepClause
+from collc.language.step_places import StepClause
 from collc.spec.steps import ROOT_BYPASS
 
 Place = int | tuple[int, int] | str  # a rank, a PE, or `auto`

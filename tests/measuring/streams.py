@@ -25,8 +25,8 @@ from collc.cost.streams import (
 )
 from collc.driver.bundle import Bundle
 from collc.plan import Plan, Role, goes_first, streams_of, thens_of
+from collc.plan.placement import roles_of_places
 from collc.plan.ready import is_ready
-from collc.plan.unrolled import roles_of_places
 from collc.spec.exchange import StepsPhase
 from collc.target.constants import Constants, StreamCode
 
@@ -54,7 +54,7 @@ def measured_streams(target: str, timing: str, known: Constants) -> Fit:
 def _tasks(bundle: Bundle, trace: Trace, begun: int) -> Iterator[Pieces]:
     (phase,), (pattern,) = bundle.plan.phases, bundle.schedule.phases
     assert isinstance(pattern, StepsPhase)
-    for place, role in enumerate(roles_of_places(phase, pattern)):
+    for place, role in enumerate(roles_of_places(phase)):
         if role is not None:
             yield from _tasks_of(bundle.plan, role, trace, place, begun)
             yield from _applied(bundle.plan, pattern, role, trace, place)

@@ -15,6 +15,7 @@ from collc.plan import (
     ColorUse,
     Direction,
     Phase,
+    PhaseOf,
     Plan,
     Role,
     Strided,
@@ -37,16 +38,16 @@ def multicast(plan: Plan) -> Iterator[Diagnostic]:
     return problems("C317", help, phases_of(BroadcastPhase, plan), partial(_problem, plan))
 
 
-def _problem(plan: Plan, phase: Phase, pattern: BroadcastPhase) -> str:
+def _problem(plan: Plan, phase: PhaseOf[BroadcastPhase]) -> str:
     """The first PE, by rows, that is not reached once, or what goes wrong on the way."""
-    begun = is_short(plan)
+    begun, pattern = is_short(plan), phase.pattern
     if begun and list(_senders(plan.phases[-2], phase.name)) != [(pattern.x, pattern.y)]:
         return f"`{plan.phases[-2].name}` does not send it at PE ({pattern.x}, {pattern.y}) alone"
     columns = _representatives([region.x for region, _ in phase.regions])
     rows = _representatives([region.y for region, _ in phase.regions])
     if pattern.x not in columns or pattern.y not in rows:
         return f"PE ({pattern.x}, {pattern.y}) has no role"
-    copies, astray = _flood(phase, pattern, columns, rows, begun=begun)
+    copies, astray = _flood(phase, columns, rows, begun=begun)
     if astray:
         return astray
     for y in rows:
@@ -76,13 +77,13 @@ def _is_stretch(run: Strided) -> bool:
 
 
 def _flood(
-    phase: Phase, pattern: BroadcastPhase, columns: list[int], rows: list[int], *, begun: bool
+    phase: PhaseOf[BroadcastPhase], columns: list[int], rows: list[int], *, begun: bool
 ) -> tuple[Counter[Cell], str]:
     """How often each PE takes the vector, and where it goes astray if it does; it has `begun` if
     its root has sent it before."""
     copies: Counter[Cell] = Counter()
     visited: set[Cell] = set()
-    arrivals = [(columns.index(pattern.x), rows.index(pattern.y), Direction.RAMP)]
+    arrivals = [(columns.index(phase.pattern.x), rows.index(phase.pattern.y), Direction.RAMP)]
     while arrivals:
         column, row, source = arrivals.pop()
         if not (0 <= column < len(columns) and 0 <= row < len(rows)):
@@ -114,7 +115,7 @@ def _does_its_part(role: Role, *, sends: bool) -> bool:
     return part and not others
 
 
-def _role_at(phase: Phase, cell: Cell) -> Role | None:
+def _role_at(phase: PhaseOf[BroadcastPhase], cell: Cell) -> Role | None:
     found = (phase.roles[index] for region, index in phase.regions if cell in region)
     return next(found, None)
 
