@@ -371,6 +371,8 @@ def _shared_phase(plan: Plan, how: Combine, index: int, given: SharedPhase) -> P
         by_call_back=bool(how.callback),
         torn_down=given.torn_down,
         controls_ready=given.controls_ready,
+        ends_torn_down=given.ends_torn_down,
+        own_control=given.own_control,
     )
     return phase_model(phase, plan, how, replace(given.first), around)
 

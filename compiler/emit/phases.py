@@ -50,6 +50,8 @@ from collc.emit.surroundings import Surroundings
 from collc.lowering.ids import Ids
 from collc.plan import Phase, Plan
 
+WIDE_MODE = "simd_64"  # an instruction takes two wavelets
+
 
 @dataclass(frozen=True)
 class PhaseModel:
@@ -65,7 +67,8 @@ class PhaseModel:
     which the phase has code for if it `sets_routers`. `simd` is the mode of its fabric operands.
     `short` says that it is one of a short collective (`collc.plan.short`), behind the `earlier`
     ones; where it `stores_first`, some PE stores vectors and sends then. A root stores
-    `by_registers`, or by DSDs.
+    `by_registers`, or by DSDs. A phase that `ends_torn_down` waits for that instead of its control
+    wavelet, which is sent by an `own_control` register or by the vector's.
     """
 
     name: str
@@ -104,6 +107,14 @@ class PhaseModel:
     earlier: tuple[str, ...]
     stores_first: bool
     by_registers: bool
+    ends_torn_down: bool
+    own_control: bool
+
+    @property
+    def sends_high(self) -> bool:
+        """Whether what it sends goes before code, to which a wide operation leaves every other
+        cycle."""
+        return self.simd == WIDE_MODE and self.exchange is None
 
     @property
     def leaf(self) -> str:
@@ -183,6 +194,8 @@ def phase_model(
             ids=ids,
             control=by_color,
             in_turn=around.late,
+            ends_torn_down=around.ends_torn_down,
+            own_control=around.own_control,
             short=around.short,
             by_registers=around.by_registers,
         )
@@ -250,6 +263,8 @@ def phase_model(
         earlier=around.earlier,
         stores_first=shape is not None and shape.stores_first,
         by_registers=around.by_registers,
+        ends_torn_down=around.ends_torn_down,
+        own_control=around.own_control,
     )
 
 
@@ -275,7 +290,7 @@ def _control_register(plan: Plan, phase: Phase, type: str, queue: str, around: S
 def _simd_mode(phase: Phase) -> str:
     """What an instruction takes of the fabric, in CSL; empty for an element."""
     if phase.wide:
-        return "simd_64"
+        return WIDE_MODE
     return "simd_32" if phase.paired else ""
 
 
@@ -373,7 +388,8 @@ def _send_slot(  # noqa: PLR0913, PLR0917 - what a slot is made of
     follows: list[str],
 ) -> SendSlot:
     task = ids.take("tasks")
-    control_task = ids.take("tasks") if shape.controls and not quick else -1
+    waits = shape.controls and not (quick or around.ends_torn_down)
+    control_task = ids.take("tasks") if waits else -1
     goes_on = [f"{name}.controls"] * shape.controls + follows
     is_last = not follows and around.shared is None
     return SendSlot(

@@ -104,13 +104,16 @@ def registers_of_tree(  # noqa: PLR0913, PLR0917 - what the registers depend on
     ids: Ids,
     control: tuple[str, str] | None = None,
     in_turn: bool = False,
+    ends_torn_down: bool = False,
+    own_control: bool = False,
     short: bool = False,
     by_registers: bool = False,
 ) -> Iterator[RegisterModel]:
     """The registers of a phase of a tree; takes the positions it needs from `ids`. What combines
     vectors in memory has its register `stored_by_numbers`, or from the compiler. `control` are the
     registers that send control wavelets, if these are no registers of the phase. Where phases
-    have registers `in_turn`, those of the control wavelet are the vector's, loaded behind it. In a
+    have registers `in_turn`, those of the control wavelet are the vector's, loaded behind it. One
+    that `ends_torn_down` sends it from no memory, by an `own_control` register if it has one. In a
     `short` collective a root stores `by_registers`, those that all others send by."""
     if shape.stores and not by_call_back:
         yield from _registers_of_storing(name, stored_by_numbers, ids, short, by_registers)
@@ -133,13 +136,17 @@ def registers_of_tree(  # noqa: PLR0913, PLR0917 - what the registers depend on
         dest, source = control or ("", "")
         if control:
             pair, word = -1, -1
-        elif in_turn:
+        elif own_control:
+            pair, word = ids.take("pairs"), -1
+        elif in_turn or ends_torn_down:
             pair, word = ids.pairs - 1, ids.sources - 1
         else:
             pair, word = ids.take("pairs"), ids.take("sources")
         about = "where the control wavelet goes"
         yield RegisterModel(f"{name}_control_dest", "dsr_dest", pair, about, dest)
-        yield RegisterModel(f"{name}_control_src1", SOURCE, word, "the control wavelet", source)
+        if not ends_torn_down:
+            about = "the control wavelet"
+            yield RegisterModel(f"{name}_control_src1", SOURCE, word, about, source)
 
 
 def _registers_of_storing(

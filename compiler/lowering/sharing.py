@@ -342,7 +342,7 @@ def _numbered(
     )
     used = {color.number for color in colors}
     free = [number for number in target.local_task_ids if number not in used]
-    own = own_tasks(colors)
+    own = own_tasks(program, colors)
     return ProgramPlan(
         target=target,
         program=program,
