@@ -75,9 +75,9 @@ def _tasks(plan: ProgramPlan, use: Use, given: SharedPhase) -> dict[str, tuple[i
         stored = _where(plan, use, lambda role: any(op.stores for op in role.ops))
         found["stored"] = position, stored
         position += 1
-    found["sent"] = position, _where(plan, use, lambda _: True)
+    found["sent"] = position, _where(plan, use, lambda role: any(op.sends for op in role.ops))
     controls = any(op.advance in BY_WAVELET for role in phase.roles for op in role.ops)
-    if controls and not is_quick(plan, use, given):
+    if controls and not (given.ends_torn_down or is_quick(plan, use, given)):
         sends = _where(plan, use, lambda role: any(op.advance in BY_WAVELET for op in role.ops))
         found["control"] = position + 1, sends
     return found

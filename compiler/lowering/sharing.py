@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations, count
 
 from collc.lowering import memory
-from collc.lowering.color_queues import queues_of_colors, too_few_queues
+from collc.lowering.color_queues import as_wide_as_queues, queues_of_colors, too_few_queues
 from collc.lowering.registers import dsrs_in_turn
 from collc.lowering.resources import QueueNeed, deal_queues, take, task_ids_of_phase
 from collc.lowering.teardown import with_teardown
@@ -218,7 +218,14 @@ def _time_multiplexed(plans: tuple[Plan, ...], program: Program, target: Target)
         replace(
             plan,
             phases=tuple(
-                with_teardown(plan.phases[use.phase], {n for n, k in use.positions if k in torn})
+                as_wide_as_queues(
+                    with_teardown(
+                        plan.phases[use.phase], {n for n, k in use.positions if k in torn}
+                    ),
+                    dict(use.positions),
+                    queues,
+                    target,
+                )
                 for use in uses
                 if use.collective == i
             ),
