@@ -166,11 +166,11 @@ class Calls:
         if not self.plan.ends_torn_down:
             return 0
         uses = (one for one in self.plan.uses if one.collective == use.collective)
-        places = {k for one in uses for _, k in one.positions if self.plan.colors[k].torn_down}
         torn = [k for k, color in enumerate(self.plan.colors) if color.torn_down]
+        last = max((k for one in uses for _, k in one.positions if k in torn), default=0)
         code, gap = self.code, self.plan.target.cycles.engine.between_tasks
         each = code.end_blocked + code.ends + code.frame + gap
-        return each * sum(0 < torn.index(k) for k in torn if k <= max(places, default=0))
+        return each * max(0, sum(k <= last for k in torn) - 1)
 
     def _phase_asked(self, use: Use) -> int:
         code, inner = self.code, self._inner()

@@ -19,6 +19,7 @@ from collc.lowering.ids import Ids
 
 SHORT = {"dsr_dest": "dest", "dsr_src0": "src0", "dsr_src1": "src1"}
 _GOT = re.compile(r"\b(dest|src0|src1)_dsr_(\d+)\b")
+_CONTROL = "where the control wavelet goes"  # what a register is for
 SOURCE = "dsr_src1"  # the file whose numbers count by themselves; those of the others are pairs
 
 
@@ -132,21 +133,26 @@ def registers_of_tree(  # noqa: PLR0913, PLR0917 - what the registers depend on
         if shape.copies:
             about = "the vector that is broadcast, as it comes"
             yield RegisterModel(f"{name}_copy_src1", SOURCE, moved, about)
-    if shape.controls:
-        dest, source = control or ("", "")
-        if control:
-            pair, word = -1, -1
-        elif own_control:
-            pair, word = ids.take("pairs"), -1
-        elif in_turn or ends_torn_down:
-            pair, word = ids.pairs - 1, ids.sources - 1
-        else:
-            pair, word = ids.take("pairs"), ids.take("sources")
-        about = "where the control wavelet goes"
-        yield RegisterModel(f"{name}_control_dest", "dsr_dest", pair, about, dest)
-        if not ends_torn_down:
-            about = "the control wavelet"
-            yield RegisterModel(f"{name}_control_src1", SOURCE, word, about, source)
+    if shape.controls and ends_torn_down:
+        pair = ids.take("pairs") if own_control else ids.pairs - 1
+        yield RegisterModel(f"{name}_control_dest", "dsr_dest", pair, _CONTROL)
+    elif shape.controls:
+        yield from _registers_of_control(name, ids, control, in_turn)
+
+
+def _registers_of_control(
+    name: str, ids: Ids, control: tuple[str, str] | None, in_turn: bool
+) -> Iterator[RegisterModel]:
+    """Those that send a control wavelet, and read it in memory."""
+    dest, source = control or ("", "")
+    if control:
+        pair, word = -1, -1
+    elif in_turn:
+        pair, word = ids.pairs - 1, ids.sources - 1
+    else:
+        pair, word = ids.take("pairs"), ids.take("sources")
+    yield RegisterModel(f"{name}_control_dest", "dsr_dest", pair, _CONTROL, dest)
+    yield RegisterModel(f"{name}_control_src1", SOURCE, word, "the control wavelet", source)
 
 
 def _registers_of_storing(

@@ -73,8 +73,8 @@ def shared_of(plan: ProgramPlan) -> list[SharedPhase]:
     enough; those that are left go to the others in turn, which load them when they begin, as all
     exchanges do."""
     ready, own_controls = controls_ready(plan), _own_controls(plan)
-    given = [_bare(plan, use, ready, own_controls) for use in plan.uses]
-    bare = list(_with_routers(plan, given))
+    alone = [_bare(plan, use, ready, own_controls) for use in plan.uses]
+    bare = list(_with_routers(plan, alone))
     needs = [_needs(plan, use, given) for use, given in zip(plan.uses, bare, strict=True)]
     room = len(plan.dsr_ids)
     used = _of_all(plan, ready)
@@ -174,9 +174,7 @@ def _own_controls(plan: ProgramPlan) -> bool:
     )
 
 
-def _bare(
-    plan: ProgramPlan, use: Use, ready: bool, own_control: bool = False
-) -> SharedPhase:
+def _bare(plan: ProgramPlan, use: Use, ready: bool, own_control: bool = False) -> SharedPhase:
     """What a use is given, but for the ids."""
     return SharedPhase(
         positions=dict(use.positions),

@@ -354,7 +354,10 @@ PIECES: dict[str, tuple[Callable[[Programs], int], str]] = {
     "told": (_told, "a handler from its first instruction to its return"),
     "told_last": (_told_last, "the same of one that activates a task"),
     "end_unblocked": (_end_unblocked, "the handler of a teardown with which a phase ends"),
-    "end_blocked": (_end_blocked, "the task behind such a phase to the instruction behind its first"),
+    "end_blocked": (
+        _end_blocked,
+        "the task behind such a phase to its second instruction",
+    ),
     "opened_color": (_opened_color, "a router with one output is set"),
     "opened_output": (_opened_output, "one with three outputs, less one with two"),
     "opened_array": (_opened_array, "one with two, less two of these"),
