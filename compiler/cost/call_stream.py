@@ -68,8 +68,8 @@ class CallStream:
 
     def turns_to(self, other: CallStream) -> None:
         """Calls are those of another plan from now on, as for another root."""
-        self.plan, self.asked, self.loads = other.plan, other.asked, other.loads
-        self.switched, self.dispatches = other.switched, other.dispatches
+        self.plan, self.given, self.asked = other.plan, other.given, other.asked
+        self.loads, self.switched, self.dispatches = other.loads, other.switched, other.dispatches
 
     def beside(self, others: list[Stretch], work: list[Work]) -> CallStream:
         """The call stream as it is, to try what it does beside code and work of others."""
@@ -389,15 +389,16 @@ def _costs(call_stream: CallStream, position: int, use: Use, costs: Costs) -> Co
         length=costs.operands // PAIR if phase.paired else costs.operands,
         group=WIDE if phase.wide else 1,
         shared=True,
-        control_load=_control_load(given, costs) if late else 0,
+        control_load=_control_load(given, costs, late=late),
     )
 
 
-def _control_load(given: SharedPhase, costs: Costs) -> int:
+def _control_load(given: SharedPhase, costs: Costs, *, late: bool) -> int:
     """What loading the registers of a control wavelet takes before it is issued."""
     if given.ends_torn_down:
-        return 0 if given.own_control else costs.load + costs.issue
-    return 2 * costs.load + costs.issue
+        early = given.own_control and not costs.maps
+        return 0 if early else costs.load + costs.issue
+    return 2 * costs.load + costs.issue if late else 0
 
 
 def _by_call_back(plan: ProgramPlan, use: Use, costs: Costs) -> Mask:

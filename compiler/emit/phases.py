@@ -117,6 +117,12 @@ class PhaseModel:
         return self.simd == WIDE_MODE and self.exchange is None
 
     @property
+    def control_early(self) -> bool:
+        """Whether the register of its control wavelet is loaded while the vector is on its way."""
+        send = self.send
+        return self.own_control and send is not None and send.controls and not send.by_code
+
+    @property
     def leaf(self) -> str:
         """The condition that a PE sends its own vector, in the first phase that it has a part in,
         and combines it with nothing."""
