@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from collc.cost.calls import Calls
-from collc.cost.dispatch import Dispatch, combining, dispatches, sends_first
-from collc.cost.ends import Ends, Part
+from collc.cost.dispatch import Dispatch, combining, control_load, dispatches, sends_first
+from collc.cost.ends import Ends, Part, by_control
 from collc.cost.operations import Costs, depth_of
 from collc.cost.phase_entry import code_of_start, work_of
 from collc.cost.phase_timing import ends_of
@@ -225,7 +225,7 @@ class CallStream:
         # where no task is told of the end, the last one is the one that ends the part
         until = np.where(ends.by_task, ends.over - gap, last(ends.code))
         self.processor.run(ends.code, last(ends.code), until)
-        by_code = np.where(last(ends.code) < 0, _by_control(part), over - late - last(ends.code))
+        by_code = np.where(last(ends.code) < 0, by_control(part), over - late - last(ends.code))
         length = np.where(ends.by_task, passed_on + self.calls.to_end(use), by_code)
         return self._told_of_end(over - length, length, self._teardowns(position, ends))
 
@@ -389,24 +389,10 @@ def _costs(call_stream: CallStream, position: int, use: Use, costs: Costs) -> Co
         length=costs.operands // PAIR if phase.paired else costs.operands,
         group=WIDE if phase.wide else 1,
         shared=True,
-        control_load=_control_load(given, costs, late=late),
+        control_load=control_load(given, costs, late=late),
     )
-
-
-def _control_load(given: SharedPhase, costs: Costs, *, late: bool) -> int:
-    """What loading the registers of a control wavelet takes before it is issued."""
-    if given.ends_torn_down:
-        early = given.own_control and not costs.maps
-        return 0 if early else costs.load + costs.issue
-    return 2 * costs.load + costs.issue if late else 0
 
 
 def _by_call_back(plan: ProgramPlan, use: Use, costs: Costs) -> Mask:
     """The PEs whose code combines vectors itself, and so keeps the processor to the end."""
     return combining(plan, use) & costs.maps
-
-
-def _by_control(part: Part) -> Times:
-    """What the task takes that sends the control wavelet that ends a part."""
-    code = part.costs.code
-    return part.dispatch[1] + code.control + part.costs.control_load + code.control_sent

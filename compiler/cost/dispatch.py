@@ -13,6 +13,7 @@ from functools import partial
 import numpy as np
 
 from collc.cost.ends import parts_of
+from collc.cost.operations import Costs
 from collc.cost.phase_entry import places_of
 from collc.cost.predict import Mask, Times
 from collc.lowering.shared_phases import SharedPhase, is_quick
@@ -114,3 +115,11 @@ def _where(plan: ProgramPlan, use: Use, holds: Callable[[Role], bool]) -> Mask:
         for region, number in phase.regions:
             part[places_of(phase, region)] = holds(phase.roles[number])
     return found
+
+
+def control_load(given: SharedPhase, costs: Costs, *, late: bool) -> int:
+    """What loading the registers of a control wavelet takes before it is issued."""
+    if given.ends_torn_down:
+        early = given.own_control and not costs.maps
+        return 0 if early else costs.load + costs.issue
+    return 2 * costs.load + costs.issue if late else 0

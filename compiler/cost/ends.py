@@ -110,3 +110,9 @@ def control_leaves(part: Part, issued: int) -> int:
     costs = part.costs
     at_once = part.quick or part.ends_torn_down
     return issued + (1 if at_once else costs.code.returns) + costs.send_start + costs.ramp_up
+
+
+def by_control(part: Part) -> Times:
+    """What the task takes that sends the control wavelet that ends a part."""
+    code = part.costs.code
+    return part.dispatch[1] + code.control + part.costs.control_load + code.control_sent

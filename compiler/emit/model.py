@@ -153,10 +153,8 @@ class BundleModel:
     @property
     def keeps_base(self) -> bool:
         """Whether the caller's buffer is needed behind `prepare`."""
-        kept = not self.run_length or any(
-            of.exchange and of.exchange.backward for of in self.phases
-        )
-        return bool(self.buffer and self.phases and kept)
+        backward = any(of.exchange and of.exchange.backward for of in self.phases)
+        return bool(self.buffer and self.phases and (backward or not self.run_length))
 
     @property
     def got(self) -> tuple[GotModel, ...]:
