@@ -146,7 +146,7 @@ class PhaseModel:
         return not (self.exchange or self.stream) and (self.late or self.dynamic_length)
 
     @property
-    def copyend_of(self) -> str:
+    def copy_end(self) -> str:
         """The task that the end of a copy activates."""
         task = self.send.task if self.send else -1
         return end_of([f"{self.name}_goes_on"] * bool(self.goes_on), task, self.done)
@@ -168,7 +168,7 @@ class PhaseModel:
         return _of_length(f"{self.name}_out_dsd", self.dynamic_length)
 
     @property
-    def callsend_of(self) -> bool:
+    def calls_end(self) -> bool:
         """Whether PEs that end with a control wavelet call what follows; else a task is told."""
         in_lanes = self.exchange is not None and not self.restores
         return self.quick and (self.send is not None or in_lanes)
