@@ -41,7 +41,8 @@ def test_an_odd_vector_arrives_two_wavelets_at_a_time(target: str, length: int) 
 
 @pytest.mark.parametrize(("root", "element"), [("0", "f32"), ("r < 5", "f16")])
 def test_a_fixed_root_and_halves_go_one_wavelet_at_a_time(root: str, element: str) -> None:
-    texts = [text for name, text in compiled(root, element=element).files.items() if "spread" in name]
+    files = compiled(root, element=element).files
+    texts = [text for name, text in files.items() if "spread" in name]
     assert texts
     assert not any("simd_64" in text for text in texts)
 
