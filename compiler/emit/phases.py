@@ -74,9 +74,9 @@ class PhaseModel:
     `multiplexed` are its colors that are torn down behind it, `routers` how they are set before it,
     which the phase has code for if it `sets_routers`. `simd` is the mode of its fabric operands.
     `short` says that it is one of a short collective (`collc.plan.short`), behind the `earlier`
-    ones; where it `stores_first`, some PE stores vectors and sends then. A root stores
-    `by_registers`, or by DSDs. A phase that `ends_torn_down` waits for that instead of its control
-    wavelet, which is sent by an `own_control` register or by the vector's.
+    ones; where it `stores_first`, some PE stores vectors and sends then. A phase that
+    `ends_torn_down` waits for that instead of its control wavelet, which is sent by an
+    `own_control` register or by the vector's.
     """
 
     name: str
@@ -114,7 +114,6 @@ class PhaseModel:
     short: bool
     earlier: tuple[str, ...]
     stores_first: bool
-    by_registers: bool
     ends_torn_down: bool
     own_control: bool
 
@@ -136,8 +135,17 @@ class PhaseModel:
         and combines it with nothing."""
         assert self.send, "a phase of a tree has leaves"
         combines = [f"!{self.name}.combines"] * self.send.combines
+        stores = [f"{self.name}.stored == 0"] * self.stores_first
         before = [f"!params.{name}.takes_part" for name in self.earlier]
-        return " and ".join([f"{self.name}.sends", *combines, *before])
+        return " and ".join([f"{self.name}.sends", *combines, *stores, *before])
+
+    @property
+    def late_control(self) -> bool:
+        """Whether some PE of a short collective sends a control wavelet behind what it combines, in
+        a task: the result is received behind that."""
+        return self.short and any(
+            {".combines = true,", ".controls = true,"} <= set(role.values) for role in self.roles
+        )
 
     @property
     def loads(self) -> bool:
@@ -211,7 +219,6 @@ def phase_model(
             ends_torn_down=around.ends_torn_down,
             own_control=around.own_control,
             short=around.short,
-            by_registers=around.by_registers,
         )
         registers = tuple(found)
     elif phase.streams:
@@ -276,7 +283,6 @@ def phase_model(
         short=around.short,
         earlier=around.earlier,
         stores_first=shape is not None and shape.stores_first,
-        by_registers=around.by_registers,
         ends_torn_down=around.ends_torn_down,
         own_control=around.own_control,
     )

@@ -14,8 +14,7 @@ class Surroundings:
     `outputs` are those of a router at most on the colors that are torn down; a phase that
     `ends_torn_down` waits for that instead of its control wavelet, which an `own_control` register
     sends or the vector's. In a `short`
-    collective (`collc.plan.short`) phases know the names of the `earlier` ones, and whether roots
-    store `by_registers`.
+    collective (`collc.plan.short`) phases know the names of the `earlier` ones.
     """
 
     after: str
@@ -36,4 +35,3 @@ class Surroundings:
     own_control: bool = False
     short: bool = False
     earlier: tuple[str, ...] = ()
-    by_registers: bool = False
