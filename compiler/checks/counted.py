@@ -105,11 +105,19 @@ def _followed_in(role: Role, lane: Lane) -> Iterator[tuple[str, str]]:
             yield lane.name, "receives"
 
 
-def tasks_in_turn(plans: Iterable[Plan]) -> int:
+def tasks_in_turn(plans: Iterable[Plan], *, ends_torn_down: bool = False) -> int:
     """Local tasks of phases that have them in turn: as many as any of them needs, with the one that
-    tears down the color of a multicast."""
-    phases = (phase for plan in plans for phase in plan.phases)
-    return max((tasks_of_phase(phase) + _is_multicast(phase) for phase in phases), default=0)
+    tears down the color of a multicast. Where phases end with their teardowns, none has one behind
+    a control wavelet."""
+    phases = [phase for plan in plans for phase in plan.phases]
+    controls = (_sums(phase) * -1 if ends_torn_down else _is_multicast(phase) for phase in phases)
+    counts = map(tasks_of_phase, phases)
+    return max((sum(both) for both in zip(counts, controls, strict=True)), default=0)
+
+
+def _sums(phase: Phase) -> bool:
+    """Whether it is a tree along which vectors are combined."""
+    return phase.exchange is None and phase.kind is not ContractKind.BROADCAST
 
 
 def _is_multicast(phase: Phase) -> bool:

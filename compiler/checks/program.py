@@ -154,7 +154,7 @@ def _task_ids(plan: ProgramPlan) -> Iterator[Diagnostic]:
     """C306: too few task ids."""
     used, colors = plan.task_ids, {color.number for color in plan.colors}
     free = [number for number in plan.target.local_task_ids if number not in colors]
-    needed = plan.own_tasks + tasks_in_turn(plan.plans)
+    needed = plan.own_tasks + tasks_in_turn(plan.plans, ends_torn_down=plan.ends_torn_down)
     if len(used) < needed or len(set(used)) < len(used) or not set(used) <= set(free):
         of = ("local_task_ids", "colors")
         left = _left(plan, len(free), *of, beside=("the colors in use",))

@@ -85,7 +85,8 @@ class Part:
     the result. The two tasks between operations (`Ends`) take the cycles `dispatch` to find out
     whose they are; their code begins so many cycles `late`, these included. What only sends may
     `stall` when it has begun; `depth` is by as much larger. Beside an exchange PEs run code of
-    `others`, if that is known (`collc.cost.stretches`)."""
+    `others`, if that is known (`collc.cost.stretches`). One that `ends_torn_down` waits for that,
+    and for no control wavelet."""
 
     phase: Phase
     costs: Costs
@@ -98,6 +99,7 @@ class Part:
     dispatch: tuple[Times, Times]
     stall: Stall
     others: Times | None = None
+    ends_torn_down: bool = False
 
     @property
     def arrays(self) -> tuple[Array, ...]:
@@ -157,6 +159,8 @@ def ended_by_control(part: Part, issued: int) -> tuple[int, bool]:
     """The same where a control wavelet that is issued in this cycle is the last of a part."""
     if part.quick:
         return issued + part.costs.code.control_sent, False
+    if part.ends_torn_down:
+        return issued + part.costs.code.control_sent + part.costs.between, True
     moves = issued + part.costs.code.returns
     return part.costs.after(moves, moves).time, True
 
@@ -165,4 +169,11 @@ def control_leaves(part: Part, issued: int) -> int:
     """When the control wavelet of a tree that is issued in a cycle is in its router: it goes at
     once if nobody waits for it, else behind the task."""
     costs = part.costs
-    return issued + (1 if part.quick else costs.code.returns) + costs.send_start + costs.ramp_up
+    at_once = part.quick or part.ends_torn_down
+    return issued + (1 if at_once else costs.code.returns) + costs.send_start + costs.ramp_up
+
+
+def by_control(part: Part) -> Times:
+    """What the task takes that sends the control wavelet that ends a part."""
+    code = part.costs.code
+    return part.dispatch[1] + code.control + part.costs.control_load + code.control_sent

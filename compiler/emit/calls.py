@@ -110,5 +110,5 @@ def _beginning(module: ModuleModel) -> Iterator[str]:
         return
     first = module.steps[0]
     yield f"{module.m.name}.prepare({given});"
-    yield f"begin_{first.index}();" if first.torn_down else f"{module.m.name}.{first.begins}();"
+    yield f"begin_{first.index}();"
     yield from (f"phase = {first.index};", "return;")  # for tasks, which come later

@@ -159,10 +159,8 @@ class BundleModel:
     @property
     def keeps_base(self) -> bool:
         """Whether the caller's buffer is needed behind `prepare`."""
-        kept = not self.run_length or any(
-            of.exchange and of.exchange.backward for of in self.phases
-        )
-        return bool(self.buffer and self.phases and kept)
+        backward = any(of.exchange and of.exchange.backward for of in self.phases)
+        return bool(self.buffer and self.phases and (backward or not self.run_length))
 
     @property
     def got(self) -> tuple[GotModel, ...]:
@@ -339,6 +337,8 @@ def _shared_phase(plan: Plan, how: Combine, index: int, given: SharedPhase) -> P
         by_call_back=bool(how.callback),
         torn_down=given.torn_down,
         controls_ready=given.controls_ready,
+        ends_torn_down=given.ends_torn_down,
+        own_control=given.own_control,
     )
     return phase_model(phase, plan, how, replace(given.first), around)
 

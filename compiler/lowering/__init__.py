@@ -37,7 +37,12 @@ from collc.schedule import BroadcastPhase, ReducePhase, Schedule
 from collc.schedule import Phase as SchedulePhase
 from collc.schedule.own_slices import asks_own_slices
 from collc.spec.exchange import StepsPhase
-from collc.spec.simd import by_call_back, goes_in_pairs, slices_go_in_pairs
+from collc.spec.simd import (
+    by_call_back,
+    elements_of_wavelet,
+    goes_in_pairs,
+    slices_go_in_pairs,
+)
 from collc.target import Target
 
 __all__ = [
@@ -140,7 +145,9 @@ def _alternatives(
 
 def _multicast(schedule: Schedule, phase: BroadcastPhase, target: Target) -> Phase:
     contract = schedule.collective.contract
-    return replace(broadcast_phase(phase), paired=goes_in_pairs(contract, target, combines=False))
+    wide = schedule.collective.root_of_call and elements_of_wavelet(contract) == 1
+    paired = goes_in_pairs(contract, target, combines=False)
+    return replace(broadcast_phase(phase), paired=paired, wide=wide)
 
 
 def _reduction(schedule: Schedule, phase: ReducePhase, coloring: Coloring, target: Target) -> Phase:

@@ -111,10 +111,17 @@ def planned_for(plan: ProgramPlan, choice: RootChoice, root: int) -> Plan:
         if plan.plans[use.collective].collective.name in choice.names
         for name in torn_down_by(plan, use)
     }
-    phases = (
+    wide = any(
+        phase.wide
+        for one in plan.plans
+        if one.collective.name in choice.names
+        for phase in one.phases
+    )
+    torn_down = (
         with_teardown(phase, {name for name in colors_of([phase]) if parity_of(name) in torn})
         for phase in own.phases
     )
+    phases = (replace(phase, wide=phase.wide and wide) for phase in torn_down)
     return replace(own, phases=tuple(phases))
 
 

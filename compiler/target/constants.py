@@ -119,6 +119,8 @@ class Code:
     opened_moving: int  # and where they change in this one
     told: int  # the handler of a teardown
     told_last: int  # the same where it was the last one that a phase waits for
+    end_unblocked: int  # the handler of a teardown with which a phase ends
+    end_blocked: int  # the task that is told of the end is blocked again
 
 
 @dataclass(frozen=True)
