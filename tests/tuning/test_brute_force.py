@@ -10,7 +10,7 @@ from collc.language.again import with_steps
 from collc.language.expressions import AUTO
 from collc.target import TARGETS
 from collc.tuning import decided
-from collc.tuning.decide import candidate_of, predicted
+from collc.tuning.predicted import candidate_of, predicted
 from collc.tuning.written import Pieces, Use, broadcast, bypassing, reduce, written
 
 
