@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from collc.base.memoize import memoized
 from collc.lowering.streams.forms import (
+    FAR_FIFTHS,
     FIFTHS,
     HALVES,
     SEVENTHS,
@@ -96,7 +97,11 @@ def _moved(held: Ints, there: npt.NDArray[np.bool_]) -> Recognised | None:
         return Recognised("allgather", (allgather, chained_allgather))
     if there.all() and bool((held == own * ranks + own[:, None]).all()):
         groups = _GROUPS if ranks <= _MOST_GROUPED else _GROUPS[:1]
-        grouped = (partial(grouped_all_to_all, ends=one) for one in groups)
+        grouped = (
+            partial(grouped_all_to_all, ends=ends, far_early=far_early)
+            for ends, far_early in groups
+            if not far_early or ranks >= _FAR_EARLY
+        )
         return Recognised("all_to_all", (all_to_all, *grouped))
     rows = np.flatnonzero((held != _beginning(ranks))[:, there].any(axis=1))
     if len(rows) == 1 and bool((held[rows[0]] == origin)[there].all()):
@@ -146,7 +151,15 @@ def _reduce_scatter(phase: StepsPhase) -> Recognised | None:
     return Recognised("reduce_scatter", forms, combines=True)
 
 
-_GROUPS = (HALVES, THIRDS, FIFTHS, SEVENTHS)  # of ranks that all_to_alls have colors for
+# of ranks that all_to_alls have colors for, and whether those at the ends send far words early
+_GROUPS = (
+    (HALVES, False),
+    (THIRDS, False),
+    (FIFTHS, False),
+    (FAR_FIFTHS, True),
+    (SEVENTHS, False),
+)
+_FAR_EARLY = 40  # ranks from which on it matters in which order groups are sent to
 _MOST_GROUPED = 200  # ranks, beyond which checking more than two groups takes many seconds
 MANY = 3  # ranks from which on there is something to combine on the way
 
