@@ -21,10 +21,12 @@ def output_queues_of(phase: Phase, *, bound: bool = True) -> int:
 
 
 def sending_lanes(phase: Phase) -> list[str]:
-    """The lanes of an exchange on which some PE sends, in their order."""
+    """The lanes on which some PE sends, or may, by a step table; those of an exchange in their
+    order."""
     names = phase.exchange.lanes if phase.exchange else ()
     lanes = [lane for role in phase.roles for lane in role.lanes]
-    some = {one.name for one in lanes if one.sends or not phase.streams}
+    by_table = phase.exchange is not None and not phase.streams
+    some = {one.name for one in lanes if one.sends or by_table}
     return sorted(some, key=lambda name: names.index(name) if name in names else 0)
 
 

@@ -112,6 +112,7 @@ class _Axes:
         time, depth = (of[low : high + 1][::step] for of in (self.time, self.depth))
         began = int(time.min()) - EARLIEST
         ready = (time - began).tobytes(), depth.tobytes()
+        costs = costs.since(began)
         run = _run(
             _Line(_key(costs), _meaning(_Of(self.plan.phases[index], pattern)), ready, costs)
         )
@@ -121,14 +122,13 @@ class _Axes:
     def multicast(self, index: int, pattern: BroadcastPhase) -> int:
         """The cycle in which all are done to whom the root sends its vector."""
         costs = costs_of_phase(self.costs, self.plan, index)
-        root = self._at_home()
-        first = costs.sent(root)
+        sent = costs.sent_to_all(self._at_home())
         across = max(pattern.x, pattern.width - 1 - pattern.x)
         farthest = across + max(pattern.y, pattern.height - 1 - pattern.y)
-        arrives = first + costs.send_start + costs.latency(0) + costs.hop * farthest
+        arrives = sent + costs.latency(0) + costs.hop * farthest
         copies = self._latest() + costs.issued(Place(0, 0), "copy")
         end = max(arrives, copies) + costs.length - 1
-        return max(costs.done(end), first + costs.short.finish if costs.short else 0)
+        return costs.done(end)
 
     def _at_home(self) -> Place:
         return Place(int(self.time[self.home]), int(self.depth[self.home]))

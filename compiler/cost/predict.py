@@ -217,7 +217,8 @@ def _negate_back(progress: _Progress, pattern: ReducePhase, goes_on: Mask) -> No
 
 
 def _broadcast(progress: _Progress, pattern: BroadcastPhase) -> None:
-    """The vector reaches every PE along the root's row and then its column.
+    """The vector reaches every PE along the root's row and then its column; if that is a short
+    collective's, the root as well.
 
     Every other PE has sent its own vector before the root has the sum, so none holds others up.
     """
@@ -225,16 +226,13 @@ def _broadcast(progress: _Progress, pattern: BroadcastPhase) -> None:
     distances = np.abs(progress.x - pattern.x) + np.abs(progress.y - pattern.y)
     at = np.unravel_index(int(distances.argmin()), distances.shape)
     root = Place(int(progress.time[at]), int(progress.depth[at]))
-    first = costs.sent(root)
-    arrival = first + costs.send_start + costs.latency(0) + costs.hop * distances
+    sent = costs.sent_to_all(root)
     copies = progress.time + costs.issued(Place(0, 0), "copy") + progress.depth
-    start = np.maximum(arrival, copies)
-    start[at] = first
+    start = np.maximum(sent + costs.latency(0) + costs.hop * distances, copies)
+    start[at] = sent + costs.latency(0) if costs.short else sent - costs.send_start
     end = start + costs.length - 1
     progress.end = max(progress.end, int(end.max()))
     progress.time = end + 1 + costs.task
-    if costs.short:
-        progress.time[at] = first + costs.short.finish - costs.code.done
     progress.depth = np.full_like(end, costs.frames)
     progress.done = progress.time + costs.code.done
     farthest = np.unravel_index(int(end.argmax()), end.shape)

@@ -64,8 +64,7 @@ class PhaseModel:
     `multiplexed` are its colors that are torn down behind it, `routers` how they are set before it,
     which the phase has code for if it `sets_routers`. `simd` is the mode of its fabric operands.
     `short` says that it is one of a short collective (`collc.plan.short`), behind the `earlier`
-    ones; where it `stores_first`, some PE stores vectors and sends then. A root stores
-    `by_registers`, or by DSDs.
+    ones; where it `stores_first`, some PE stores vectors and sends then.
     """
 
     name: str
@@ -103,7 +102,6 @@ class PhaseModel:
     short: bool
     earlier: tuple[str, ...]
     stores_first: bool
-    by_registers: bool
 
     @property
     def leaf(self) -> str:
@@ -111,8 +109,17 @@ class PhaseModel:
         and combines it with nothing."""
         assert self.send, "a phase of a tree has leaves"
         combines = [f"!{self.name}.combines"] * self.send.combines
+        stores = [f"{self.name}.stored == 0"] * self.stores_first
         before = [f"!params.{name}.takes_part" for name in self.earlier]
-        return " and ".join([f"{self.name}.sends", *combines, *before])
+        return " and ".join([f"{self.name}.sends", *combines, *stores, *before])
+
+    @property
+    def late_control(self) -> bool:
+        """Whether some PE of a short collective sends a control wavelet behind what it combines, in
+        a task: the result is received behind that."""
+        return self.short and any(
+            {".combines = true,", ".controls = true,"} <= set(role.values) for role in self.roles
+        )
 
     @property
     def loads(self) -> bool:
@@ -184,7 +191,6 @@ def phase_model(
             control=by_color,
             in_turn=around.late,
             short=around.short,
-            by_registers=around.by_registers,
         )
         registers = tuple(found)
     elif phase.streams:
@@ -249,7 +255,6 @@ def phase_model(
         short=around.short,
         earlier=around.earlier,
         stores_first=shape is not None and shape.stores_first,
-        by_registers=around.by_registers,
     )
 
 

@@ -105,15 +105,14 @@ def registers_of_tree(  # noqa: PLR0913, PLR0917 - what the registers depend on
     control: tuple[str, str] | None = None,
     in_turn: bool = False,
     short: bool = False,
-    by_registers: bool = False,
 ) -> Iterator[RegisterModel]:
     """The registers of a phase of a tree; takes the positions it needs from `ids`. What combines
     vectors in memory has its register `stored_by_numbers`, or from the compiler. `control` are the
     registers that send control wavelets, if these are no registers of the phase. Where phases
     have registers `in_turn`, those of the control wavelet are the vector's, loaded behind it. In a
-    `short` collective a root stores `by_registers`, those that all others send by."""
-    if shape.stores and not by_call_back:
-        yield from _registers_of_storing(name, stored_by_numbers, ids, short, by_registers)
+    `short` collective what stores has all registers for itself."""
+    if shape.stores and not by_call_back and (stored_by_numbers or short):
+        yield from _registers_of_storing(name, ids, short)
     if shape.sends:
         pair = ids.take("pairs")
         yield RegisterModel(f"{name}_send_dest", "dsr_dest", pair, "where the vector goes")
@@ -142,19 +141,14 @@ def registers_of_tree(  # noqa: PLR0913, PLR0917 - what the registers depend on
         yield RegisterModel(f"{name}_control_src1", SOURCE, word, "the control wavelet", source)
 
 
-def _registers_of_storing(
-    name: str, by_numbers: bool, ids: Ids, short: bool, by_registers: bool
-) -> Iterator[RegisterModel]:
-    """That of what combines vectors in memory, beside the vector's. In a short collective, those of
-    a root `by_registers`: the next pair, and the next source where storing has none."""
-    pair, source = ids.pairs, ids.take("sources") if by_numbers else ids.sources
-    if by_registers:
-        for file in ("dest", "src0"):
-            about = "the word, where others are added to it"
-            yield RegisterModel(f"{name}_store_{file}", f"dsr_{file}", pair, about)
-    if by_registers or (by_numbers and not short):
-        about = "vectors that are combined in memory, as they come"
-        yield RegisterModel(f"{name}_store_src1", SOURCE, source, about)
+def _registers_of_storing(name: str, ids: Ids, short: bool) -> Iterator[RegisterModel]:
+    """Those of what combines vectors in memory, beside the vector's pair or with one of its own."""
+    if short:
+        pair, about = ids.take("pairs"), "the word, where others are combined with it"
+        yield RegisterModel(f"{name}_store_dest", "dsr_dest", pair, about)
+        yield RegisterModel(f"{name}_store_src0", "dsr_src0", pair, about)
+    about = "vectors that are combined in memory, as they come"
+    yield RegisterModel(f"{name}_store_src1", SOURCE, ids.take("sources"), about)
 
 
 def registers_of_stream(stream: StreamModel) -> Iterator[RegisterModel]:

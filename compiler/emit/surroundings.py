@@ -12,8 +12,7 @@ class Surroundings:
     ones that are `torn_down`, and those that are `switched` (as `SharedPhase` has them);
     `controls_ready` says that every color has a register by which control wavelets are sent;
     `outputs` are those of a router at most on the colors that are torn down. In a `short`
-    collective (`collc.plan.short`) phases know the names of the `earlier` ones, and whether roots
-    store `by_registers`.
+    collective (`collc.plan.short`) phases know the names of the `earlier` ones.
     """
 
     after: str
@@ -32,4 +31,3 @@ class Surroundings:
     set_elsewhere: frozenset[str] = frozenset()
     short: bool = False
     earlier: tuple[str, ...] = ()
-    by_registers: bool = False

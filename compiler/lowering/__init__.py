@@ -31,6 +31,7 @@ from collc.lowering.steps import (
 )
 from collc.lowering.steps.routes import Wired
 from collc.lowering.streams import recognised, stream_phases
+from collc.lowering.sum_to_all import with_sum_to_all
 from collc.plan import Detour, Phase, Plan
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule
 from collc.schedule import Phase as SchedulePhase
@@ -101,9 +102,15 @@ def alternatives_of(
     )
 
 
-def planned_by(chosen: Sequence[Alternative], schedule: Schedule, target: Target) -> Plan:
-    """The plan of one alternative for each phase."""
-    return numbered_plan(schedule, tuple(one.phase for one in chosen), target)
+def planned_by(
+    chosen: Sequence[Alternative], schedule: Schedule, target: Target, *, alone: bool = False
+) -> Plan:
+    """The plan of one alternative for each phase; `alone` in its program a collective may be a
+    short one."""
+    phases = tuple(one.phase for one in chosen)
+    if alone:
+        phases = with_sum_to_all(phases, schedule.collective, target)
+    return numbered_plan(schedule, phases, target)
 
 
 def _alternatives(

@@ -6,6 +6,9 @@ the token that its step waits for, and tokens of a color never overtake each oth
 does depends only on the tokens it has taken, so any order of moves leads to the same end, and a
 run that ends well shows that no order of arrivals can go wrong. In particular both ends of each
 link see the vectors of a color in the same order, and control wavelets move what they should.
+
+What the root of a short collective (`collc.plan.short`) sends to all goes on a color of the phase
+behind, which `multicast` follows.
 """
 
 from collections import deque
@@ -15,6 +18,7 @@ from collc.base.diagnostics import Diagnostic
 from collc.checks.by_phase import phases_of
 from collc.checks.line_tokens import LineTokens, run_tokens
 from collc.plan import Phase, Plan
+from collc.plan.short import is_short
 from collc.schedule import ReducePhase
 
 SHOWN_VECTORS = 6
@@ -23,7 +27,8 @@ SHOWN_VECTORS = 6
 def delivery(plan: Plan) -> Iterator[Diagnostic]:
     """C314 vectors get stuck, C315 a wrong vector arrives, C316 a stray control wavelet."""
     for phase, pattern in phases_of(ReducePhase, plan):
-        run = run_tokens(phase, pattern)
+        to_all = plan.phases[-1].name if is_short(plan) and phase is plan.phases[-2] else ""
+        run = run_tokens(phase, pattern, to_all)
         yield from _stuck(phase, pattern, run)
         yield from _wrong_vectors(phase, pattern, run)
         yield from _stray_controls(phase, pattern, run)
