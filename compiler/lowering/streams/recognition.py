@@ -96,11 +96,10 @@ def _moved(held: Ints, there: npt.NDArray[np.bool_]) -> Recognised | None:
     if bool((held == origin)[:, there].all()):
         return Recognised("allgather", (allgather, chained_allgather))
     if there.all() and bool((held == own * ranks + own[:, None]).all()):
-        groups = _GROUPS if ranks <= _MOST_GROUPED else _GROUPS[:1]
         grouped = (
             partial(grouped_all_to_all, ends=ends, far_early=far_early)
-            for ends, far_early in groups
-            if not far_early or ranks >= _FAR_EARLY
+            for ends, far_early, tried in _GROUPS
+            if ranks in tried
         )
         return Recognised("all_to_all", (all_to_all, *grouped))
     rows = np.flatnonzero((held != _beginning(ranks))[:, there].any(axis=1))
@@ -151,16 +150,16 @@ def _reduce_scatter(phase: StepsPhase) -> Recognised | None:
     return Recognised("reduce_scatter", forms, combines=True)
 
 
-# of ranks that all_to_alls have colors for, and whether those at the ends send far words early
+# Groups of ranks that all_to_alls have colors for, whether those at the ends send far words early,
+# and the numbers of ranks for which such a form is tried: beyond, prediction and check of all take
+# many seconds; and in short lines the order in which groups are sent to makes no difference.
 _GROUPS = (
-    (HALVES, False),
-    (THIRDS, False),
-    (FIFTHS, False),
-    (FAR_FIFTHS, True),
-    (SEVENTHS, False),
+    (HALVES, False, range(1 << 16)),
+    (THIRDS, False, range(401)),
+    (FIFTHS, False, range(201)),
+    (FAR_FIFTHS, True, range(40, 201)),
+    (SEVENTHS, False, range(201)),
 )
-_FAR_EARLY = 40  # ranks from which on it matters in which order groups are sent to
-_MOST_GROUPED = 200  # ranks, beyond which checking more than two groups takes many seconds
 MANY = 3  # ranks from which on there is something to combine on the way
 
 
