@@ -33,6 +33,7 @@ from collc.plan import (
     filters_of,
     goes_first,
     is_of,
+    leaders_of,
     leads_across,
     stream_of,
     streams_of,
@@ -243,12 +244,13 @@ def _turn(streams: Mapping[str, Stream], op: StreamOp) -> dict[str, int]:
         return {}
     while one.after:
         number, one = number + 1, streams[one.after]
-    controls = streams[op.lane].advance in BY_WAVELET
     if op.name == "control":
-        return {"turn_control": 1, "passed": 2 * number - 2}
+        return {"turn_control": 1, "passed": number - 1}
     if number == 1:
         return {}
-    return {"turn_sends": 1, "passed": 2 * number - 3 if controls else number - 2}
+    if streams[streams[op.lane].after].advance in BY_WAVELET:
+        return {"turn_follows": 1}
+    return {"turn_sends": 1, "passed": number - 2}
 
 
 def _code(costs: Costs, role: Role, op: StreamOp | None) -> int:
@@ -286,13 +288,16 @@ def _operations(costs: Costs, line: StreamLine, place: int, begins: int) -> Iter
     number = {op: index for index, op in enumerate(thens_of(role))}
     at_once = [op for op in number if begins_behind(role, op) is None]
     grouped = costs.ready and any(leads_across(line.phase, op.lane) for op in number)
+    held_up = _held_up(costs, line, place) if costs.ready and leaders_of(line.phase) else 0
     for op in number:
         stream = streams[op.lane]
         index, into = colors[stream.sends_on], colors[stream.receives_on]
         behind = begins_behind(role, op)
         after = number[behind] if behind is not None else None
-        starts = begins
-        if after is not None:
+        starts = begins + (0 if goes_first(line.phase, op.lane) else held_up)
+        if after is not None and "turn_follows" in pieces_of(role, op, ready=costs.ready):
+            starts = _code(costs, role, op)
+        elif after is not None:
             starts = 1 + costs.task + _code(costs, role, op) - 1 + costs.frames
         if op.name == "control":
             hands_over = stream.advance is Advance.HAND_OVER
@@ -304,11 +309,29 @@ def _operations(costs: Costs, line: StreamLine, place: int, begins: int) -> Iter
             advances = stream.advance is Advance.OWN_ROUTER
             words = line.wavelets(stream.sends, place)
             rank = _rank(costs, line.phase, op.lane)
-            starts -= len(at_once) - 1 - at_once.index(op) if rank == 0 and op in at_once else 0
+            starts -= _behind(costs, line.phase, at_once, op) if rank == 0 and op in at_once else 0
             yield Operation(through, index, words, after, starts, advances, rank=rank)
         else:
             words, rank = line.wavelets(stream.receives, place), 0 if grouped else 1
             yield Operation(into, None, words, after, starts, rank=rank)
+
+
+def _held_up(costs: Costs, line: StreamLine, place: int) -> int:
+    """Cycles for which what goes first holds up the code behind it, which loads registers: an
+    operation that never lacks room has the slot in every cycle."""
+    role = line.roles[place]
+    streams = streams_of(role) if role else {}
+    room = costs.router_queue + costs.output_queue
+    first = [one for lane, one in streams.items() if goes_first(line.phase, lane)]
+    return sum(min(line.wavelets(one.sends, place), room) for one in first)
+
+
+def _behind(costs: Costs, phase: Phase, at_once: Sequence[StreamOp], op: StreamOp) -> int:
+    """Cycles of the code behind the issue of an operation that goes first: others, and where lanes
+    run in turn the registers of what is sent across."""
+    loads = [one for one in at_once if one.name == "out" and leads_across(phase, one.lane)]
+    issues = len(at_once) - 1 - at_once.index(op)
+    return issues + bool(leaders_of(phase)) * len(loads) * costs.streams.ready_loads
 
 
 def _rank(costs: Costs, phase: Phase, lane: str) -> int:

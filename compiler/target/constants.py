@@ -177,6 +177,7 @@ class StreamCode:
     ready_applied: int  # what is staged is moved
     turn_sends: int  # of lanes that run in turn the next one sends
     turn_control: int  # or sends its control wavelet
+    turn_follows: int  # the next one sends in the same task behind that
     passed: int  # for each end before that one which is asked for
 
 
