@@ -27,13 +27,12 @@ class SharedPhase:
     """What a phase of a program of several collectives is given: the positions of its colors among
     the program's, those of them that are torn down, the first positions of the ids it takes,
     whether it loads its registers when it begins, and whether its colors have registers by which
-    control wavelets are sent; `dynamic_length` says that its vectors' length is the call's. A phase that
-    `ends_torn_down` has an `own_control` if its control wavelets are sent by a register that
-    sends no vectors. It
-    `sets_routers` of the colors that are torn down if no other phase has code that sets them alike;
-    on those that are `switched` some phase changes switch positions, and a router has so many
-    `outputs` on them at most. Those of the colors that are `set_elsewhere` stay as another phase
-    has them."""
+    control wavelets are sent; `dynamic_length` says that its vectors are as long as a call says.
+    A phase that `ends_torn_down` has an `own_control` if its control wavelets are sent by a
+    register that sends no vectors. It `sets_routers` of the colors that are torn down if no other
+    phase has code that sets them alike; on those that are `switched` some phase changes switch
+    positions, and a router has so many `outputs` on them at most. Those of the colors that are
+    `set_elsewhere` stay as another phase has them."""
 
     positions: Mapping[str, int]
     torn_down: frozenset[str]
