@@ -45,6 +45,7 @@ impl Machine {
             looks_at_once: false,
             may_flow: false,
             runs_ahead: self.runs_ahead,
+            puts_off: false,
         };
         let mut pes = self.pes.as_mut_slice();
         for (worker, mut looking) in self.workers.iter_mut().zip(self.fabric.looking(self.cycle)) {
