@@ -351,9 +351,10 @@ fn prefetch_visits(next: &[PeIndex], pes: &[Pe], looking: &Looking) {
         let pe = next.get(n)?;
         pes.get(pe.index() - looking.first().index())
     };
-    state(9).into_iter().for_each(Pe::prefetch);
-    state(6).into_iter().for_each(Pe::prefetch_threads);
-    state(3).into_iter().for_each(Pe::prefetch_operands);
+    state(11).into_iter().for_each(Pe::prefetch);
+    state(8).into_iter().for_each(Pe::prefetch_threads);
+    state(5).into_iter().for_each(Pe::prefetch_operands);
+    state(2).into_iter().for_each(Pe::prefetch_note);
     if let Some(&pe) = next.get(6) {
         looking.prefetch_channels(pe);
     }
