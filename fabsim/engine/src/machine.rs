@@ -24,7 +24,7 @@ use crate::fabric::observer::Silent;
 use crate::fabric::split_front;
 use crate::fabric::{Fabric, Looking, Moving};
 use crate::pe::plan::PePlan;
-use crate::pe::{Launch, Pe};
+use crate::pe::{Launch, Pe, PutsOff};
 use crate::probe::{Probe, Recorder};
 use crate::report::SimError;
 use crate::timing::{timing_of, Timing};
@@ -249,10 +249,15 @@ impl Machine {
         let now = self.cycle;
         let may_flow = self.may_flow(probe);
         let worth_it = |team: &&mut Team| self.due() >= TILES_WORTH_A_THREAD * team.size();
-        let puts_off = threads.is_some();
+        let has_threads = threads.is_some();
         let visiting = threads.as_deref_mut().filter(worth_it);
+        let puts_off = match (&visiting, has_threads) {
+            (_, false) => PutsOff::Nobody,
+            (Some(_), true) => PutsOff::Beside,
+            (None, true) => PutsOff::All,
+        };
         self.first_half(visiting, puts_off, probe);
-        if puts_off {
+        if has_threads {
             self.run_ahead(threads.as_deref_mut());
         }
         let visited: usize = self.workers.iter().map(Worker::visited).sum();
@@ -282,7 +287,12 @@ impl Machine {
         self.check_collisions(probe)
     }
 
-    fn first_half<P: Probe>(&mut self, threads: Option<&mut Team>, puts_off: bool, probe: &mut P) {
+    fn first_half<P: Probe>(
+        &mut self,
+        threads: Option<&mut Team>,
+        puts_off: PutsOff,
+        probe: &mut P,
+    ) {
         let cycle = Cycle {
             now: self.cycle,
             plans: &self.plans,
@@ -316,7 +326,7 @@ impl Machine {
             looks_at_once: !self.writes_registers,
             may_flow: self.may_flow(probe),
             runs_ahead: self.runs_ahead,
-            puts_off: false,
+            puts_off: PutsOff::Nobody,
         };
         let mut pes = self.pes.as_mut_slice();
         let zones = self
@@ -390,7 +400,7 @@ impl Machine {
             looks_at_once: !self.writes_registers,
             may_flow: true,
             runs_ahead: self.runs_ahead,
-            puts_off: false,
+            puts_off: PutsOff::Nobody,
         };
         let mut pes = self.pes.as_mut_slice();
         let zones = self.fabric.moving(cycle.now + 1);
@@ -415,7 +425,7 @@ impl Machine {
             looks_at_once: !self.writes_registers,
             may_flow: false,
             runs_ahead: self.runs_ahead,
-            puts_off: false,
+            puts_off: PutsOff::Nobody,
         };
         let mut pes = self.pes.as_mut_slice();
         let zones = self.workers.iter_mut().zip(self.fabric.looking(self.cycle));

@@ -15,7 +15,7 @@ use crate::fault::Fault;
 use crate::flow::{Flows, Site, STREAK};
 use crate::pe::event::Turn;
 use crate::pe::plan::PePlan;
-use crate::pe::{Env, Next, Pe};
+use crate::pe::{Env, Next, Pe, PutsOff};
 use crate::probe::Probe;
 
 /// What is the same for all zones in a cycle.
@@ -32,8 +32,8 @@ pub struct Cycle<'a> {
     pub may_flow: bool,
     /// Main threads may run ahead.
     pub runs_ahead: bool,
-    /// They do so after all visits, and not by zones.
-    pub puts_off: bool,
+    /// Which of them do so after all visits, and not by zones.
+    pub puts_off: PutsOff,
 }
 
 /// From so many tiles of a machine on, those of a cycle do not fit a processor's own cache: what a visit needs is no

@@ -2,10 +2,35 @@
 
 use super::beside::Beside;
 use super::event::Executed;
+use super::operation::Running;
 use super::plan::PePlan;
 use crate::fabric::grid::PeIndex;
 use crate::fabric::registers::{Change, Refused};
 use crate::fabric::View;
+
+/// Whose main threads run ahead only after the visits of a cycle. That costs another look at the PE, which
+/// pays where turns are long or one thread has all the visits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PutsOff {
+    /// None: there is one thread.
+    Nobody,
+    /// Those beside microthreads: what they take is noted, and calculates while others exchange.
+    Beside,
+    /// All.
+    All,
+}
+
+impl PutsOff {
+    /// Whether a main thread beside these microthreads waits for the end of the visits.
+    #[inline]
+    pub fn concerns(self, threads: &[Running]) -> bool {
+        match self {
+            PutsOff::Nobody => false,
+            PutsOff::Beside => !threads.is_empty(),
+            PutsOff::All => true,
+        }
+    }
+}
 
 /// What a compute element may know while it runs, and what it tells the machine.
 pub struct Env<'a> {
@@ -29,8 +54,8 @@ pub struct Env<'a> {
     pub executed: Option<Vec<Executed>>,
     /// The main thread may run ahead of the cycle, as nobody watches.
     pub may_run_ahead: bool,
-    /// It is not to do so within the turn (see `Pe::go_ahead`).
-    pub puts_off: bool,
+    /// Whether it is not to do so within the turn (see `Pe::go_ahead`).
+    pub puts_off: PutsOff,
     /// It has not done so, although it might.
     pub put_off: bool,
     /// It does so: `now` is a cycle to come.
@@ -71,7 +96,7 @@ impl<'a> Env<'a> {
             log,
             executed: None,
             may_run_ahead: false,
-            puts_off: false,
+            puts_off: PutsOff::Nobody,
             put_off: false,
             ahead: false,
             held: false,

@@ -44,7 +44,7 @@ mod thread_priority;
 
 use self::beside::Beside;
 use self::choose::Choice;
-pub use self::env::Env;
+pub use self::env::{Env, PutsOff};
 use self::event::{Executed, Turn};
 pub use self::main_thread::Doing;
 use self::main_thread::Main;
@@ -173,7 +173,7 @@ impl Pe {
                 }
                 main.step(core, threads, env)?;
                 if self.may_run_ahead(env) {
-                    if env.puts_off {
+                    if env.puts_off.concerns(&self.threads) {
                         env.put_off = true;
                         return Ok((Next::Woken, Turn::Main));
                     }
@@ -194,10 +194,10 @@ impl Pe {
     /// Whether the main thread can go on where nobody else sees the difference.
     fn may_run_ahead(&self, env: &Env) -> bool {
         let in_command = self.busy_with_command && env.unblocked_at.is_none();
-        let goes_on = matches!(self.main.doing, Doing::Code | Doing::Operation | Doing::Map);
         let usual = self.core.main_priority == MainPriority::MediumLow;
-        let alone = self.threads.is_empty();
-        in_command && goes_on && env.may_run_ahead && !env.plan.shares_inputs && (alone || usual)
+        let goes_first = self.threads.is_empty() || usual;
+        let alone = !env.plan.shares_inputs && self.main.may_run_ahead();
+        in_command && env.may_run_ahead && goes_first && alone
     }
 
     /// Goes on so.

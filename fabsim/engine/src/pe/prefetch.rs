@@ -32,7 +32,7 @@ impl Pe {
             prefetch(&outputs[usize::from(n)]);
         }
         if !self.goes_on() {
-            self.beside.iter().for_each(|beside| prefetch(&**beside));
+            self.prefetch_beside();
             return;
         }
         for running in self.first_two().into_iter().flatten() {
@@ -53,8 +53,19 @@ impl Pe {
     #[inline]
     pub fn prefetch_note(&self) {
         if self.main.is_ahead() {
-            self.beside.iter().for_each(|beside| beside.prefetch_note());
+            self.prefetch_note_beside();
         }
+    }
+
+    /// Apart, so that where no main thread has run ahead nobody waits for the cache line with the pointer.
+    #[inline(never)]
+    fn prefetch_beside(&self) {
+        self.beside.iter().for_each(|beside| prefetch(&**beside));
+    }
+
+    #[inline(never)]
+    fn prefetch_note_beside(&self) {
+        self.beside.iter().for_each(|beside| beside.prefetch_note());
     }
 
     #[inline]
