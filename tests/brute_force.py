@@ -27,7 +27,7 @@ from collc.target import TARGETS, Target
 from collc.tuning import decided
 from collc.tuning.algorithms import ALGORITHMS
 from collc.tuning.candidates import trees
-from collc.tuning.decide import candidate_of, predicted
+from collc.tuning.predicted import candidate_of, predicted
 from collc.tuning.written import Written, broadcast, bypassing, order, reduce, run, written
 
 PARTS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)  # chunks and groups that are tried

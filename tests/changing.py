@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from collc.lowering.rank_program import lanes_of
-from collc.plan import ZERO, Advance, Entry, Lane, Loop, Number, Op, Role
+from collc.plan import ZERO, Advance, Entry, Lane, Loop, Number, Op, Role, lanes_of
 
 
 def with_runs(role: Role, runs: Iterable[tuple[Op, int]]) -> Role:

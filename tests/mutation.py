@@ -4,7 +4,7 @@
 
 Every mutant of `mutants.judging.all_subjects` goes to the checks; what they let pass is run on
 fabsim and has to be right. Of those refused, one in `--unchecked` is written and run with all
-checks off: then fabsim has to name the fault. Takes a minute on an idle machine, and writes
+checks off: then fabsim has to name the fault. Takes a few minutes on an idle machine, and writes
 docs/mutants.md unless `--every` leaves some out. Exits with 1 if a mutant passes the checks and is
 wrong.
 """
@@ -31,11 +31,11 @@ ENDLESS = "still running after a minute"
 
 INTRODUCTION = """\
 Made by `make mutants` (`python tests/mutation.py`). A mutant is a valid plan with one thing
-changed. Plans of trees, multicasts, exchanges by steps, streams and programs of several collectives
-are changed in every way that `tests/mutants` knows. A mutant is refused by a check, or its program
-runs on fabsim, where everything has to be right, twice on one load (of streams what is promised,
-three times): there are changes that change nothing that matters, such as a switch position that is
-never reached."""
+changed. Plans of trees, multicasts, exchanges by steps, streams and programs of several
+collectives, or with a root of the call, are changed in every way that `tests/mutants` knows. A
+mutant is refused by a check, or its program runs on fabsim, where everything has to be right, twice
+on one load (of streams what is promised, three times): there are changes that change nothing that
+matters, such as a switch position that is never reached."""
 
 UNCHECKED = """\
 About one in {every} of the refused mutants was written and run with all checks off. `right` are

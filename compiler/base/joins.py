@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-Ints = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
+from collc.base.columns import Bools, Ints
 
 _WIDEST = 1 << 32  # more than a range reaches
 
@@ -21,17 +19,17 @@ class Ranges:
     low: Ints
     high: Ints
 
-    def overlap(self, others: Ranges) -> Flags:
+    def overlap(self, others: Ranges) -> Bools:
         """Whether each has numbers of one of the others that has its key."""
         _, begins, ends = others._in_order()
         reached = np.maximum.accumulate(ends)
         if not len(begins):
             return np.zeros(len(self.key), dtype=np.bool_)
         before = np.searchsorted(begins, self.key * _WIDEST + self.high)
-        found: Flags = (before > 0) & (reached[before - 1] > self.key * _WIDEST + self.low)
+        found: Bools = (before > 0) & (reached[before - 1] > self.key * _WIDEST + self.low)
         return found
 
-    def overlap_each_other(self) -> Flags:
+    def overlap_each_other(self) -> Bools:
         """Whether each has numbers of another one that has its key."""
         order, begins, ends = self._in_order()
         found = np.zeros(len(order), dtype=np.bool_)

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
+
+from collc.base.columns import Ints
 
 Pe = tuple[int, int]
 
@@ -48,7 +49,7 @@ class Path:
         return bool(self._gaps_up_to[last] > self._gaps_up_to[first])
 
     @cached_property
-    def _gaps_up_to(self) -> npt.NDArray[np.int64]:
+    def _gaps_up_to(self) -> Ints:
         """How many gaps there are up to each place."""
         found = np.zeros(len(self), dtype=np.int64)
         found[list(self.gaps)] = 1
@@ -64,12 +65,12 @@ class Path:
         return *column, *row, (to_x, to_y)
 
     @cached_property
-    def x(self) -> npt.NDArray[np.int64]:
+    def x(self) -> Ints:
         """The column of each place."""
         return np.array([x for x, _ in self.places], dtype=np.int64)
 
     @cached_property
-    def y(self) -> npt.NDArray[np.int64]:
+    def y(self) -> Ints:
         """The row of each place."""
         return np.array([y for _, y in self.places], dtype=np.int64)
 

@@ -1,30 +1,30 @@
-"""Phases of a plan beside the phases of the schedule that they carry out, by kind."""
+"""The phases of a plan by what they carry out, and what is told of a problem in one."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 from collc.base.diagnostics import Diagnostic
-from collc.plan import Phase, Plan
-from collc.schedule import BroadcastPhase, ReducePhase
-from collc.spec.exchange import StepsPhase
+from collc.plan import Phase, PhaseOf, Plan, is_of
+from collc.schedule import Phase as Pattern
 
-K = TypeVar("K", ReducePhase, BroadcastPhase, StepsPhase)
+K = TypeVar("K", bound=Pattern)
 
 
-def phases_of(kind: type[K], plan: Plan) -> Iterator[tuple[Phase, K]]:
-    """The phases of a kind, each with that of the schedule."""
-    for phase in plan.phases:
-        pattern = phase.pattern
-        if isinstance(pattern, kind):
-            yield phase, pattern
+def phases_of(kind: type[K], plan: Plan) -> Iterator[PhaseOf[K]]:
+    """The phases that carry out a pattern of a kind."""
+    return (phase for phase in plan.phases if is_of(phase, kind))
 
 
 def problems(
-    code: str, help: str, phases: Iterator[tuple[Phase, K]], problem: Callable[[Phase, K], str]
+    code: str, help: str, phases: Iterable[PhaseOf[K]], problem: Callable[[PhaseOf[K]], str]
 ) -> Iterator[Diagnostic]:
     """A diagnostic for each phase with a problem, which is a defect of the compiler."""
-    for phase, pattern in phases:
-        found = problem(phase, pattern)
+    for phase in phases:
+        found = problem(phase)
         if found:
-            message = f"in `{phase.name}` {found}"
-            yield Diagnostic(code, message, pattern.span, help=f"{help}; please report this")
+            yield in_phase(code, phase, found, f"{help}; please report this")
+
+
+def in_phase(code: str, phase: Phase, problem: str, help: str) -> Diagnostic:
+    """What is wrong in a phase."""
+    return Diagnostic(code, f"in `{phase.name}` {problem}", phase.pattern.span, help=help)

@@ -21,10 +21,12 @@ def output_queues_of(phase: Phase, *, bound: bool = True) -> int:
 
 
 def sending_lanes(phase: Phase) -> list[str]:
-    """The lanes of an exchange on which some PE sends, in their order."""
+    """The lanes on which some PE sends, or may, by a step table; those of an exchange in their
+    order."""
     names = phase.exchange.lanes if phase.exchange else ()
     lanes = [lane for role in phase.roles for lane in role.lanes]
-    some = {one.name for one in lanes if one.sends or not phase.streams}
+    by_table = phase.exchange is not None and not phase.streams
+    some = {one.name for one in lanes if one.sends or by_table}
     return sorted(some, key=lambda name: names.index(name) if name in names else 0)
 
 
@@ -103,11 +105,19 @@ def _followed_in(role: Role, lane: Lane) -> Iterator[tuple[str, str]]:
             yield lane.name, "receives"
 
 
-def tasks_in_turn(plans: Iterable[Plan]) -> int:
+def tasks_in_turn(plans: Iterable[Plan], *, ends_torn_down: bool = False) -> int:
     """Local tasks of phases that have them in turn: as many as any of them needs, with the one that
-    tears down the color of a multicast."""
-    phases = (phase for plan in plans for phase in plan.phases)
-    return max((tasks_of_phase(phase) + _is_multicast(phase) for phase in phases), default=0)
+    tears down the color of a multicast. Where phases end with their teardowns, none has one behind
+    a control wavelet."""
+    phases = [phase for plan in plans for phase in plan.phases]
+    controls = (_sums(phase) * -1 if ends_torn_down else _is_multicast(phase) for phase in phases)
+    counts = map(tasks_of_phase, phases)
+    return max((sum(both) for both in zip(counts, controls, strict=True)), default=0)
+
+
+def _sums(phase: Phase) -> bool:
+    """Whether it is a tree along which vectors are combined."""
+    return phase.exchange is None and phase.kind is not ContractKind.BROADCAST
 
 
 def _is_multicast(phase: Phase) -> bool:

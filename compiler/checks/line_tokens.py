@@ -14,7 +14,7 @@ from collc.plan import (
     ColorUse,
     Direction,
     Op,
-    Phase,
+    PhaseOf,
     Role,
 )
 from collc.plan.placement import SIDES, roles_of_ranks
@@ -42,6 +42,7 @@ class LineTokens:
     moved_by_control: list[tuple[int, int]] = field(default_factory=list)
     lost: list[int] = field(default_factory=list)
     work: deque[Place] = field(default_factory=deque)
+    to_all: str = ""  # a color that is no business of the line's
 
     def waits_for(self, rank: int) -> str | None:
         """The color on which a PE waits for a vector; None when it has done all its operations."""
@@ -56,9 +57,9 @@ class LineTokens:
         return [(rank, color) for rank, color in colors if color is not None]
 
 
-def run_tokens(phase: Phase, pattern: ReducePhase) -> LineTokens:
-    """Run a line until nothing moves any more."""
-    roles = roles_of_ranks(phase, pattern)
+def run_tokens(phase: PhaseOf[ReducePhase], to_all: str = "") -> LineTokens:
+    """Run a line until nothing moves any more. What is sent `to_all`, on that color, is off it."""
+    roles, pattern = roles_of_ranks(phase), phase.pattern
     near, far = SIDES[pattern.order]
     run = LineTokens(
         near,
@@ -68,6 +69,7 @@ def run_tokens(phase: Phase, pattern: ReducePhase) -> LineTokens:
         at_op=[0] * pattern.ranks,
         taken=[0] * pattern.ranks,
         received=[[] for _ in roles],
+        to_all=to_all,
     )
     for rank, uses in enumerate(run.uses):
         for color in uses:
@@ -170,7 +172,7 @@ def _go_on(run: LineTokens, rank: int) -> None:
             return
         run.taken[rank] = 0
         run.at_op[rank] += 1
-        if op.sends:
+        if op.sends and (not run.to_all or op.sends_on != run.to_all):
             _emit(run, rank, op)
 
 

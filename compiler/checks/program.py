@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 
+from collc.base.columns import Bools
 from collc.base.diagnostics import Diagnostic, Span
 from collc.checks import CHECKS, check_plan
 from collc.checks.budgets.dsr_ids import MEMCPY, in_turn
@@ -14,11 +15,11 @@ from collc.checks.counted import tasks_in_turn
 from collc.checks.resource_report import kept_by, left_beside
 from collc.checks.teardown import teardown
 from collc.plan import Phase, Plan
-from collc.plan.pe_masks import Mask, receiving, sending
+from collc.plan.pe_masks import receiving, sending, united
 from collc.plan.placement import received_colors, sent_colors, switched_colors
 from collc.plan.program import ProgramPlan
 from collc.spec import Collective, Reconfigure
-from collc.spec.arithmetic import arithmetic_of
+from collc.spec.simd import by_call_back
 
 _QUEUES = ("input_queues", "output_queues")
 
@@ -115,18 +116,17 @@ def _queues(plan: ProgramPlan) -> Iterator[Diagnostic]:
 def _clashes(
     plan: ProgramPlan,
     queues: Sequence[int],
-    having: Callable[[Collective, Phase], dict[str, Mask]],
+    having: Callable[[Collective, Phase], dict[str, Bools]],
 ) -> Iterator[int]:
     """Queues that some PE needs for two colors, in one phase or in two."""
-    users: dict[int, dict[int, Mask]] = {}  # by queue and color: the PEs that have it
-    for use in plan.uses:
-        positions = dict(use.positions)
-        for name, mask in having(plan.plans[use.collective].collective, plan.phase(use)).items():
-            colors = users.setdefault(queues[positions[name]], {})
-            k = positions[name]
-            colors[k] = colors[k] | mask if k in colors else mask
-    for queue, colors in sorted(users.items()):
-        if any(bool((one & other).any()) for one, other in combinations(colors.values(), 2)):
+    masks = united(
+        (dict(use.positions)[name], mask)
+        for use in plan.uses
+        for name, mask in having(plan.plans[use.collective].collective, plan.phase(use)).items()
+    )
+    for queue in sorted({queues[k] for k in masks}):
+        users = (mask for k, mask in masks.items() if queues[k] == queue)
+        if any(bool((one & other).any()) for one, other in combinations(users, 2)):
             yield queue
 
 
@@ -154,7 +154,7 @@ def _task_ids(plan: ProgramPlan) -> Iterator[Diagnostic]:
     """C306: too few task ids."""
     used, colors = plan.task_ids, {color.number for color in plan.colors}
     free = [number for number in plan.target.local_task_ids if number not in colors]
-    needed = plan.own_tasks + tasks_in_turn(plan.plans)
+    needed = plan.own_tasks + tasks_in_turn(plan.plans, ends_torn_down=plan.ends_torn_down)
     if len(used) < needed or len(set(used)) < len(used) or not set(used) <= set(free):
         of = ("local_task_ids", "colors")
         left = _left(plan, len(free), *of, beside=("the colors in use",))
@@ -350,11 +350,7 @@ def _call_backs(plan: ProgramPlan, call_stream: ProgramPlan) -> Iterator[Diagnos
     for one in call_stream.plans:
         contract, name = one.collective.contract, one.collective.name
         whole = any(phase.exchange is None for phase in one.phases)
-        if (
-            name in joined
-            and whole
-            and arithmetic_of(contract.element, contract.operation).kind == "map"
-        ):
+        if name in joined and whole and by_call_back(contract):
             message = f"`{name}` combines by a call-back, which waits for what it receives and "
             message += "holds up what is in flight beside it"
             help = "run it by itself: leave `and` out"

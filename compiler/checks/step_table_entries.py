@@ -7,12 +7,13 @@ place: which bits go together, that a lane has what its rows use, and that slice
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 
+from collc.base.columns import Bools, Ints
 from collc.base.memoize import memoized
 from collc.checks.by_phase import phases_of
-from collc.plan import AREA_BITS, Exchange, Lane, Phase, Plan, RowKind
-from collc.plan.entries import Ints, bits_of, entries_of, numbers_of, puts_out, table_at, values_of
+from collc.plan import AREA_BITS, Exchange, Lane, PhaseOf, Plan, RowKind
+from collc.plan.entries import bits_of, entries_of, numbers_of, puts_out, table_at, values_of
+from collc.plan.step_tables import places_of
 from collc.plan.unrolled import unrolled
 from collc.spec import ElementType, Operation, OwnOperation
 from collc.spec.arithmetic import arithmetic_of
@@ -25,26 +26,25 @@ DOES = int(USES_OUT | USES_INTO | RowKind.ENDS)
 LARGEST = 0xFFFF  # numbers have 16 bits
 
 
-def step_tables_of(plan: Plan) -> Iterator[tuple[Phase, StepsPhase]]:
+def step_tables_of(plan: Plan) -> Iterator[PhaseOf[StepsPhase]]:
     """Phases whose step tables a text can run; `streams` looks at those that stream."""
-    for phase, pattern in phases_of(StepsPhase, plan):
-        if not phase.streams and not shape_problem(plan, phase, pattern):
-            yield phase, pattern
+    for phase in phases_of(StepsPhase, plan):
+        if not phase.streams and not shape_problem(plan, phase):
+            yield phase
 
 
-def shape_problem(plan: Plan, phase: Phase, pattern: StepsPhase) -> str:
+def shape_problem(plan: Plan, phase: PhaseOf[StepsPhase]) -> str:
     """What is wrong with the rows of a phase; nothing if they can be run."""
-    return _shape_problem(phase, pattern, plan.element, plan.operation)
+    return _shape_problem(phase, plan.element, plan.operation)
 
 
 @memoized
 def _shape_problem(
-    phase: Phase,
-    pattern: StepsPhase,
+    phase: PhaseOf[StepsPhase],
     element: ElementType,
     operation: Operation | OwnOperation | None,
 ) -> str:
-    exchange = phase.exchange
+    exchange, pattern = phase.exchange, phase.pattern
     refused = _refused_combining(element, operation)
     as_scheduled = (pattern.slicing, pattern.blocks)
     if exchange is None or (exchange.slicing, exchange.blocks) != as_scheduled:
@@ -54,12 +54,12 @@ def _shape_problem(
             return f"role `{role.name}` does not have the lanes of the phase"
         if exchange.streams:
             continue  # `stream_shapes` looks at these
-        places = _places(phase, index, pattern)
+        places = _places(phase, index)
         for lane in role.lanes if len(places) else ():
             problem = _lane_problem(lane, places, exchange, refused)
             if problem:
                 return f"lane `{lane.name}` of role `{role.name}` {problem}"
-    return "" if exchange.streams else _steps_problem(phase, pattern)
+    return "" if exchange.streams else _steps_problem(phase)
 
 
 def _refused_combining(
@@ -75,13 +75,10 @@ def _refused_combining(
     return 0, ""
 
 
-def _places(phase: Phase, index: int, pattern: StepsPhase) -> Ints:
+def _places(phase: PhaseOf[StepsPhase], index: int) -> Ints:
     """The places of a role, as far as they are on the line."""
-    along = (
-        region.x if pattern.axis == "x" else region.y for region, i in phase.regions if i == index
-    )
-    found = sorted({place for run in along for place in run if 0 <= place < pattern.ranks})
-    return np.array(found, dtype=np.int64)
+    found = places_of(phase, index)
+    return found[(found >= 0) & (found < phase.pattern.ranks)]
 
 
 def _lane_problem(lane: Lane, places: Ints, exchange: Exchange, refused: tuple[int, str]) -> str:
@@ -106,10 +103,10 @@ def _lane_problem(lane: Lane, places: Ints, exchange: Exchange, refused: tuple[i
     return _row_problem(lane, rows[0], exchange, refused) or _range_problem(rows, exchange)
 
 
-def _steps_problem(phase: Phase, pattern: StepsPhase) -> str:
+def _steps_problem(phase: PhaseOf[StepsPhase]) -> str:
     """What is wrong with the steps of places that have rows on several lanes: a step begins on all
     of them at once, so they end as many, and the last row of each ends one."""
-    rows = unrolled(phase, pattern)
+    rows = unrolled(phase)
     lanes = len(rows.start) - 1
     there = np.flatnonzero((rows.kind & DOES) > 0)
     lane = np.repeat(np.arange(lanes), np.diff(rows.start))[there]
@@ -194,7 +191,7 @@ def _row_problem(lane: Lane, kinds: Ints, exchange: Exchange, refused: tuple[int
     kind, area = kinds & ((1 << AREA_BITS) - 1), kinds >> AREA_BITS
     bits, words = refused
 
-    def has(bits: RowKind) -> npt.NDArray[np.bool_]:
+    def has(bits: RowKind) -> Bools:
         return np.asarray((kind & int(bits)) > 0)
 
     out, into = (kind & USES_OUT) > 0, (kind & USES_INTO) > 0

@@ -12,15 +12,12 @@ one that depends on both and on their order.
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from collc_evaluator import deliver, run_untimed
 
+from collc.base.columns import Bools, Ints, Words, spread
 from collc.plan import Exchange, RowKind
-from collc.plan.unrolled import RELAYING, SENDING, Ints, Unrolled
+from collc.plan.unrolled import RELAYING, SENDING, Unrolled
 from collc.spec.exchange import StepsPhase
-
-Flags = npt.NDArray[np.bool_]
-Words = npt.NDArray[np.uint64]
 
 ENDS, RECEIVES, APPLIES = int(RowKind.ENDS), int(RowKind.RECEIVES), int(RowKind.APPLIES)
 COMBINES, STAGES = int(RowKind.COMBINES), int(RowKind.STAGES)
@@ -66,11 +63,11 @@ class _Tables:
     into: Ints
     passed: Ints
     area: Ints
-    receives: Flags
-    applies: Flags
-    combines: Flags
-    stages: Flags
-    ends: Flags
+    receives: Bools
+    applies: Bools
+    combines: Bools
+    stages: Bools
+    ends: Bools
 
 
 def run_rows(rows: Unrolled, target: Ints, exchange: Exchange) -> Run:
@@ -112,8 +109,7 @@ def due(pattern: StepsPhase) -> Words:
     for moves in pattern.steps:
         low, high = number[moves.slice], number[moves.slice + moves.count]
         sizes = high - low
-        many = np.repeat(np.arange(len(moves)), sizes)
-        step = np.arange(len(many)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        many, step = spread(sizes)
         source, target = places[moves.source[many]], places[moves.destination[many]]
         values = held[source, low[many] + step]
         deliver(held, target, number[moves.into[many]] + step, values, moves.combines[many])

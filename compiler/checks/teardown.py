@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from collc.base.diagnostics import Diagnostic
 from collc.checks.color_hand_over import InProgram, played
 from collc.checks.vector_order import Passage, passages
-from collc.plan import Advance, Direction, Role
+from collc.plan import Advance, Direction, PhaseOf, Role, is_of
 from collc.plan.placement import roles_of_ranks, sent_colors
 from collc.plan.program import ProgramPlan
 from collc.schedule import ReducePhase
@@ -57,8 +57,8 @@ def _diagnostic(code: str, one: InProgram, fault: _Fault) -> Diagnostic:
 
 def _not_torn_down(one: InProgram, torn: Set[str]) -> Iterator[_Fault]:
     """What is wrong with the teardowns of a phase."""
-    if isinstance(one.pattern, ReducePhase):
-        yield from _along_line(one, one.pattern, torn)
+    if is_of(one.phase, ReducePhase):
+        yield from _along_line(one, one.phase, torn)
         return
     # one way for each color of an exchange, and one for a broadcast: other checks see to that
     for role, x, y in played(one.phase):
@@ -74,8 +74,8 @@ def _tears_down(role: Role, color: str, of: Callable[[Iterable[bool]], bool] = a
     return of([color in lane.tears_down for lane in role.lanes if color in lane.sends])
 
 
-def _along_line(one: InProgram, pattern: ReducePhase, torn: Set[str]) -> Iterator[_Fault]:
-    roles = roles_of_ranks(one.phase, pattern)
+def _along_line(one: InProgram, phase: PhaseOf[ReducePhase], torn: Set[str]) -> Iterator[_Fault]:
+    roles, pattern = roles_of_ranks(phase), phase.pattern
     last: dict[str, dict[int, int]] = {}  # by color and router, both ranks: who sends last there
     for passage in passages(pattern, roles):
         source, color = passage.source, passage.color

@@ -14,18 +14,16 @@ from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 from collc_evaluator import StuckError
 
+from collc.base.columns import Ints
 from collc.base.memoize import memoized
 from collc.cost.line import run_line
 from collc.cost.operations import Costs, Place, costs_of, costs_of_phase
 from collc.cost.predict import predict
-from collc.plan import Phase, Plan, Role
+from collc.plan import PhaseOf, Plan, Role, is_of
 from collc.plan.placement import passes_on, roles_of_ranks
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule, ascending
-
-Times = npt.NDArray[np.int64]
 
 NEVER = 1 << 62  # more cycles than any plan takes
 EARLIEST = 16  # cycles: no PE sends that much before it is ready, and line evaluation begins in 0
@@ -106,29 +104,28 @@ class _Axes:
             self.latest = self._latest()
             self._begin(pattern.axis, self._at_home())
         self.home = pattern.home
-        costs = costs_of_phase(self.costs, self.plan, index)
+        costs, phase = costs_of_phase(self.costs, self.plan, index), self.plan.phases[index]
+        assert is_of(phase, ReducePhase), "it is a reduction"
         low, high = pattern.stretch
         step = 1 if ascending(pattern.order) else -1
         time, depth = (of[low : high + 1][::step] for of in (self.time, self.depth))
         began = int(time.min()) - EARLIEST
         ready = (time - began).tobytes(), depth.tobytes()
-        run = _run(
-            _Line(_key(costs), _meaning(_Of(self.plan.phases[index], pattern)), ready, costs)
-        )
+        costs = costs.since(began)
+        run = _run(_Line(_key(costs), _meaning(_Of(phase)), ready, costs))
         time[:], depth[:] = run.time + began, run.depth
         self.done = max(self.done, began + int(run.done[0 if last else 1 :].max()))
 
     def multicast(self, index: int, pattern: BroadcastPhase) -> int:
         """The cycle in which all are done to whom the root sends its vector."""
         costs = costs_of_phase(self.costs, self.plan, index)
-        root = self._at_home()
-        first = costs.sent(root)
+        sent = costs.sent_to_all(self._at_home())
         across = max(pattern.x, pattern.width - 1 - pattern.x)
         farthest = across + max(pattern.y, pattern.height - 1 - pattern.y)
-        arrives = first + costs.send_start + costs.latency(0) + costs.hop * farthest
+        arrives = sent + costs.latency(0) + costs.hop * farthest
         copies = self._latest() + costs.issued(Place(0, 0), "copy")
         end = max(arrives, copies) + costs.length - 1
-        return max(costs.done(end), first + costs.short.finish if costs.short else 0)
+        return costs.done(end)
 
     def _at_home(self) -> Place:
         return Place(int(self.time[self.home]), int(self.depth[self.home]))
@@ -143,25 +140,22 @@ class _Axes:
 class _Evaluated:
     """`after` and `done` of a `LineRun`, by rank."""
 
-    time: Times
-    depth: Times
-    done: Times
+    time: Ints
+    depth: Ints
+    done: Ints
 
 
 @dataclass(frozen=True)
 class _Of:
-    """A phase and its pattern; the same ones are equal, and no others."""
+    """A phase; the same one is equal, and no other."""
 
-    phase: Phase
-    pattern: ReducePhase
+    phase: PhaseOf[ReducePhase]
 
     def __hash__(self) -> int:
-        return hash((id(self.phase), id(self.pattern)))
+        return id(self.phase)
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, _Of):
-            return NotImplemented
-        return self.phase is other.phase and self.pattern is other.pattern
+        return isinstance(other, _Of) and self.phase is other.phase
 
 
 @dataclass(frozen=True)
@@ -195,7 +189,7 @@ def _run(line: _Line) -> _Evaluated:
     """Evaluate a line that begins in cycle 0."""
     of = line.meaning.of
     time, depth = (np.frombuffer(ready, dtype=np.int64).tolist() for ready in line.ready)
-    run = run_line(line.given, of.phase, of.pattern, list(map(Place, time, depth)))
+    run = run_line(line.given, of.phase, list(map(Place, time, depth)))
     after = ([at.time for at in run.after], [at.depth for at in run.after], run.done)
     return _Evaluated(*map(np.array, after))
 
@@ -206,13 +200,13 @@ def _meaning(of: _Of) -> _Meaning:
     colors: dict[str | None, int] = {None: -1}
     roles: list[object] = []
     ranks = []
-    for role in roles_of_ranks(of.phase, of.pattern):
+    for role in roles_of_ranks(of.phase):
         assert role is not None, "every rank has a role"
         if id(role) not in different:
             different[id(role)] = len(roles)
-            roles.append(_of_role(role, of.pattern, colors))
+            roles.append(_of_role(role, of.phase.pattern, colors))
         ranks.append(different[id(role)])
-    return _Meaning(of.pattern.children, tuple(roles), np.array(ranks).tobytes(), of)
+    return _Meaning(of.phase.pattern.children, tuple(roles), np.array(ranks).tobytes(), of)
 
 
 def _of_role(role: Role, pattern: ReducePhase, colors: dict[str | None, int]) -> object:

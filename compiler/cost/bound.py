@@ -14,16 +14,14 @@ from math import ceil
 from typing import TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
+from collc.base.columns import Ints, spread
 from collc.base.grids import Grid
 from collc.schedule import Schedule, home_pe, pes_of_ranks
 from collc.spec import Collective, Contract, ContractKind, ElementType
 from collc.spec.custom_contract import OwnContract
 from collc.spec.slice_ownership import owners
 from collc.target import Target
-
-Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -40,7 +38,7 @@ def bound_of(schedule: Schedule, target: Target) -> int:
     machine = _Machine(target.visit, target.hop)
     if contract.own is not None:
         return _own(schedule.collective, contract.own, machine)
-    rooted = contract.kind in _ROOTED
+    rooted = contract.kind.rooted
     at = home_pe(schedule) if rooted else (0, 0)
     beyond = _beyond(grid, *at)
     if len(beyond) < 2:
@@ -56,17 +54,12 @@ def bound_of(schedule: Schedule, target: Target) -> int:
     return message
 
 
-_ROOTED = frozenset(
-    (ContractKind.BROADCAST, ContractKind.REDUCE, ContractKind.SCATTER, ContractKind.GATHER)
-)
-
-
 def words_of(contract: Contract) -> int:
     """The wavelets that a vector fills."""
     return _words(contract.length, contract.element)
 
 
-Count = TypeVar("Count", int, Integers)
+Count = TypeVar("Count", int, Ints)
 
 
 def _words(elements: Count, element: ElementType) -> Count:
@@ -80,7 +73,7 @@ def _told(words: int, pes: int, machine: _Machine) -> int:
     return -(-2 * (pes - 1) * words // pes) + machine.visit + machine.hop
 
 
-def _reduction(words: int, beyond: Integers, machine: _Machine) -> int:
+def _reduction(words: int, beyond: Ints, machine: _Machine) -> int:
     """A PE whose word takes one visit only costs the root a wavelet of its own.
 
     For each d, the m PEs at least d hops away: of a word's contributions from them at most as many
@@ -114,7 +107,7 @@ def _slices(collective: Collective, roots: list[tuple[int, int]], machine: _Mach
     return least
 
 
-def _owned(collective: Collective) -> tuple[Integers, Integers]:
+def _owned(collective: Collective) -> tuple[Ints, Ints]:
     """(x, y) of every PE, and how many elements it owns."""
     found = [(pe, max(0, part.stop - part.start)) for pe, part in owners(collective)]
     return np.array([pe for pe, _ in found]), np.array([elements for _, elements in found])
@@ -132,7 +125,7 @@ def _far_out(grid: Grid) -> list[tuple[int, int]]:
     return list(product(xs, ys))
 
 
-def _at_least_away(away: Integers, number: Integers) -> Integers:
+def _at_least_away(away: Ints, number: Ints) -> Ints:
     """Entry d: the sum of `number` over the PEs at least d hops away."""
     at = np.bincount(away, weights=number)
     return np.cumsum(at[::-1])[::-1].astype(np.int64)
@@ -142,8 +135,8 @@ def _own(collective: Collective, own: OwnContract, machine: _Machine) -> int:
     """What a rank has to take of what others have, from at least d hops away, for every d."""
     contract, held = collective.contract, own.promised
     bounds = np.arange(own.slices + 1, dtype=np.int64) * contract.length // own.slices
-    row = np.repeat(np.arange(len(held)), held.count)
-    into = held.into[row] + np.arange(len(row)) - (np.cumsum(held.count) - held.count)[row]
+    row, within = spread(held.count)
+    into = held.into[row] + within
     pes = np.array(pes_of_ranks(collective))
     away = np.abs(pes[held.holder] - pes[held.whose]).sum(axis=1)[row]
     places, place = np.unique(
@@ -162,7 +155,7 @@ def _own(collective: Collective, own: OwnContract, machine: _Machine) -> int:
 
 
 def _crossing(
-    grid: Grid, pes: Integers, elements: Integers, element: ElementType, machine: _Machine
+    grid: Grid, pes: Ints, elements: Ints, element: ElementType, machine: _Machine
 ) -> int:
     """Slices that nobody can combine cross every cut between two columns, or two rows, over as many
     links as it is wide; the busiest has an equal part or more, and the last a visit and a hop to
@@ -178,12 +171,12 @@ def _crossing(
     return most + machine.visit + machine.hop if most else 0
 
 
-def _beyond(grid: Grid, x: int, y: int) -> Integers:
+def _beyond(grid: Grid, x: int, y: int) -> Ints:
     """Entry d: how many PEs are at least d hops from PE (x, y), for every d that occurs."""
     at = np.convolve(_distances(x, grid.width), _distances(y, grid.height))
     return np.asarray(np.cumsum(at[::-1])[::-1], dtype=np.int64)
 
 
-def _distances(coordinate: int, extent: int) -> Integers:
+def _distances(coordinate: int, extent: int) -> Ints:
     """How many coordinates are 0, 1, 2, ... away."""
     return np.bincount(np.abs(np.arange(extent) - coordinate)).astype(np.int64)

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from collc.cost.calls import Calls
-from collc.cost.dispatch import Dispatch, combining, dispatches, sends_first
-from collc.cost.ends import Ends, Part
+from collc.cost.dispatch import Dispatch, combining, control_load, dispatches, sends_first
+from collc.cost.ends import Ends, Part, by_control
 from collc.cost.operations import Costs, depth_of
 from collc.cost.phase_entry import code_of_start, work_of
 from collc.cost.phase_timing import ends_of
@@ -68,8 +68,8 @@ class CallStream:
 
     def turns_to(self, other: CallStream) -> None:
         """Calls are those of another plan from now on, as for another root."""
-        self.plan, self.asked, self.loads = other.plan, other.asked, other.loads
-        self.switched, self.dispatches = other.switched, other.dispatches
+        self.plan, self.given, self.asked = other.plan, other.given, other.asked
+        self.loads, self.switched, self.dispatches = other.loads, other.switched, other.dispatches
 
     def beside(self, others: list[Stretch], work: list[Work]) -> CallStream:
         """The call stream as it is, to try what it does beside code and work of others."""
@@ -120,6 +120,9 @@ class CallStream:
         switched, waits = self.switched[position], np.zeros_like(reached, dtype=np.bool_)
         if not switched.colors:
             return Begun(reached.copy(), waits, reached, (), tuple(self.told))
+        if self.plan.ends_torn_down:
+            begun = reached + self.calls.opened(switched.routers)
+            return Begun(begun, waits, reached, (), tuple(self.told))
         code = self.plan.target.code
         used = {k: mask for mask, (_, k) in zip(switched.used, switched.colors, strict=True)}
         for piece in self.told:
@@ -199,14 +202,15 @@ class CallStream:
         ends = ends_of(self.plan, use, part)
         self.by_code = ~ends.by_task
         if self.processor is not None:
-            self.processor.coming = [(first, beyond) for first, beyond in ends.comes]
+            self.processor.coming = ends.comes
         if self.processor is not None:
             keeps, gap = _by_call_back(self.plan, use, part.costs), self.processor.gap
             until = np.where(keeps, ends.over - gap, 0)
             self.processor.hold(np.zeros_like(until), part.begun, until)
         if self.processor is not None and (np.stack(ends.due) >= 0).any():
             ends = self._between(position, use, part, ends)
-        over = ends.over + self.calls.to_end(use) * ends.by_task
+        passed_on = self.calls.passed_on(use)
+        over = ends.over + (passed_on + self.calls.to_end(use)) * ends.by_task
         if self.processor is not None:
             late = self.processor.put_off(part.begun, over, sends_first(self.plan, use))
             received, done = (
@@ -221,8 +225,8 @@ class CallStream:
         # where no task is told of the end, the last one is the one that ends the part
         until = np.where(ends.by_task, ends.over - gap, last(ends.code))
         self.processor.run(ends.code, last(ends.code), until)
-        by_code = np.where(last(ends.code) < 0, _by_control(part), over - late - last(ends.code))
-        length = np.where(ends.by_task, self.calls.to_end(use), by_code)
+        by_code = np.where(last(ends.code) < 0, by_control(part), over - late - last(ends.code))
+        length = np.where(ends.by_task, passed_on + self.calls.to_end(use), by_code)
         return self._told_of_end(over - length, length, self._teardowns(position, ends))
 
     def _through(self, call: Call) -> Times:
@@ -239,6 +243,10 @@ class CallStream:
         """When a part is over whose last task is due in a cycle. Tasks that tell of teardowns till
         then run before; the others wait for what begins behind the end."""
         assert self.processor is not None, "one that has no others beside it does not wait"
+        if self.plan.ends_torn_down:
+            for piece in teardowns:
+                unblocked = np.where(piece.on, piece.due + piece.length + self.processor.gap, due)
+                due = np.maximum(due, unblocked)
         self.due = due
         ended = self.plan.target.code.missing * self.calls.joined
         task = Piece(due, length + ended, np.ones_like(due, dtype=np.bool_))
@@ -261,7 +269,9 @@ class CallStream:
     def _teardowns(self, position: int, ends: Ends) -> list[Piece]:
         """The handlers of the teardowns behind a phase."""
         switched = self.switched[position]
-        told = np.full_like(ends.over, self.plan.target.code.told)
+        code = self.plan.target.code
+        length = code.end_unblocked if self.plan.ends_torn_down else code.told
+        told = np.full_like(ends.over, length)
         return [
             Piece(ends.torn[name] + RAISED, told, used, system=True, color=k)
             for (name, k), used in zip(switched.colors, switched.used, strict=True)
@@ -356,6 +366,7 @@ def _part(  # noqa: PLR0913, PLR0917 - what a phase is, and how PEs come to it
         tasks,
         stall,
         others,
+        given.ends_torn_down,
     )
 
 
@@ -378,16 +389,10 @@ def _costs(call_stream: CallStream, position: int, use: Use, costs: Costs) -> Co
         length=costs.operands // PAIR if phase.paired else costs.operands,
         group=WIDE if phase.wide else 1,
         shared=True,
-        control_load=2 * costs.load + costs.issue if late else 0,
+        control_load=control_load(given, costs, late=late),
     )
 
 
 def _by_call_back(plan: ProgramPlan, use: Use, costs: Costs) -> Mask:
     """The PEs whose code combines vectors itself, and so keeps the processor to the end."""
     return combining(plan, use) & costs.maps
-
-
-def _by_control(part: Part) -> Times:
-    """What the task takes that sends the control wavelet that ends a part."""
-    code = part.costs.code
-    return part.dispatch[1] + code.control + part.costs.control_load + code.control_sent

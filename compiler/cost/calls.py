@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from collc.base.columns import Ints
 from collc.cost.operations import Costs
 from collc.cost.predict import Times
 from collc.plan.program import ProgramPlan, Use
-from collc.plan.unrolled import Ints
 from collc.spec import Collective, ContractKind
 from collc.target.constants import Code
 
@@ -141,9 +141,9 @@ class Calls:
         """What sets the routers of a phase, up to the call of what starts it."""
         code, scalar = self.code, self.plan.target.cycles.engine.scalar
         none: Ints = np.asarray(routers.colors == 0, dtype=np.int64)
+        noted = 0 if self.plan.ends_torn_down else code.opened - scalar * none
         return (
-            code.opened
-            - scalar * none
+            noted
             + code.opened_color * routers.colors
             + code.opened_array * routers.arrays
             + code.opened_output * routers.outputs
@@ -158,6 +158,21 @@ class Calls:
 
     def to_end(self, use: Use) -> int:
         """In the task that is told of the end of a part: which phase it was."""
+        return self.code.end_blocked * self.plan.ends_torn_down + self._phase_asked(use)
+
+    def passed_on(self, use: Use) -> int:
+        """In the tasks that the end of a part passes before, where it waits for teardowns: one for
+        each color of the collective's but the first, with what is between two tasks."""
+        if not self.plan.ends_torn_down:
+            return 0
+        uses = (one for one in self.plan.uses if one.collective == use.collective)
+        torn = [k for k, color in enumerate(self.plan.colors) if color.torn_down]
+        last = max((k for one in uses for _, k in one.positions if k in torn), default=0)
+        code, gap = self.code, self.plan.target.cycles.engine.between_tasks
+        each = code.end_blocked + code.ends + code.frame + gap
+        return each * max(0, sum(k <= last for k in torn) - 1)
+
+    def _phase_asked(self, use: Use) -> int:
         code, inner = self.code, self._inner()
         if not inner:
             return 0

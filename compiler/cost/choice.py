@@ -40,7 +40,7 @@ def build_plan(schedule: Schedule, target: Target) -> Plan:
 
     @cache
     def planned(*chosen: Alternative) -> Plan:
-        return planned_by(chosen, schedule, target)
+        return planned_by(chosen, schedule, target, alone=True)
 
     offered = _without_slow_relays(schedule, target, alternatives_of(schedule, target), planned)
     choices = _one_after_the_other(offered, planned) or list(product(*offered))

@@ -12,13 +12,13 @@ from functools import partial
 
 import numpy as np
 
-from collc.cost.ends import parts_of
-from collc.cost.phase_entry import places_of
+from collc.cost.operations import Costs
+from collc.cost.phase_entry import by_role
 from collc.cost.predict import Mask, Times
 from collc.lowering.shared_phases import SharedPhase, is_quick
 from collc.plan import BY_WAVELET, Role
 from collc.plan.program import ProgramPlan, Use
-from collc.spec.arithmetic import arithmetic_of
+from collc.spec.simd import by_call_back
 
 
 @dataclass(frozen=True)
@@ -69,15 +69,15 @@ def _tasks(plan: ProgramPlan, use: Use, given: SharedPhase) -> dict[str, tuple[i
             for n in range(len(phase.exchange.lanes))
         }
     contract = plan.plans[use.collective].collective.contract
-    maps = arithmetic_of(contract.element, contract.operation).kind == "map"
+    maps = by_call_back(contract)
     found: dict[str, tuple[int, Mask]] = {}
     if not maps and any(op.stores for role in phase.roles for op in role.ops):
         stored = _where(plan, use, lambda role: any(op.stores for op in role.ops))
         found["stored"] = position, stored
         position += 1
-    found["sent"] = position, _where(plan, use, lambda _: True)
+    found["sent"] = position, _where(plan, use, lambda role: any(op.sends for op in role.ops))
     controls = any(op.advance in BY_WAVELET for role in phase.roles for op in role.ops)
-    if controls and not is_quick(plan, use, given):
+    if controls and not (given.ends_torn_down or is_quick(plan, use, given)):
         sends = _where(plan, use, lambda role: any(op.advance in BY_WAVELET for op in role.ops))
         found["control"] = position + 1, sends
     return found
@@ -109,8 +109,12 @@ def _combines(role: Role) -> bool:
 
 def _where(plan: ProgramPlan, use: Use, holds: Callable[[Role], bool]) -> Mask:
     """The PEs whose role of a phase is such a one."""
-    phase, found = plan.phase(use), np.zeros(_shape(plan), dtype=np.bool_)
-    for part in parts_of(plan.plans[use.collective].collective.grid, found):
-        for region, number in phase.regions:
-            part[places_of(phase, region)] = holds(phase.roles[number])
-    return found
+    return by_role(plan, use, holds) > 0
+
+
+def control_load(given: SharedPhase, costs: Costs, *, late: bool) -> int:
+    """What loading the registers of a control wavelet takes before it is issued."""
+    if given.ends_torn_down:
+        early = given.own_control and not costs.maps
+        return 0 if early else costs.load + costs.issue
+    return 2 * costs.load + costs.issue if late else 0

@@ -3,8 +3,6 @@
 In reading order: the types, `line_of`, entries of the step tables, links.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from itertools import accumulate, chain, pairwise
@@ -12,6 +10,7 @@ from itertools import accumulate, chain, pairwise
 import numpy as np
 from collc_evaluator import Line
 
+from collc.base.columns import Ints
 from collc.cost.operations import Costs
 from collc.cost.row_code import (
     Actions,
@@ -23,10 +22,11 @@ from collc.cost.row_code import (
     prepared,
     start,
 )
-from collc.plan import AREA_BITS, Phase, RowKind
+from collc.plan import AREA_BITS, Phase, PhaseOf, RowKind
 from collc.plan.dynamic_lengths import exchange_of_length
+from collc.plan.placement import roles_of_places
 from collc.plan.step_tables import always
-from collc.plan.unrolled import NOWHERE, Ints, Unrolled, connections, roles_of_places, unrolled
+from collc.plan.unrolled import NOWHERE, Unrolled, connections, unrolled
 from collc.spec.exchange import StepsPhase
 
 RECEIVES, SENT = int(RowKind.RECEIVES), int(RowKind.SENDS | RowKind.RELAYS)
@@ -120,13 +120,13 @@ class Lanes:
     begins: Ints
 
 
-def line_of(costs: Costs, phase: Phase, pattern: StepsPhase) -> Line:
+def line_of(costs: Costs, phase: PhaseOf[StepsPhase]) -> Line:
     """The first line of a phase."""
-    phase, pattern = exchange_of_length(phase, pattern, costs.length)
-    rows = unrolled(phase, pattern)
-    target, _ = connections(phase, pattern)
+    phase = exchange_of_length(phase, costs.length)
+    rows = unrolled(phase)
+    target, _ = connections(phase)
     text = features_of(costs, rows, phase)
-    here = _here(rows, phase, pattern)
+    here = _here(rows, phase)
     # what moves nothing has no entry, unless that depends on the dynamic length
     there = rows.written if text.cuts else rows.kind
     kept = np.flatnonzero((there & (SENT | RECEIVES | APPLIES | END)) > 0)
@@ -159,11 +159,11 @@ def _begins(text: Features, here: Sequence[Here], written: Ints, counts: Ints) -
     return np.array([known[key] for key in zip(here, kinds, strict=True)], dtype=np.int64)
 
 
-def _here(rows: Unrolled, phase: Phase, pattern: StepsPhase) -> list[Here]:
+def _here(rows: Unrolled, phase: PhaseOf[StepsPhase]) -> list[Here]:
     """What the text of each place knows of its lanes."""
     assert phase.exchange is not None, "a phase made of steps is an exchange"
     found = []
-    for role in roles_of_places(phase, pattern):
+    for role in roles_of_places(phase):
         for lane in role.lanes if role else (None,) * rows.lanes:
             bits = always(lane, phase.exchange) if lane else RowKind(0)
             found.append(

@@ -3,18 +3,17 @@
 Each different line is evaluated once.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
 
+from collc.base.columns import Ints
 from collc.cost.evaluated_line import line_of
 from collc.cost.operations import Costs
 from collc.cost.streams import begun, run_streams, stream_line
-from collc.cost.stretches import TIMES, later, together
-from collc.plan import Phase, RowKind
-from collc.plan.unrolled import Ints, unrolled
+from collc.cost.stretches import different, later, no_stretch, together
+from collc.plan import PhaseOf, RowKind
+from collc.plan.unrolled import unrolled
 from collc.spec.exchange import StepsPhase
 
 MOST = 200_000_000  # looks at a PE that are taken; then the rest goes on at the same pace
@@ -33,8 +32,7 @@ class ExchangeRun:
 
 def run_exchange(  # noqa: PLR0913, PLR0917 - the phase, when it is called, how long to follow it
     costs: Costs,
-    phase: Phase,
-    pattern: StepsPhase,
+    phase: PhaseOf[StepsPhase],
     called: Ints,
     deep: Ints,
     looks: int | None = None,
@@ -44,21 +42,19 @@ def run_exchange(  # noqa: PLR0913, PLR0917 - the phase, when it is called, how 
     many `looks` at a PE of a line (`MOST`) the rest is taken to go on at the same pace. `others`
     are `Stretches` in which PEs run other code. Lines that begin alike, sooner or later, are
     alike."""
-    none = np.zeros((*called.shape, TIMES, 0), dtype=np.int64)
+    none = no_stretch(called)
     if phase.streams:
-        return ExchangeRun(*run_streams(costs, phase, pattern, called, deep), none)
-    line = line_of(costs, phase, pattern)
+        return ExchangeRun(*run_streams(costs, phase, called, deep), none)
+    line = line_of(costs, phase)
     first = called.min(axis=1, keepdims=True)
     deep = deep - costs.code.returns  # what returns beside the task itself
     given = (called - first, deep, later(none if others is None else others, -first))
-    both = np.concatenate([of.reshape(len(called), -1) for of in given], axis=1)
-    different, at, which = np.unique(both, axis=0, return_index=True, return_inverse=True)
+    kinds, which = different(*given)
     runs = []
-    for one in at[: len(different)]:
+    for one in kinds:
         begun, returning, code = (np.ascontiguousarray(of[one]) for of in given)
         beside = None if others is None else np.moveaxis(code, 0, -1)
         runs.append(line.run(begun, returning, looks or MOST, ENOUGH, beside))
-    which = which.reshape(-1)
     return ExchangeRun(
         np.stack([run.free for run in runs])[which] + first,
         np.stack([run.ended for run in runs])[which] + first,
@@ -68,9 +64,9 @@ def run_exchange(  # noqa: PLR0913, PLR0917 - the phase, when it is called, how 
     )
 
 
-def elements_of(costs: Costs, phase: Phase, pattern: StepsPhase) -> tuple[Ints, Ints]:
+def elements_of(costs: Costs, phase: PhaseOf[StepsPhase]) -> tuple[Ints, Ints]:
     """By place: the instructions that receive or let pass, and all that move something."""
-    rows = unrolled(phase, pattern)
+    rows = unrolled(phase)
     received = (rows.kind & int(RowKind.RECEIVES) > 0) * (rows.into_to - rows.into_from)
     sent = (rows.kind & int(RowKind.SENDS) > 0) * (rows.out_to - rows.out_from)
     ends = rows.start[:: rows.lanes]
@@ -82,8 +78,8 @@ def elements_of(costs: Costs, phase: Phase, pattern: StepsPhase) -> tuple[Ints, 
     return taken, taken + np.diff(out[ends])
 
 
-def begun_by(costs: Costs, phase: Phase, pattern: StepsPhase) -> Ints:
+def begun_by(costs: Costs, phase: PhaseOf[StepsPhase]) -> Ints:
     """By place: cycles of the code that begins a phase, from its call to its return."""
     if phase.streams:
-        return begun(costs, stream_line(costs, phase, pattern))
-    return line_of(costs, phase, pattern).code_of_beginning()
+        return begun(costs, stream_line(costs, phase))
+    return line_of(costs, phase).code_of_beginning()

@@ -21,10 +21,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from collc.cost.contention import Crowd
+from collc.cost.held_up import at_gate, by_receiver
 from collc.cost.noncontiguous import Distances, distances
 from collc.cost.opening import finish_word, move_on
 from collc.cost.operations import Costs, Place
-from collc.plan import BY_WAVELET, Op, Phase, Role
+from collc.plan import BY_WAVELET, Op, PhaseOf, Role
 from collc.plan.placement import passes_on, roles_of_ranks
 from collc.schedule import ReducePhase
 
@@ -57,13 +58,14 @@ class LineRun:
     cycle in which router r lets a vector pass (0: not known yet); `gate[r]` the last router that
     the vector of r waits at; `waits[r]` what held up each vector that r takes. `frame[r]` is where
     the code of r sends, `free[r]` when it has left the PE, and `taken[r]` when the receiver of its
-    vector takes the last element; `after[r]` where it calls what follows, `done[r]` when it is done
-    if nothing does. Two tasks of r may be between operations, one behind storing and one behind
-    sending: `late[r]` are the cycles by which they begin late, `due[r]` when they are due, -1 if
-    there are none. `far` is how far ranks are apart. `passing` is what an operation that stores
-    several vectors takes more. `comes[r]` are stretches in which elements that come go before code,
-    from when to when. `held[r]` is of how many vectors that is made which r has, and `wins[r]` how
-    often a pair of r is the result where it is combined: as often as one of so many equals.
+    vector takes the last element; `after[r]` where it calls what follows, or of a root that sends
+    to all where it does, `done[r]` when it is done if nothing follows. Two tasks of r may be
+    between operations, one behind storing and one behind sending: `late[r]` are the cycles by which
+    they begin late, `due[r]` when they are due, -1 if there are none. `far` is how far ranks are
+    apart. `passing` is what an operation that stores several vectors takes more. `comes[r]` are
+    stretches in which elements that come go before code, from when to when. `held[r]` is of how
+    many vectors that is made which r has, and `wins[r]` how often a pair of r is the result where
+    it is combined: as often as one of so many equals.
     """
 
     costs: Costs
@@ -117,17 +119,17 @@ class LineRun:
         return self.far.at[rank] - self.far.at[nearer]
 
 
-def run_line(  # noqa: PLR0913, PLR0917 - what runs, and what holds it up
+def run_line(
     costs: Costs,
-    phase: Phase,
-    pattern: ReducePhase,
+    phase: PhaseOf[ReducePhase],
     ready: Sequence[Place],
     opened: Sequence[int] = (),
     late: Sequence[tuple[int, int]] = (),
 ) -> LineRun:
     """Evaluate a phase; at `ready[r]` the code of rank r calls it. Where routers let nothing pass
     before that, `opened[r]` is when they do. `late` as in `LineRun`."""
-    roles = tuple(role for role in roles_of_ranks(phase, pattern) if role is not None)
+    pattern = phase.pattern
+    roles = tuple(role for role in roles_of_ranks(phase) if role is not None)
     assert len(roles) == pattern.ranks, "every rank has a role"
     opens = [_closed(role, pattern) for role in roles]
     for router, role in zip(opens, roles, strict=True) if opened else ():
@@ -153,7 +155,7 @@ def run_line(  # noqa: PLR0913, PLR0917 - what runs, and what holds it up
         done=[0] * pattern.ranks,
         late=late or [(0, 0)] * pattern.ranks,
         due=[(-1, -1)] * pattern.ranks,
-        far=distances(phase, pattern, costs.length // costs.latency(1)),
+        far=distances(phase, costs.length // costs.latency(1)),
         passing=0 if costs.short else costs.code.store_passes * phase.passes,
         comes=[[] for _ in roles],
         held=[1] * pattern.ranks,
@@ -184,7 +186,10 @@ def _run_rank(run: LineRun, rank: int) -> None:
                 place = replace(place, time=place.time + run.late[rank][0] - again)
         elif op.sends:
             sends = True
-            _send(run, rank, op, next(children, None), place)
+            if rank:
+                _send(run, rank, op, next(children, None), place)
+            else:
+                _send_to_all(run, next(children, None), place)
     if not sends:
         _end_at_root(run, rank, place)
 
@@ -209,8 +214,7 @@ def _store(
     per_round, turns = rounds
     for number in range(turns):
         again = number and not costs.maps  # the task behind one operation issues the next
-        operation = costs.storing(sends=loads_own)
-        issued = place.time if again else costs.issued(place, operation) + run.passing
+        issued = place.time if again else costs.issued(place, "store") + run.passing
         free = issued if costs.maps else costs.returned(place, issued)
         if loads_own and not number and not costs.maps and not costs.short:
             free += costs.code.own_vector_read
@@ -264,6 +268,21 @@ def _send(run: LineRun, rank: int, op: Op, source: int | None, place: Place) -> 
     shared = run.first[rank] + run.far.load[rank] * (costs.length - 1)
     run.last[rank] = max(run.last[rank], shared)
     run.crowd.join(rank, op.sends_on or "", run.sent(rank))
+
+
+def _send_to_all(run: LineRun, source: int | None, place: Place) -> None:
+    """The root of a short collective sends the sum, perhaps as it takes the last word; a multicast
+    follows that."""
+    costs, stored = run.costs, len(run.roles[0].ops) > 1
+    if source is None:
+        run.first[0] = costs.sent(place)
+    else:
+        issued = costs.issued(place, "add_after_store" if stored else "add")
+        start, last = _take(run, 0, source, issued + costs.receives - 1, "start")
+        _settle(run, source, 0, start, last)
+        run.first[0] = last + costs.last_answer
+    run.end[0] = run.first[0]
+    run.after[0] = Place(run.sent(0), 0)
 
 
 def _take(run: LineRun, rank: int, source: int, before: int, reason: str) -> tuple[int, int]:
@@ -334,7 +353,7 @@ def _settle(run: LineRun, source: int, rank: int, start: int, end: int) -> None:
     at = source
     while True:
         op = _sending(run, at)
-        held = max(_held_by_receiver(run, at, rank, start, end), _held_at_gate(run, at))
+        held = max(by_receiver(run, at, rank, start, end), at_gate(run, at))
         run.taken[at] = end
         sent = max(run.last[at], held)
         _finish(run, at, rank, sent, op)
@@ -344,30 +363,6 @@ def _settle(run: LineRun, source: int, rank: int, start: int, end: int) -> None:
         # the rank takes its last child's elements as it sends its own: late if it is held up
         end = sent - costs.last_answer
         start = max(run.first[rank] - costs.answer, end - run.combining(at, costs.length - 1))
-
-
-def _held_by_receiver(run: LineRun, source: int, rank: int, start: int, end: int) -> int:
-    """The last element leaves when the receiver has made room for it."""
-    costs = run.costs
-    hops = run.hops(source, rank)
-    queued = costs.buffered(hops)
-    if queued >= costs.length:
-        return 0
-    taken = max(
-        start + run.combining(source, costs.length - 1 - queued),
-        end - run.combining(source, queued),
-    )
-    return taken + costs.hop * hops + 1
-
-
-def _held_at_gate(run: LineRun, source: int) -> int:
-    """The last element leaves when those before it have passed a router that opened late."""
-    costs, gate = run.costs, run.gate[source]
-    queued = costs.router_queue * run.apart(source, gate) + costs.output_queue
-    if not gate or queued >= costs.length:
-        return 0
-    opened = run.opens[gate][_sending(run, source).sends_on or ""]
-    return opened + costs.length - 1 - queued + costs.hop * run.apart(source, gate)
 
 
 def _finish(run: LineRun, source: int, rank: int, end: int, op: Op) -> None:

@@ -1,14 +1,13 @@
 """A multicast of a program by itself: from when each PE begins it to when each PE's part is over,
 and when its routers are torn down behind it."""
 
-from __future__ import annotations
-
 import numpy as np
 
-from collc.cost.arrivals import of_multicast
 from collc.cost.ends import Ends, Part, control_leaves, ended_by_control, idle
 from collc.cost.operations import Costs, Place
 from collc.cost.predict import Times
+from collc.cost.processor import Stall
+from collc.cost.stretches import Stretches, coming
 from collc.plan import BY_WAVELET
 from collc.schedule import BroadcastPhase
 
@@ -54,8 +53,20 @@ def multicast(part: Part, pattern: BroadcastPhase) -> Ends:
     if part.torn_down:
         torn = np.maximum(torn, _let_on(costs, begun, at))
     ends.torn = dict.fromkeys(ends.torn, torn)
-    ends.comes = of_multicast(part.stall, start, end, copies, at)
+    ends.comes = _comes(part.stall, start, end, copies, at)
     return ends
+
+
+def _comes(
+    stall: Stall, start: Times, end: Times, copies: Times, root: tuple[int, int]
+) -> Stretches:
+    """When elements come, as in `Ends`: before the root stops, and behind."""
+    behind, stops = stall.behind[root], stall.cycles[root]
+    early, again = np.maximum(start - stops, copies), start + behind
+    before = [(early, np.minimum(early + behind, again))] if stops else []
+    found = coming(*before, (again if stops else start, end + 1))
+    found[root] = 0
+    return found
 
 
 def _let_on(costs: Costs, opened: Times, root: tuple[int, int]) -> Times:

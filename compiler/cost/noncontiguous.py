@@ -6,7 +6,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
-from collc.plan import Phase
+from collc.plan import PhaseOf
 from collc.schedule import ReducePhase
 
 Link = Hashable
@@ -21,11 +21,12 @@ class Distances:
     load: Sequence[int]
 
 
-def distances(phase: Phase, pattern: ReducePhase, reach: int) -> Distances:
+def distances(phase: PhaseOf[ReducePhase], reach: int) -> Distances:
     """Of every rank; vectors of ranks that are more than `reach` apart do not meet. Without gaps
     ranks are a hop apart and have links of their own."""
     if phase.path is None or not phase.detours:
-        return Distances(range(pattern.ranks), [1] * pattern.ranks)
+        return Distances(range(phase.pattern.ranks), [1] * phase.pattern.ranks)
+    pattern = phase.pattern
     detours = {(detour.pes[0], detour.pes[-1]): detour.pes for detour in phase.detours}
     pes = [phase.path.places[pattern.coordinate(rank)] for rank in range(pattern.ranks)]
     hops = [list(pairwise(detours.get((pe, near), (pe, near)))) for near, pe in pairwise(pes)]

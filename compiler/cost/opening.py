@@ -14,18 +14,17 @@ if TYPE_CHECKING:
 
 def finish_word(run: LineRun, source: int, rank: int, end: int, op: Op) -> None:
     """The word of a short collective's `source` has left in cycle `end`; what is to go behind it is
-    sent."""
+    sent, by a task where others wait for no code."""
     costs = run.costs
     assert costs.short, "it is one"
-    adds = op.combines_from is not None
-    place = costs.after(end, run.free[source]) if adds else costs.behind_word(end)
-    if op.advance in BY_WAVELET:
-        place = replace(place, time=place.time + costs.short.control)
-        end = place.time - 1
+    if op.advance in BY_WAVELET and op.combines_from is not None:
+        place = costs.after(end, run.free[source])
+        end = place.time + costs.short.late
+        run.after[source] = replace(place, time=end + 1)
+    elif op.advance in BY_WAVELET:
+        end += costs.short.control
     move_on(run, source, rank, end, op)
-    run.done[source] = costs.done_by_code(place)
     run.end[source] = end
-    run.after[source] = place
 
 
 def move_on(run: LineRun, source: int, rank: int, end: int, op: Op) -> None:

@@ -14,12 +14,12 @@ from dataclasses import dataclass, replace
 from math import ceil
 from typing import TypeVar
 
+from collc.base.columns import Ints
 from collc.base.memoize import memoized
 from collc.lowering.resources import queues_of_phase
 from collc.plan import Plan
-from collc.plan.entries import Ints
 from collc.plan.ready import is_ready
-from collc.plan.short import is_short, stores_by_registers
+from collc.plan.short import is_short
 from collc.spec import Contract, ContractKind
 from collc.spec.arithmetic import Arithmetic, arithmetic_of
 from collc.spec.simd import PAIR, WIDE
@@ -47,12 +47,10 @@ BY_CALL_BACK = BY_VECTOR | {
 }
 # A word that has come to a short collective is combined with its own before or behind storing.
 BY_WORD = {
-    "store": "store",
-    "joint": "joint",
+    "store": "receive",
     "send": "send",
-    "add": "add",
-    "add_after_store": "add",
-    "control": "control",
+    "add": "receive",
+    "add_after_store": "receive",
     "copy": "copy",
 }
 # Where the length is given at run time, each vector has an operation of its own.
@@ -85,8 +83,8 @@ class Costs:
     that a task is a function that the program's tasks call. `code` is what pieces of the text
     take; `prepared` says by operation which of them issues it. With `copies` the vectors are those
     of another buffer at first. `short` are the pieces of a short collective, whose phase is `fresh`
-    if nothing has come before to a PE that only sends in it, and whose roots store `by_registers`
-    or by DSDs. A stream may be `ready` (`collc.plan.ready`).
+    if nothing has come before to a PE that only sends in it. A stream may be `ready`
+    (`collc.plan.ready`).
     """
 
     length: int
@@ -127,7 +125,6 @@ class Costs:
     shared: bool = False
     short: ShortCode | None = None
     fresh: bool = True
-    by_registers: bool = False
     ready: bool = False
 
     @property
@@ -168,10 +165,6 @@ class Costs:
         """From the issue of an operation that receives until it may have an element."""
         return self.code.receives
 
-    def storing(self, *, sends: bool) -> str:
-        """How a PE stores, one that `sends` then or not."""
-        return "joint" if self.short and (sends or not self.by_registers) else "store"
-
     def sent(self, place: Place, *, leaf: bool = False) -> int:
         """The cycle in which the first element moves of a vector that is sent as it is; a `leaf` of
         a short collective sends it before anything else."""
@@ -179,10 +172,10 @@ class Costs:
             return place.time + (self.short.leaf if leaf and self.fresh else self.short.send)
         return self.returned(place, self.issued(place, "send"))
 
-    def behind_word(self, sent: int) -> Place:
-        """Where the code goes on that has sent a word and waited for it."""
-        assert self.short, "only short collectives wait for what they send"
-        return Place(sent + (self.short.behind if self.fresh else 1), self.frames)
+    def sent_to_all(self, root: Place) -> int:
+        """From which cycle on a multicast is on its way that the code of its root calls at a place;
+        the root of a short collective has sent it there."""
+        return root.time if self.short else self.sent(root) + self.send_start
 
     def returned(self, place: Place, issued: int) -> int:
         """The first cycle that the code leaves to an operation issued at its end."""
@@ -202,8 +195,8 @@ class Costs:
     def after(self, end: int, free: int = 0) -> Place:
         """The task that an operation activates with its last element in cycle `end`; the code that
         issued it has left the PE in cycle `free`."""
-        dispatch = self.dispatch
-        start = max(end + 1 + self.task - dispatch, free + self.between)
+        dispatch, soonest = self.dispatch, self.short.first_task if self.short else 0
+        start = max(end + 1 + self.task - dispatch, free + self.between, soonest)
         return Place(start + dispatch, self.frames)
 
     @property
@@ -221,6 +214,12 @@ class Costs:
     def negated(self, place: Place) -> Place:
         """Behind such a pass."""
         return Place(place.time + self.negated_cycles, place.depth)
+
+    def since(self, cycle: int) -> Costs:
+        """The same where cycles count from another one on than the launch."""
+        if self.short is None:
+            return self
+        return replace(self, short=replace(self.short, first_task=self.short.first_task - cycle))
 
     def done(self, end: int, free: int = 0) -> int:
         """The cycle in which a PE is done whose last operation ends in cycle `end`: the caller's
@@ -295,7 +294,6 @@ def costs_of(plan: Plan, alone: bool = True) -> Costs:
         input_queue=0,
         map_length=code.map_length * (contract.run_length is not None),
         short=short,
-        by_registers=stores_by_registers(plan),
         ready=alone and is_ready(plan),
     )
 
@@ -334,9 +332,10 @@ def costs_of_phase(costs: Costs, plan: Plan, index: int) -> Costs:
     target, position, paired = plan.target, index, plan.phases[index].paired
     before = [queues_of_phase(phase, target) for phase in plan.phases[:index]]
     into, out = sum(count for count, _ in before), sum(count for _, count in before)
+    sending = plan.output_queues[out:]
     return replace(
         costs,
-        output_queue=depth_of(target.output_queue_words, plan.output_queues[out]),
+        output_queue=depth_of(target.output_queue_words, sending[0]) if sending else 0,
         input_queue=depth_of(target.input_queue_words, plan.input_queues[into]),
         length=costs.operands // PAIR if paired else costs.operands,
         group=WIDE if plan.phases[position].wide else 1,

@@ -1,6 +1,6 @@
 """The code that begins a phase, by PE: how long it keeps the PE from what is called behind it."""
 
-from __future__ import annotations
+from collections.abc import Callable
 
 import numpy as np
 
@@ -8,33 +8,41 @@ from collc.cost.ends import parts_of
 from collc.cost.exchange import begun_by, elements_of
 from collc.cost.operations import Costs, Place
 from collc.cost.predict import Times, lines_of
-from collc.plan import Phase, Region, Role
+from collc.plan import Phase, PhaseOf, Region, Role, is_of
 from collc.plan.program import ProgramPlan, Use
 from collc.spec.exchange import StepsPhase
 
 
 def code_of_start(plan: ProgramPlan, use: Use, costs: Costs) -> Times:
     """From the call of a phase's first function to its return."""
-    collective = plan.plans[use.collective].collective
-    grid, phase, pattern = collective.grid, plan.phase(use), plan.phase(use).pattern
+    phase = plan.phase(use)
+    if not is_of(phase, StepsPhase):
+        passing = costs.code.store_passes * phase.passes
+        return by_role(plan, use, lambda role: _code(role, costs, passing), _through(costs))
+    grid = plan.plans[use.collective].collective.grid
     code = np.full((grid.whole.width, grid.whole.height), _through(costs), dtype=np.int64)
     for part in parts_of(grid, code):
-        if isinstance(pattern, StepsPhase):
-            _by_place(part, phase, pattern, begun_by(costs, phase, pattern))
-            continue
-        for region, number in phase.regions:
-            part[places_of(phase, region)] = _code(
-                phase.roles[number], costs, costs.code.store_passes * phase.passes
-            )
+        _by_place(part, phase, begun_by(costs, phase))
     return code
 
 
-def _by_place(part: Times, phase: Phase, pattern: StepsPhase, values: Times) -> None:
+def by_role(plan: ProgramPlan, use: Use, of: Callable[[Role], int], none: int = 0) -> Times:
+    """What is said of the role of each PE in a phase; `none` of those that have no part in it."""
+    phase, grid = plan.phase(use), plan.plans[use.collective].collective.grid
+    found = np.full((grid.whole.width, grid.whole.height), none, dtype=np.int64)
+    values = list(map(of, phase.roles))
+    for part in parts_of(grid, found):
+        for region, number in phase.regions:
+            part[places_of(phase, region)] = values[number]
+    return found
+
+
+def _by_place(part: Times, phase: PhaseOf[StepsPhase], values: Times) -> None:
     """The same for each place of all lines of an exchange."""
     if phase.path is not None:
         part[phase.path.x, phase.path.y] = values
     else:
-        lines_of(part, pattern)[:] = values
+        lines_of(part, phase.pattern)[:] = values
 
 
 def _code(role: Role, costs: Costs, passing: int) -> int:
@@ -73,13 +81,13 @@ def work_of(plan: ProgramPlan, use: Use, costs: Costs, lasts: Times, *, sending:
     """Cycles that the elements of a phase take of a PE; the phase `lasts` so long. Without
     `sending` those of operations that only send, which go after all others, do not count."""
     collective = plan.plans[use.collective].collective
-    phase, pattern = plan.phase(use), plan.phase(use).pattern
+    phase = plan.phase(use)
     work = np.zeros_like(lasts)
     for part, long in zip(
         parts_of(collective.grid, work), parts_of(collective.grid, lasts), strict=True
     ):
-        if isinstance(pattern, StepsPhase) and not phase.streams:
-            _by_place(part, phase, pattern, elements_of(costs, phase, pattern)[sending])
+        if is_of(phase, StepsPhase) and not phase.streams:
+            _by_place(part, phase, elements_of(costs, phase)[sending])
             continue
         for region, number in phase.regions:
             places, role = places_of(phase, region), phase.roles[number]

@@ -13,19 +13,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from collc.base.columns import Bools, Ints
 from collc.base.diagnostics import Span
 from collc.cost.bound import bound_of
 from collc.cost.critical_waits import critical_waits
 from collc.cost.exchange import run_exchange
 from collc.cost.line import LineRun, Wait, run_line
 from collc.cost.operations import Costs, Place, costs_of, costs_of_phase
+from collc.cost.stretches import different
 from collc.cost.tree_bound import tree_bound_of
-from collc.plan import Phase, Plan
+from collc.plan import PhaseOf, Plan, is_of
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule, ascending
 from collc.spec.exchange import StepsPhase
 
-Times = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
+Times = Ints
+Mask = Bools
 
 
 @dataclass(frozen=True)
@@ -89,17 +91,16 @@ def predict(plan: Plan, looks: int | None = None) -> Prediction:
     last = _last_reduce(schedule)
     progress = _started(plan, costs)
     for index, phase in enumerate(plan.phases):
-        pattern = phase.pattern
         progress.costs = costs_of_phase(costs, plan, index)
         goes_on = _takes_part(schedule, index + 1)
-        if isinstance(pattern, ReducePhase):
-            _reduce(progress, phase, pattern, goes_on)
-        elif isinstance(pattern, StepsPhase):
-            _exchange(progress, phase, pattern, goes_on, looks)
-        else:
-            _broadcast(progress, pattern)
-        if pattern is last and costs.negates:
-            _negate_back(progress, pattern, goes_on)
+        if is_of(phase, ReducePhase):
+            _reduce(progress, phase, goes_on)
+        elif is_of(phase, StepsPhase):
+            _exchange(progress, phase, goes_on, looks)
+        elif is_of(phase, BroadcastPhase):
+            _broadcast(progress, phase.pattern)
+        if last is not None and phase.pattern is last and costs.negates:
+            _negate_back(progress, last, goes_on)
         progress.breakdown[phase.name] = progress.end - sum(progress.breakdown.values())
     progress.breakdown["completion"] = int(progress.done.max()) - progress.end
     return Prediction(
@@ -139,18 +140,18 @@ def _takes_part(schedule: Schedule, index: int) -> Mask:
     return parts
 
 
-def _reduce(progress: _Progress, phase: Phase, pattern: ReducePhase, goes_on: Mask) -> None:
+def _reduce(progress: _Progress, phase: PhaseOf[ReducePhase], goes_on: Mask) -> None:
     """Evaluate each different line of a phase once; PEs on none run through it."""
-    costs = progress.costs
+    costs, pattern = progress.costs, phase.pattern
     time, depth, done, continued = (
         lines_of(of, pattern) for of in (progress.time, progress.depth, progress.done, goes_on)
     )
-    places, ranks = list(pattern.place_of), pattern.ranks
-    both = np.concatenate((time[:, places], depth[:, places]), axis=1)
-    different, which = _different(both)
+    places = list(pattern.place_of)
+    ready = time[:, places], depth[:, places]
+    kinds, which = different(*ready)
     runs = [
-        run_line(costs, phase, pattern, list(map(Place, line[:ranks], line[ranks:])))
-        for line in different.tolist()
+        run_line(costs, phase, list(map(Place, *(of[line].tolist() for of in ready))))
+        for line in kinds
     ]
     own = ranks_with_vectors(pattern)
     at = [places[rank] for rank in own]
@@ -169,23 +170,16 @@ def ranks_with_vectors(pattern: ReducePhase) -> list[int]:
     return [rank for rank in range(pattern.ranks) if rank != pattern.idle]
 
 
-def _different(lines: Times) -> tuple[Times, Times]:
-    """The different ones among the lines, and which of them each is; mostly all are alike."""
-    if (lines == lines[0]).all():
-        return lines[:1], np.zeros(len(lines), dtype=np.int64)
-    different, which = np.unique(lines, axis=0, return_inverse=True)
-    return different, which.reshape(-1)
-
-
 def _exchange(
-    progress: _Progress, phase: Phase, pattern: StepsPhase, goes_on: Mask, looks: int | None
+    progress: _Progress, phase: PhaseOf[StepsPhase], goes_on: Mask, looks: int | None
 ) -> None:
     """Evaluate a phase made of steps; PEs on none of its lines run through it."""
     costs = progress.costs
     time, depth, done, continued = (
-        lines_of(of, pattern) for of in (progress.time, progress.depth, progress.done, goes_on)
+        lines_of(of, phase.pattern)
+        for of in (progress.time, progress.depth, progress.done, goes_on)
     )
-    run = run_exchange(costs, phase, pattern, time, depth, looks)
+    run = run_exchange(costs, phase, time, depth, looks)
     time[:], depth[:] = run.time, costs.code.returns
     done[:] = np.where(continued, 0, run.time + costs.done_by_code(Place(0, 0)))
     progress.end = max(progress.end, int(run.end.max()))
@@ -217,7 +211,8 @@ def _negate_back(progress: _Progress, pattern: ReducePhase, goes_on: Mask) -> No
 
 
 def _broadcast(progress: _Progress, pattern: BroadcastPhase) -> None:
-    """The vector reaches every PE along the root's row and then its column.
+    """The vector reaches every PE along the root's row and then its column; if that is a short
+    collective's, the root as well.
 
     Every other PE has sent its own vector before the root has the sum, so none holds others up.
     """
@@ -225,16 +220,13 @@ def _broadcast(progress: _Progress, pattern: BroadcastPhase) -> None:
     distances = np.abs(progress.x - pattern.x) + np.abs(progress.y - pattern.y)
     at = np.unravel_index(int(distances.argmin()), distances.shape)
     root = Place(int(progress.time[at]), int(progress.depth[at]))
-    first = costs.sent(root)
-    arrival = first + costs.send_start + costs.latency(0) + costs.hop * distances
+    sent = costs.sent_to_all(root)
     copies = progress.time + costs.issued(Place(0, 0), "copy") + progress.depth
-    start = np.maximum(arrival, copies)
-    start[at] = first
+    start = np.maximum(sent + costs.latency(0) + costs.hop * distances, copies)
+    start[at] = sent + costs.latency(0) if costs.short else sent - costs.send_start
     end = start + costs.length - 1
     progress.end = max(progress.end, int(end.max()))
     progress.time = end + 1 + costs.task
-    if costs.short:
-        progress.time[at] = first + costs.short.finish - costs.code.done
     progress.depth = np.full_like(end, costs.frames)
     progress.done = progress.time + costs.code.done
     farthest = np.unravel_index(int(end.argmax()), end.shape)

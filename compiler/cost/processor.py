@@ -61,7 +61,7 @@ class Processor:
     given: list[Stretch] = field(default_factory=list)
     others_work: list[Work] = field(default_factory=list)
     handled: list[int] = field(default_factory=list)  # which of `given` are the system's
-    coming: Sequence[tuple[Times, Times]] = ()  # elements, which go first, in order
+    coming: Stretches | None = None  # elements, which go first, in order
     work: list[Work] = field(default_factory=list)
     stacked: Times | None = None  # see `_taken`
     stacked_of_given: int = 0
@@ -172,7 +172,8 @@ class Processor:
     def _ended(self, begin: Times, length: Times) -> Times:
         """When code ends that begins in a cycle: elements that come meanwhile go before it."""
         end = begin + length
-        for first, beyond in self.coming:
+        stretches = () if self.coming is None else np.moveaxis(self.coming, (-1, -2), (0, 1))
+        for _, first, beyond in stretches:
             meets = (length > 0) & (first < end) & (beyond > begin)
             end = np.where(meets, end + beyond - np.maximum(first, begin), end)
         return end

@@ -6,8 +6,6 @@ others are taken to last as long as the last of these. Joined calls begin one be
 in its call stream, and a PE goes on when its part of all of them is over.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 

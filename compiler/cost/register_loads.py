@@ -1,34 +1,25 @@
 """What phases load into registers when they begin, by PE."""
 
-from __future__ import annotations
+from functools import partial
 
-import numpy as np
-
-from collc.cost.ends import parts_of
-from collc.cost.phase_entry import places_of
+from collc.cost.phase_entry import by_role
 from collc.cost.predict import Times
 from collc.lowering.shared_phases import SharedPhase, is_quick, loads_at_start
 from collc.plan import BY_WAVELET, Role
 from collc.plan.program import ProgramPlan, Use
-from collc.spec.arithmetic import arithmetic_of
+from collc.spec.simd import by_call_back
 
 
 def loads(plan: ProgramPlan, shared: list[SharedPhase]) -> list[Times]:
     """By use and PE: the cycles in which registers are loaded when the phase begins; those of most
     phases have been since the program was loaded."""
-    grid = plan.plans[0].collective.grid.whole
-    found = []
-    for use, given in zip(plan.uses, shared, strict=True):
-        cycles = np.zeros((grid.width, grid.height), dtype=np.int64)
-        phase = plan.phase(use)
-        for part in parts_of(plan.plans[use.collective].collective.grid, cycles):
-            for region, number in phase.regions:
-                part[places_of(phase, region)] = _load(plan, use, phase.roles[number], given)
-        found.append(cycles)
-    return found
+    return [
+        by_role(plan, use, partial(_load, plan, use, given))
+        for use, given in zip(plan.uses, shared, strict=True)
+    ]
 
 
-def _load(plan: ProgramPlan, use: Use, role: Role, given: SharedPhase) -> int:
+def _load(plan: ProgramPlan, use: Use, given: SharedPhase, role: Role) -> int:
     """Cycles in which a PE of a role loads the registers of a phase when that begins: for the
     fabric operand of each operation, for both where two vectors are combined, and two for a control
     wavelet, unless these are loaded behind the vector. Operations by call-back have none. Where a
@@ -57,4 +48,4 @@ def _load(plan: ProgramPlan, use: Use, role: Role, given: SharedPhase) -> int:
 def _maps(plan: ProgramPlan, use: Use) -> bool:
     """Whether elements are combined by a call-back."""
     contract = plan.plans[use.collective].collective.contract
-    return arithmetic_of(contract.element, contract.operation).kind == "map"
+    return by_call_back(contract)

@@ -17,7 +17,7 @@ from collc.cost.ends import parts_of
 from collc.cost.predict import Times
 from collc.lowering.root_of_call import planned_for, with_phases
 from collc.plan.program import ProgramPlan
-from collc.spec import RootChoice
+from collc.spec import ContractKind, RootChoice
 
 OWN = 1  # which of the three is the root's
 
@@ -42,8 +42,10 @@ def at_root(plan: ProgramPlan, choice: RootChoice, root: int) -> AtRoot:
     engine = plan.target.cycles.engine
     holds, fails = engine.scalar + engine.no_jump, engine.scalar + engine.jump
     tests = np.array((fails + holds, holds, 2 * fails))  # the root is read before
-    returns = plan.target.code.jump * (asked == OWN)
-    return AtRoot(changed, asked, engine.scalar + tests[asked], returns)
+    found, returns = engine.scalar + tests[asked], plan.target.code.jump * (asked == OWN)
+    if changed.plans[index].collective.contract.kind is ContractKind.BROADCAST:
+        asked = (asked == OWN) * (root == 0)  # behind the root none but the first rank could send
+    return AtRoot(changed, asked, found, returns)
 
 
 def _asked(plan: ProgramPlan, choice: RootChoice, root: int, index: int) -> Times:

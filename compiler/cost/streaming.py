@@ -1,27 +1,25 @@
 """Which phases of a collective are streams, and why others are not."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from collc.cost.axis_shortcut import NEVER, cycles_or_never
 from collc.lowering import candidate_plans
 from collc.lowering.streams import recognised, why_not
-from collc.plan import Phase, Plan
+from collc.plan import PhaseOf, Plan, is_of
 from collc.schedule.own_slices import asks_own_slices
-from collc.spec.arithmetic import arithmetic_of
 from collc.spec.exchange import StepsPhase
+from collc.spec.simd import by_call_back
 
 
 def streaming(plan: Plan) -> Iterator[tuple[str, str]]:
     """For each phase made of steps its name, and whether it streams, or else why not."""
     for index, phase in enumerate(plan.phases):
-        if isinstance(phase.pattern, StepsPhase):
-            yield phase.name, _of_phase(plan, index, phase, phase.pattern)
+        if is_of(phase, StepsPhase):
+            yield phase.name, _of_phase(plan, index, phase)
 
 
-def _of_phase(plan: Plan, index: int, phase: Phase, pattern: StepsPhase) -> str:
-    contract = plan.collective.contract
+def _of_phase(plan: Plan, index: int, phase: PhaseOf[StepsPhase]) -> str:
+    contract, pattern = plan.collective.contract, phase.pattern
     own_only = asks_own_slices(plan.schedule, pattern)
     if phase.streams:
         found = recognised(pattern, own_only=own_only)
@@ -30,7 +28,7 @@ def _of_phase(plan: Plan, index: int, phase: Phase, pattern: StepsPhase) -> str:
         return f"streams as {found.word if found else 'steps'}, on {number}"
     if contract.run_length is not None:
         return "goes by steps: the length is known when the program runs"
-    in_code = arithmetic_of(contract.element, contract.operation).kind == "map"
+    in_code = by_call_back(contract)
     path = plan.collective.path
     reason = why_not(pattern, path=path, own_only=own_only, in_code=in_code)
     return f"goes by steps: {reason or _outdone(plan, index)}"

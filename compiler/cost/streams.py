@@ -13,14 +13,17 @@ from dataclasses import dataclass
 import collc_evaluator
 import numpy as np
 
+from collc.base.columns import Ints
 from collc.base.memoize import memoized
 from collc.cost.operations import Costs, costs_of, costs_of_phase
+from collc.cost.stretches import different
 from collc.plan import (
     BY_WAVELET,
     Advance,
     Direction,
     Filter,
     Phase,
+    PhaseOf,
     Plan,
     Role,
     Slices,
@@ -29,25 +32,15 @@ from collc.plan import (
     ends_of,
     filters_of,
     goes_first,
+    is_of,
+    leaders_of,
     leads_across,
     stream_of,
     streams_of,
     thens_of,
 )
-from collc.plan.unrolled import Ints, roles_of_places
+from collc.plan.placement import roles_of_places
 from collc.spec.exchange import StepsPhase
-
-
-@dataclass(frozen=True)
-class Machine:
-    """What the evaluator knows of the machine, in cycles and wavelets."""
-
-    ramp_up: int
-    ramp_down: int
-    hop: int
-    router_queue: int
-    output_queue: int
-    input_queue: int
 
 
 @dataclass(frozen=True)
@@ -108,16 +101,14 @@ class StreamLine:
 
 
 def run_streams(
-    costs: Costs, phase: Phase, pattern: StepsPhase, called: Ints, deep: Ints
+    costs: Costs, phase: PhaseOf[StepsPhase], called: Ints, deep: Ints
 ) -> tuple[Ints, Ints]:
     """By line and place: when the code calls what follows, and the last busy cycle."""
-    line = stream_line(costs, phase, pattern)
-    both = np.concatenate((called - called.min(axis=1, keepdims=True), deep), axis=1)
-    different, which = np.unique(both, axis=0, return_inverse=True)
-    ranks = pattern.ranks
-    runs = [_run(costs, line, one[:ranks], one[ranks:]) for one in different]
+    line = stream_line(costs, phase)
     first = called.min(axis=1, keepdims=True)
-    free, end = (np.stack(part)[which.reshape(-1)] for part in zip(*runs, strict=True))
+    kinds, which = different(called - first, deep)
+    runs = [_run(costs, line, (called - first)[one], deep[one]) for one in kinds]
+    free, end = (np.stack(part)[which] for part in zip(*runs, strict=True))
     return free + first, end + first
 
 
@@ -126,13 +117,12 @@ def streams_at_least(plan: Plan) -> int:
     receives, and for the words of a color that pass a link. Nothing is known of other phases."""
     least, costs = 0, costs_of(plan)
     for index, phase in enumerate(plan.phases):
-        pattern = phase.pattern
-        if not (phase.streams and isinstance(pattern, StepsPhase)):
+        if not (phase.streams and is_of(phase, StepsPhase)):
             continue
         if any(s.through for role in phase.roles for s in streams_of(role).values()):
             continue
         of_phase = costs_of_phase(costs, plan, index)
-        least = max(least, _line_at_least(of_phase, stream_line(of_phase, phase, pattern)))
+        least = max(least, _line_at_least(of_phase, stream_line(of_phase, phase)))
     return least
 
 
@@ -152,11 +142,11 @@ def _line_at_least(costs: Costs, line: StreamLine) -> int:
 
 
 @memoized
-def stream_line(costs: Costs, phase: Phase, pattern: StepsPhase) -> StreamLine:
+def stream_line(costs: Costs, phase: PhaseOf[StepsPhase]) -> StreamLine:
     """What a line of the phase runs."""
-    sizes = costs.wavelets(np.diff(pattern.slicing.bounds))
-    lower = Direction.WEST if pattern.axis == "x" else Direction.NORTH
-    return StreamLine(phase, roles_of_places(phase, pattern), sizes.tolist(), lower)
+    sizes = costs.wavelets(np.diff(phase.pattern.slicing.bounds))
+    lower = Direction.WEST if phase.pattern.axis == "x" else Direction.NORTH
+    return StreamLine(phase, roles_of_places(phase), sizes.tolist(), lower)
 
 
 def begun(costs: Costs, line: StreamLine) -> Ints:
@@ -193,7 +183,7 @@ def _ends(costs: Costs, line: StreamLine, begins: bytes) -> list[list[int]]:
         )
         for place, begin in enumerate(np.frombuffer(begins, dtype=np.int64).tolist())
     ]
-    return collc_evaluator.stream_ends(_machine(costs), places)
+    return collc_evaluator.stream_ends(costs, places)
 
 
 def _applied(costs: Costs, line: StreamLine, place: int) -> int:
@@ -222,17 +212,6 @@ def applied_words(costs: Costs, staged: Sequence[Stream], words: int) -> int:
     """Cycles in which so many words that are staged are combined, or copied."""
     rate = costs.apply_rate if any(one.combines for one in staged) else costs.move_rate
     return -(-words // rate)
-
-
-def _machine(costs: Costs) -> Machine:
-    return Machine(
-        costs.ramp_up,
-        costs.ramp_down,
-        costs.hop,
-        costs.router_queue,
-        costs.output_queue,
-        costs.input_queue,
-    )
 
 
 def pieces_of(role: Role, op: StreamOp | None, *, ready: bool = False) -> dict[str, int]:
@@ -265,12 +244,13 @@ def _turn(streams: Mapping[str, Stream], op: StreamOp) -> dict[str, int]:
         return {}
     while one.after:
         number, one = number + 1, streams[one.after]
-    controls = streams[op.lane].advance in BY_WAVELET
     if op.name == "control":
-        return {"turn_control": 1, "passed": 2 * number - 2}
+        return {"turn_control": 1, "passed": number - 1}
     if number == 1:
         return {}
-    return {"turn_sends": 1, "passed": 2 * number - 3 if controls else number - 2}
+    if streams[streams[op.lane].after].advance in BY_WAVELET:
+        return {"turn_follows": 1}
+    return {"turn_sends": 1, "passed": number - 2}
 
 
 def _code(costs: Costs, role: Role, op: StreamOp | None) -> int:
@@ -308,13 +288,16 @@ def _operations(costs: Costs, line: StreamLine, place: int, begins: int) -> Iter
     number = {op: index for index, op in enumerate(thens_of(role))}
     at_once = [op for op in number if begins_behind(role, op) is None]
     grouped = costs.ready and any(leads_across(line.phase, op.lane) for op in number)
+    held_up = _held_up(costs, line, place) if costs.ready and leaders_of(line.phase) else 0
     for op in number:
         stream = streams[op.lane]
         index, into = colors[stream.sends_on], colors[stream.receives_on]
         behind = begins_behind(role, op)
         after = number[behind] if behind is not None else None
-        starts = begins
-        if after is not None:
+        starts = begins + (0 if goes_first(line.phase, op.lane) else held_up)
+        if after is not None and "turn_follows" in pieces_of(role, op, ready=costs.ready):
+            starts = _code(costs, role, op)
+        elif after is not None:
             starts = 1 + costs.task + _code(costs, role, op) - 1 + costs.frames
         if op.name == "control":
             hands_over = stream.advance is Advance.HAND_OVER
@@ -326,11 +309,29 @@ def _operations(costs: Costs, line: StreamLine, place: int, begins: int) -> Iter
             advances = stream.advance is Advance.OWN_ROUTER
             words = line.wavelets(stream.sends, place)
             rank = _rank(costs, line.phase, op.lane)
-            starts -= len(at_once) - 1 - at_once.index(op) if rank == 0 and op in at_once else 0
+            starts -= _behind(costs, line.phase, at_once, op) if rank == 0 and op in at_once else 0
             yield Operation(through, index, words, after, starts, advances, rank=rank)
         else:
             words, rank = line.wavelets(stream.receives, place), 0 if grouped else 1
             yield Operation(into, None, words, after, starts, rank=rank)
+
+
+def _held_up(costs: Costs, line: StreamLine, place: int) -> int:
+    """Cycles for which what goes first holds up the code behind it, which loads registers: an
+    operation that never lacks room has the slot in every cycle."""
+    role = line.roles[place]
+    streams = streams_of(role) if role else {}
+    room = costs.router_queue + costs.output_queue
+    first = [one for lane, one in streams.items() if goes_first(line.phase, lane)]
+    return sum(min(line.wavelets(one.sends, place), room) for one in first)
+
+
+def _behind(costs: Costs, phase: Phase, at_once: Sequence[StreamOp], op: StreamOp) -> int:
+    """Cycles of the code behind the issue of an operation that goes first: others, and where lanes
+    run in turn the registers of what is sent across."""
+    loads = [one for one in at_once if one.name == "out" and leads_across(phase, one.lane)]
+    issues = len(at_once) - 1 - at_once.index(op)
+    return issues + bool(leaders_of(phase)) * len(loads) * costs.streams.ready_loads
 
 
 def _rank(costs: Costs, phase: Phase, lane: str) -> int:

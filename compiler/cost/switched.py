@@ -1,7 +1,5 @@
 """What a phase of a program finds torn down, and sets; and what becomes of PEs that come to it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -12,16 +12,14 @@ from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
+from collc.base.columns import Ints
 from collc.cost.bound import words_of
 from collc.cost.operations import Costs, Place
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule
 
 LOADS = 16  # a link that may carry more vectors than this may carry any number
 MOST_RANKS = 1200  # beyond it, on paths through grids, only distance and length count
-
-Counts = npt.NDArray[np.int64]
 
 
 def tree_bound_of(schedule: Schedule, costs: Costs, first_call: Place) -> int | None:
@@ -44,7 +42,7 @@ def tree_bound_of(schedule: Schedule, costs: Costs, first_call: Place) -> int | 
             index += len(ranks)
         elif isinstance(phase, BroadcastPhase):
             cycles = costs.length + costs.latency(_farthest(phase)) - 1
-            begins = _sent(costs, place)
+            begins = end if costs.short else _sent(costs, place)
             index += 1
         else:
             return None
@@ -94,7 +92,7 @@ def least_cycles(ranks: int, length: int, visit: int, hop: int = 1) -> int:
 
 
 @lru_cache(maxsize=64)
-def _reachable(ranks: int, length: int, visit: int, hop: int) -> Counts:
+def _reachable(ranks: int, length: int, visit: int, hop: int) -> Ints:
     """Entry h: the most ranks that a tree needing `length` + h cycles can have, up to `ranks`.
 
     `most[x, h]` is the largest number of ranks below one that has h cycles to spare, itself
@@ -102,7 +100,7 @@ def _reachable(ranks: int, length: int, visit: int, hop: int) -> Counts:
     """
     loads = min(LOADS, ranks - 1)
     spare = (visit + hop) * (ranks - 1)  # enough for a chain
-    most: Counts = np.ones((loads + 1, spare + 1), dtype=np.int64)
+    most: Ints = np.ones((loads + 1, spare + 1), dtype=np.int64)
     for left in range(visit + hop, spare + 1):
         allowed = 1 + (left - visit - hop) // length
         for load in range(1, loads + 1):
@@ -118,7 +116,7 @@ def _reachable(ranks: int, length: int, visit: int, hop: int) -> Counts:
     return np.array(most[loads])
 
 
-def _most(most: Counts, load: int, left: int, visit: int, hop: int) -> int:
+def _most(most: Ints, load: int, left: int, visit: int, hop: int) -> int:
     """The last to be received is `near` places on: so many ranks are in front of it, under the
     link load that its vector leaves, and below it as many as it has to spare for."""
     nearer = min(int(most[load - 1, left]), (left - visit) // hop)
@@ -128,4 +126,4 @@ def _most(most: Counts, load: int, left: int, visit: int, hop: int) -> int:
     return int(max(most[load - 1, left], (below + _COUNT[:nearer]).max()))
 
 
-_COUNT: Counts = np.arange(1, 2 * MOST_RANKS)
+_COUNT: Ints = np.arange(1, 2 * MOST_RANKS)

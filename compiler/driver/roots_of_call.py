@@ -14,6 +14,7 @@ from collc.lowering.root_of_call import (
     side_of,
 )
 from collc.plan import Plan
+from collc.plan.placement import parity_of
 from collc.plan.program import ProgramPlan
 from collc.proof import prove
 from collc.schedule import build_schedule
@@ -30,6 +31,10 @@ def roots_of_call(plan: ProgramPlan) -> Iterator[Diagnostic]:
     of_name = {one.collective.name: one for one in seen_from_the_root(plan).plans}
     for choice in plan.program.rooted:
         chosen = [of_name[name] for name in choice.names]
+        if _colors_differ(plan, choice):
+            message = f"for some root a PE of `{choice.name}` sends on a color that others have not"
+            yield Diagnostic("C345", message, choice.span, help=REPORT)
+            return
         if _turned(chosen):
             yield _refused(choice, f"PEs of `{choice.name}` pass slices both ways")
             return
@@ -56,6 +61,16 @@ def _refused(choice: RootChoice, message: str) -> Diagnostic:
     return Diagnostic(
         "C346", message, choice.span, help=help if kind is ContractKind.REDUCE else SIDES
     )
+
+
+def _colors_differ(plan: ProgramPlan, choice: RootChoice) -> bool:
+    """Whether what phases of all roots have alike is not the same color of the program in all."""
+    colors: dict[str, set[int]] = {}
+    for use in plan.uses:
+        if plan.plans[use.collective].collective.name in choice.names:
+            for name, k in use.positions:
+                colors.setdefault(parity_of(name), set()).add(k)
+    return any(len(found) > 1 for found in colors.values())
 
 
 def _turned(chosen: list[Plan]) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from collc.plan import Action, Advance, Plan
 from collc.plan.program import ProgramPlan
-from collc.spec.arithmetic import arithmetic_of
+from collc.spec.simd import by_call_back
 
 Forms = dict[str, list[str]]
 
@@ -28,11 +28,9 @@ def _by_pages(plan: Plan) -> Iterator[str]:
         yield f".advance_switch of an asynchronous operation{' on WSE-3' if wse3 else ''}"
     if Advance.RESET in advances and wse3:
         yield "SWITCH_RST on WSE-3"
-    contract = plan.collective.contract
-    maps = arithmetic_of(contract.element, contract.operation).kind == "map"
     trees = [phase for phase in plan.phases if phase.exchange is None]
     combining = {op.action for phase in trees for role in phase.roles for op in role.ops}
-    if maps and Action.COMBINE in combining:
+    if by_call_back(plan.collective.contract) and Action.COMBINE in combining:
         yield "@map with operands of the fabric"
 
 

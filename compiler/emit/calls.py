@@ -106,9 +106,9 @@ def _beginning(module: ModuleModel) -> Iterator[str]:
     """The statements of a collective's `run`, since a call less is sooner done."""
     given = "buffer, n" if module.m.run_length else "buffer"
     if not module.steps:
-        yield f"{module.m.name}_run({given});"
+        yield from (f"{module.m.name}_run({given});", "return;")
         return
     first = module.steps[0]
     yield f"{module.m.name}.prepare({given});"
-    yield f"begin_{first.index}();" if first.torn_down else f"{module.m.name}.{first.begins}();"
+    yield f"begin_{first.index}();"
     yield from (f"phase = {first.index};", "return;")  # for tasks, which come later

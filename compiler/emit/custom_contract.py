@@ -9,13 +9,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from collc.base.columns import Ints
 from collc.spec import Collective
 from collc.spec.custom_contract import Due, Holdings, OwnContract, dues
 
 Row = tuple[int, ...]
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)

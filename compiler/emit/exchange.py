@@ -1,7 +1,5 @@
 """A phase made of steps as the templates see it: lanes, the programs of their roles, tables."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ Names are given to what is used more than once, to choices, and to what a minimu
 compares.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from collc.spec.formula import CHOICES, COMPARISONS, FLOATS, LOGIC, Formula, Node, named_nodes

@@ -18,7 +18,8 @@ from collc.emit.arguments import (
 from collc.emit.conditions import Cases, cases_of
 from collc.emit.custom_contract import OwnModel, own_model
 from collc.emit.exchange import BitModel, row_bits
-from collc.emit.grid_places import SiteModel, coordinates, site_model, where
+from collc.emit.grid_places import SiteModel, coordinates, site_model
+from collc.emit.headline import headline, promise_of
 from collc.emit.names import Combine, combine_of
 from collc.emit.order import numpy_combine, order_of, rounds
 from collc.emit.paths import PathModel, path_model
@@ -39,10 +40,10 @@ from collc.lowering.resources import hands_over, resets
 from collc.lowering.shared_phases import SharedPhase
 from collc.plan import AREA_BITS, Plan, Registers
 from collc.plan.placement import switched_colors
-from collc.plan.short import is_short, stores_by_registers
+from collc.plan.short import is_short, sends_to_parent
 from collc.plan.slots import shares_outputs_over_time
 from collc.schedule import home_pe
-from collc.spec import Collective, ContractKind
+from collc.spec import ContractKind
 from collc.spec.contract import spanned
 from collc.spec.slice_ownership import lines_and_ranks
 
@@ -135,6 +136,11 @@ class BundleModel:
         return AREA_BITS if any(exchange.areas > 1 for exchange in exchanges) else 0
 
     @property
+    def last(self) -> str:
+        """The entry of the last phase."""
+        return self.phases[-1].first
+
+    @property
     def results(self) -> str:
         """The buffer that holds the result."""
         return self.into or self.buffer
@@ -153,10 +159,8 @@ class BundleModel:
     @property
     def keeps_base(self) -> bool:
         """Whether the caller's buffer is needed behind `prepare`."""
-        kept = not self.run_length or any(
-            of.exchange and of.exchange.backward for of in self.phases
-        )
-        return bool(self.buffer and self.phases and kept)
+        backward = any(of.exchange and of.exchange.backward for of in self.phases)
+        return bool(self.buffer and self.phases and (backward or not self.run_length))
 
     @property
     def got(self) -> tuple[GotModel, ...]:
@@ -279,53 +283,16 @@ def _registers(  # noqa: PLR0913, PLR0917 - what the registers depend on
     )
 
 
-BY_SLICES = {
-    ContractKind.SCATTER: "Rank r finds slice r of the root's vector in its own slice r",
-    ContractKind.GATHER: "The root finds slice r of rank r, for all ranks",
-    ContractKind.ALLGATHER: "Every PE finds slice r of rank r, for all ranks",
-    ContractKind.REDUCE_SCATTER: "Rank r finds slice r of the result in its own slice r",
-    ContractKind.ALL_TO_ALL: "Rank r finds slice r of rank c in its own slice c, for all ranks c",
-}
-
-
-def promise_of(collective: Collective) -> str:
-    """What a contract that is about slices promises, in words; empty for others."""
-    contract, grid = collective.contract, collective.grid
-    if contract.own is not None:
-        return f"Rank r finds what the contract {contract.name} promises it"
-    text = BY_SLICES.get(contract.kind, "")
-    if not text or collective.path is not None or min(grid.width, grid.height) == 1:
-        return text
-    lines, blocks = (
-        ("row", grid.height) if collective.counts_along == "x" else ("column", grid.width)
-    )
-    return f"{text} (ranks {lines} by {lines}: the slices of a {lines} are one of {blocks} blocks)"
-
-
 def type_name(name: str) -> str:
     """`two_phase` as a type: `TwoPhase`."""
     return "".join(part.capitalize() for part in name.split("_") if part) or "Collective"
 
 
-def headline(plan: Plan) -> str:
-    """The contract in the words of the .coll file."""
-    collective = plan.collective
-    contract = collective.contract
-    operation = f", {contract.operation.value}" if contract.operation else ""
-    given = contract.run_length
-    most = f"{given.name} <= {contract.length}" if given else str(contract.length)
-    apart = f" by {contract.stride}" if contract.stride > 1 else ""
-    buffer = f"{contract.buffer}: {contract.element.value}[{most}]{apart}{operation}"
-    name, _, numbers = contract.name.removesuffix(")").partition("(")
-    what = f"{name}({buffer if contract.buffer else ''}{', ' if numbers else ''}{numbers})"
-    result, by = contract.result, f" by {contract.apart}" if contract.apart > 1 else ""
-    into = f" into {result.name}{by}" if result else ""
-    return f"{collective.name} = {what}{into} on {where(collective.grid)}"
-
-
 def _phases(plan: Plan, how: Combine, ids: Ids) -> tuple[PhaseModel, ...]:
     """The phase models, each told the entry of the next; ids are handed out in phase order."""
     entries = _entries(plan)
+    if is_short(plan):  # `run` calls its last phase, and nothing is behind it
+        entries[-2:] = "", ""
     last = _last_reduction(plan)
     return tuple(
         phase_model(
@@ -338,7 +305,6 @@ def _phases(plan: Plan, how: Combine, ids: Ids) -> tuple[PhaseModel, ...]:
                 later=tuple(later.name for later in plan.phases[index + 1 :]),
                 restores=bool(how.negate) and index == last,
                 short=is_short(plan),
-                by_registers=stores_by_registers(plan),
                 earlier=tuple(earlier.name for earlier in plan.phases[:index]),
             ),
         )
@@ -371,6 +337,8 @@ def _shared_phase(plan: Plan, how: Combine, index: int, given: SharedPhase) -> P
         by_call_back=bool(how.callback),
         torn_down=given.torn_down,
         controls_ready=given.controls_ready,
+        ends_torn_down=given.ends_torn_down,
+        own_control=given.own_control,
     )
     return phase_model(phase, plan, how, replace(given.first), around)
 
@@ -394,7 +362,7 @@ def _result_cases(plan: Plan) -> Cases:
         (region, 1)
         for phase in reductions[-1:]
         for region, role in phase.regions
-        if phase.exchange is not None or not any(op.sends for op in phase.roles[role].ops)
+        if phase.exchange is not None or not sends_to_parent(phase.roles[role])
     ]
     names = coordinates(reductions[-1]) if reductions else ("x", "y")
     return cases_of(regions, (grid.width, grid.height), 0, "result_holders", names)

@@ -8,7 +8,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from collc.emit.custom_contract import Ints, shown_rows
+from collc.base.columns import Ints
+from collc.emit.custom_contract import shown_rows
 from collc.emit.reference import numpy_reduction
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule
 from collc.spec import Operation, OwnOperation

@@ -7,12 +7,10 @@ table with one number for each PE, which only the compiler of the layout sees.
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from collc.base.columns import Ints
 from collc.base.grids import Grid
 from collc.base.paths import Path
-
-Places = npt.NDArray[np.int64]
 
 _MOST = 0xFFFF  # places are computed with 16 bits
 
@@ -46,7 +44,7 @@ def path_model(path: Path, grid: Grid) -> PathModel:
     return PathModel(path.word, bool(path.gaps), (), tuple(places.T.reshape(-1).tolist()))
 
 
-def _formula(places: Places, name: str = "", first: int = 0) -> str:
+def _formula(places: Ints, name: str = "", first: int = 0) -> str:
     """The places as offset + a * x + b * y, nothing if they are none; with a `name` that coordinate
     goes first, first + 2, ..."""
     if places.size == 0:
@@ -69,7 +67,7 @@ def _formula(places: Places, name: str = "", first: int = 0) -> str:
     return _spelled(offset, terms, places)
 
 
-def _spelled(offset: int, terms: list[tuple[int, str, Places]], places: Places) -> str:
+def _spelled(offset: int, terms: list[tuple[int, str, Ints]], places: Ints) -> str:
     """The formula, what is subtracted last; nothing if it leaves 16 bits or gives other places."""
     text, value = (str(offset) if offset else ""), np.full(places.shape, offset)
     for slope, name, values in terms:

@@ -36,19 +36,29 @@ from collc.emit.roles import (
     RoutersModel,
     RoutesModel,
     Shape,
-    command_of,
     fields_of,
     role_model,
     routers_models,
     routes_models,
     shape_of,
 )
-from collc.emit.slots import CopySlot, SendSlot, StoreSlot
+from collc.emit.slots import (
+    CopySlot,
+    SendSlot,
+    StoreSlot,
+    any_of,
+    end_of,
+    queue_of,
+    send_slot,
+    store_slot,
+)
 from collc.emit.stream_roles import stream_fields, stream_role
 from collc.emit.streams import StreamModel, stream_model
 from collc.emit.surroundings import Surroundings
 from collc.lowering.ids import Ids
 from collc.plan import Phase, Plan
+
+WIDE_MODE = "simd_64"  # an instruction takes two wavelets
 
 
 @dataclass(frozen=True)
@@ -64,8 +74,9 @@ class PhaseModel:
     `multiplexed` are its colors that are torn down behind it, `routers` how they are set before it,
     which the phase has code for if it `sets_routers`. `simd` is the mode of its fabric operands.
     `short` says that it is one of a short collective (`collc.plan.short`), behind the `earlier`
-    ones; where it `stores_first`, some PE stores vectors and sends then. A root stores
-    `by_registers`, or by DSDs.
+    ones; where it `stores_first`, some PE stores vectors and sends then. A phase that
+    `ends_torn_down` waits for that instead of its control wavelet, which is sent by an
+    `own_control` register or by the vector's.
     """
 
     name: str
@@ -103,7 +114,20 @@ class PhaseModel:
     short: bool
     earlier: tuple[str, ...]
     stores_first: bool
-    by_registers: bool
+    ends_torn_down: bool
+    own_control: bool
+
+    @property
+    def sends_high(self) -> bool:
+        """Whether what it sends goes before code, to which a wide operation leaves every other
+        cycle."""
+        return self.simd == WIDE_MODE and self.exchange is None
+
+    @property
+    def control_early(self) -> bool:
+        """Whether the register of its control wavelet is loaded while the vector is on its way."""
+        send = self.send
+        return self.own_control and send is not None and send.controls and not send.by_code
 
     @property
     def leaf(self) -> str:
@@ -111,8 +135,17 @@ class PhaseModel:
         and combines it with nothing."""
         assert self.send, "a phase of a tree has leaves"
         combines = [f"!{self.name}.combines"] * self.send.combines
+        stores = [f"{self.name}.stored == 0"] * self.stores_first
         before = [f"!params.{name}.takes_part" for name in self.earlier]
-        return " and ".join([f"{self.name}.sends", *combines, *before])
+        return " and ".join([f"{self.name}.sends", *combines, *stores, *before])
+
+    @property
+    def late_control(self) -> bool:
+        """Whether some PE of a short collective sends a control wavelet behind what it combines, in
+        a task: the result is received behind that."""
+        return self.short and any(
+            {".combines = true,", ".controls = true,"} <= set(role.values) for role in self.roles
+        )
 
     @property
     def loads(self) -> bool:
@@ -124,13 +157,13 @@ class PhaseModel:
     def copy_end(self) -> str:
         """The task that the end of a copy activates."""
         task = self.send.task if self.send else -1
-        return _end([f"{self.name}_goes_on"] * bool(self.goes_on), task, self.done)
+        return end_of([f"{self.name}_goes_on"] * bool(self.goes_on), task, self.done)
 
     @property
     def stored_last(self) -> str:
         """The condition that a PE of the phase has nothing to do behind what it stores."""
         goes_on = [f"{self.name}.sends"] * bool(self.send)
-        return _any(goes_on + [f"{self.name}_goes_on"] * bool(self.goes_on))
+        return any_of(goes_on + [f"{self.name}_goes_on"] * bool(self.goes_on))
 
     @property
     def in_dsd(self) -> str:
@@ -183,8 +216,9 @@ def phase_model(
             ids=ids,
             control=by_color,
             in_turn=around.late,
+            ends_torn_down=around.ends_torn_down,
+            own_control=around.own_control,
             short=around.short,
-            by_registers=around.by_registers,
         )
         registers = tuple(found)
     elif phase.streams:
@@ -222,19 +256,19 @@ def phase_model(
         detours=detours_model(phase.detours, plan.collective.grid),
         idle=covered < grid.width * grid.height,
         idle_values=tuple(f".{field.name} = {field.idle}," for field in fields),
-        input=_queue(f"{phase.name}.queue_in", "inputs", ids, around)
+        input=queue_of(f"{phase.name}.queue_in", "inputs", ids, around)
         if shape and shape.receives
         else "",
-        store=_store_slot(phase.name, shape, how, at_once, ids, slots, follows, around)
+        store=store_slot(phase.name, shape, how, at_once, ids, slots, follows, around)
         if shape and shape.stores
         else None,
-        send=_send_slot(phase.name, shape, how, ids, slots, around, quick, follows)
+        send=send_slot(phase.name, shape, how, ids, slots, around, quick, follows)
         if shape and shape.sends
         else None,
         copy=CopySlot(f"{phase.name}_copy") if copies else None,
         exchange=exchange,
         stream=stream,
-        goes_on=_any(goes_on),
+        goes_on=any_of(goes_on),
         end=end,
         after=around.after,
         restores=around.restores,
@@ -249,7 +283,8 @@ def phase_model(
         short=around.short,
         earlier=around.earlier,
         stores_first=shape is not None and shape.stores_first,
-        by_registers=around.by_registers,
+        ends_torn_down=around.ends_torn_down,
+        own_control=around.own_control,
     )
 
 
@@ -275,7 +310,7 @@ def _control_register(plan: Plan, phase: Phase, type: str, queue: str, around: S
 def _simd_mode(phase: Phase) -> str:
     """What an instruction takes of the fabric, in CSL; empty for an element."""
     if phase.wide:
-        return "simd_64"
+        return WIDE_MODE
     return "simd_32" if phase.paired else ""
 
 
@@ -288,11 +323,6 @@ def _is_quick(phase: Phase, shape: Shape | None, around: Surroundings) -> bool:
     sends_by_itself = phase.exchange is not None or not around.by_call_back
     ready = around.controls_ready and colors <= around.torn_down
     return controls and ready and sends_by_itself
-
-
-def _queue(field_name: str, kind: str, ids: Ids, around: Surroundings) -> str:
-    """The position of a queue: one of the phase's own, or that of the PE's color."""
-    return str(ids.take(kind)) if around.shared is None else field_name
 
 
 def _struct(
@@ -326,70 +356,3 @@ def slot_names(name: str, shape: Shape) -> list[str]:
     """The functions of a phase's slots, in the order they run."""
     used = (("store", shape.stores), ("send", shape.sends), ("copy", shape.copies))
     return [f"{name}_{slot}" for slot, is_used in used if is_used]
-
-
-def _store_slot(  # noqa: PLR0913, PLR0917 - what a slot is made of
-    name: str,
-    shape: Shape,
-    how: Combine,
-    passes: bool,
-    ids: Ids,
-    slots: list[str],
-    follows: list[str],
-    around: Surroundings,
-) -> StoreSlot:
-    goes_on = [f"({name}.rounds > 1)"] * shape.rounds + [f"{name}.sends"] * shape.stores_first
-    goes_on += follows
-    task = -1 if how.callback else ids.take("tasks")
-    return StoreSlot(
-        name=slots[0],
-        passes=passes,
-        rounds=shape.rounds,
-        task=task,
-        end=_end(goes_on, task, around.done),
-        has_task=task >= 0 and (bool(goes_on) or around.shared is not None),
-        next=slots[1],
-    )
-
-
-def _any(conditions: list[str]) -> str:
-    """Whether one of them holds; empty if there is none."""
-    return " or ".join(conditions)
-
-
-def _end(goes_on: list[str], task: int, done: str) -> str:
-    """What an operation activates: a task where one of some conditions holds, else `done`."""
-    return f"if ({_any(goes_on)}) task_ids[{task}] else {done}" if goes_on else done
-
-
-def _send_slot(  # noqa: PLR0913, PLR0917 - what a slot is made of
-    name: str,
-    shape: Shape,
-    how: Combine,
-    ids: Ids,
-    slots: list[str],
-    around: Surroundings,
-    quick: bool,
-    follows: list[str],
-) -> SendSlot:
-    task = ids.take("tasks")
-    control_task = ids.take("tasks") if shape.controls and not quick else -1
-    goes_on = [f"{name}.controls"] * shape.controls + follows
-    is_last = not follows and around.shared is None
-    return SendSlot(
-        name=f"{name}_send",
-        combines=shape.combines,
-        after_store=shape.combines and shape.stores and not how.callback,
-        advances=shape.advances,
-        controls=shape.controls,
-        command=command_of(name, shape),
-        output=_queue(f"{name}.queue_out", "outputs", ids, around),
-        task=task,
-        control_task=control_task,
-        end=_end(goes_on, task, around.done),
-        control_end=_end(follows, control_task, around.done),
-        has_task=bool(goes_on) or not is_last,
-        control_has_task=control_task >= 0 and not is_last,
-        by_code=shape.combines and bool(how.callback),
-        otherwise=slots[slots.index(f"{name}_send") + 1],
-    )

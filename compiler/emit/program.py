@@ -72,6 +72,7 @@ class ProgramModel:
     rounds: int
     colors: tuple[ColorModel, ...]
     torn_down: bool
+    ends_torn_down: bool
     own_tasks: int
     controls_ready: bool
     switched: bool
@@ -90,6 +91,20 @@ class ProgramModel:
         """How many phases come before the first one behind which its collective goes on; 0 if none
         does."""
         return next((step.index for step in self.steps if not step.last), 0)
+
+    @property
+    def waiting(self) -> tuple[ColorModel, ...]:
+        """The colors that have a task which is blocked until they are torn down."""
+        return tuple(one for one in self.colors if one.torn_down and self.ends_torn_down)
+
+    def waits_of(self, module: ModuleModel) -> tuple[ColorModel, ...]:
+        """Those whose tasks the end of the phases of a collective passes: up to its last one."""
+        last = max((place for _, place in module.colors if self.colors[place].torn_down), default=0)
+        return tuple(one for one in self.waiting if one.index <= last) or self.waiting[:1]
+
+    def end_of(self, module: ModuleModel) -> str:
+        """The task that the end of a phase of a collective activates."""
+        return next((one.ended for one in reversed(self.waits_of(module))), "phase_done")
 
     @property
     def has_results(self) -> bool:
@@ -196,6 +211,7 @@ def program_model(  # noqa: PLR0913, PLR0917 - what differs between call streams
         rounds=plan.program.rounds,
         colors=tuple(color_models(plan)),
         torn_down=any(color.torn_down for color in plan.colors),
+        ends_torn_down=plan.ends_torn_down,
         own_tasks=plan.own_tasks,
         controls_ready=controls_ready(plan),
         switched=any(switched_colors(one.phases) for one in plan.plans),
@@ -301,8 +317,8 @@ def _functions(phase: PhaseModel) -> Iterator[tuple[int, str, str]]:
     if phase.store and phase.store.task >= 0:
         yield phase.store.task, "stored > 0", f"{phase.store.name}_done"
     if phase.send:
-        yield phase.send.task, "takes_part", f"{phase.send.name}_done"
-        if phase.send.controls and not phase.quick:
+        yield phase.send.task, "sends", f"{phase.send.name}_done"
+        if phase.send.control_task >= 0:
             yield phase.send.control_task, "controls", f"{phase.name}_control_done"
 
 

@@ -15,7 +15,8 @@ from collc.plan.program import ProgramPlan
 class ColorModel:
     """A color of the program: its bit among those of the program, the conditions that this PE
     receives on it, and sends, each true if one of them is, and whether some phase changes switch
-    positions on it; the register that sends control wavelets, where colors have one."""
+    positions on it; the register that sends control wavelets, where colors have one. `ended` is
+    the task that is blocked until the color is torn down, where phases end so."""
 
     index: int
     number: int
@@ -25,10 +26,12 @@ class ColorModel:
     sends: tuple[str, ...]
     switched: str
     control: str
+    ended: str
 
 
 def color_models(plan: ProgramPlan) -> Iterator[ColorModel]:
     """The colors of a program, in order."""
+    first = min((k for k, color in enumerate(plan.colors) if color.torn_down), default=0)
     for index, color in enumerate(plan.colors):
         receives: list[str] = []
         sends: list[str] = []
@@ -48,6 +51,7 @@ def color_models(plan: ProgramPlan) -> Iterator[ColorModel]:
             sends=tuple(sends) or ("false",),
             switched="true" if is_switched(plan, index) else "false",
             control=of_color("dsr_dest", "", [index]),
+            ended=f"color_{index}_ended" if index > first else "phase_done",
         )
 
 

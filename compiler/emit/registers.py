@@ -19,6 +19,7 @@ from collc.lowering.ids import Ids
 
 SHORT = {"dsr_dest": "dest", "dsr_src0": "src0", "dsr_src1": "src1"}
 _GOT = re.compile(r"\b(dest|src0|src1)_dsr_(\d+)\b")
+_CONTROL = "where the control wavelet goes"  # what a register is for
 SOURCE = "dsr_src1"  # the file whose numbers count by themselves; those of the others are pairs
 
 
@@ -104,16 +105,18 @@ def registers_of_tree(  # noqa: PLR0913, PLR0917 - what the registers depend on
     ids: Ids,
     control: tuple[str, str] | None = None,
     in_turn: bool = False,
+    ends_torn_down: bool = False,
+    own_control: bool = False,
     short: bool = False,
-    by_registers: bool = False,
 ) -> Iterator[RegisterModel]:
     """The registers of a phase of a tree; takes the positions it needs from `ids`. What combines
     vectors in memory has its register `stored_by_numbers`, or from the compiler. `control` are the
     registers that send control wavelets, if these are no registers of the phase. Where phases
-    have registers `in_turn`, those of the control wavelet are the vector's, loaded behind it. In a
-    `short` collective a root stores `by_registers`, those that all others send by."""
-    if shape.stores and not by_call_back:
-        yield from _registers_of_storing(name, stored_by_numbers, ids, short, by_registers)
+    have registers `in_turn`, those of the control wavelet are the vector's, loaded behind it. One
+    that `ends_torn_down` sends it from no memory, by an `own_control` register if it has one. In a
+    `short` collective what stores has all registers for itself."""
+    if shape.stores and not by_call_back and (stored_by_numbers or short):
+        yield from _registers_of_storing(name, ids, short)
     if shape.sends:
         pair = ids.take("pairs")
         yield RegisterModel(f"{name}_send_dest", "dsr_dest", pair, "where the vector goes")
@@ -129,32 +132,36 @@ def registers_of_tree(  # noqa: PLR0913, PLR0917 - what the registers depend on
         if shape.copies:
             about = "the vector that is broadcast, as it comes"
             yield RegisterModel(f"{name}_copy_src1", SOURCE, moved, about)
-    if shape.controls:
-        dest, source = control or ("", "")
-        if control:
-            pair, word = -1, -1
-        elif in_turn:
-            pair, word = ids.pairs - 1, ids.sources - 1
-        else:
-            pair, word = ids.take("pairs"), ids.take("sources")
-        about = "where the control wavelet goes"
-        yield RegisterModel(f"{name}_control_dest", "dsr_dest", pair, about, dest)
-        yield RegisterModel(f"{name}_control_src1", SOURCE, word, "the control wavelet", source)
+    if shape.controls and ends_torn_down:
+        pair = ids.take("pairs") if own_control else ids.pairs - 1
+        yield RegisterModel(f"{name}_control_dest", "dsr_dest", pair, _CONTROL)
+    elif shape.controls:
+        yield from _registers_of_control(name, ids, control, in_turn)
 
 
-def _registers_of_storing(
-    name: str, by_numbers: bool, ids: Ids, short: bool, by_registers: bool
+def _registers_of_control(
+    name: str, ids: Ids, control: tuple[str, str] | None, in_turn: bool
 ) -> Iterator[RegisterModel]:
-    """That of what combines vectors in memory, beside the vector's. In a short collective, those of
-    a root `by_registers`: the next pair, and the next source where storing has none."""
-    pair, source = ids.pairs, ids.take("sources") if by_numbers else ids.sources
-    if by_registers:
-        for file in ("dest", "src0"):
-            about = "the word, where others are added to it"
-            yield RegisterModel(f"{name}_store_{file}", f"dsr_{file}", pair, about)
-    if by_registers or (by_numbers and not short):
-        about = "vectors that are combined in memory, as they come"
-        yield RegisterModel(f"{name}_store_src1", SOURCE, source, about)
+    """Those that send a control wavelet, and read it in memory."""
+    dest, source = control or ("", "")
+    if control:
+        pair, word = -1, -1
+    elif in_turn:
+        pair, word = ids.pairs - 1, ids.sources - 1
+    else:
+        pair, word = ids.take("pairs"), ids.take("sources")
+    yield RegisterModel(f"{name}_control_dest", "dsr_dest", pair, _CONTROL, dest)
+    yield RegisterModel(f"{name}_control_src1", SOURCE, word, "the control wavelet", source)
+
+
+def _registers_of_storing(name: str, ids: Ids, short: bool) -> Iterator[RegisterModel]:
+    """Those of what combines vectors in memory, beside the vector's pair or with one of its own."""
+    if short:
+        pair, about = ids.take("pairs"), "the word, where others are combined with it"
+        yield RegisterModel(f"{name}_store_dest", "dsr_dest", pair, about)
+        yield RegisterModel(f"{name}_store_src0", "dsr_src0", pair, about)
+    about = "vectors that are combined in memory, as they come"
+    yield RegisterModel(f"{name}_store_src1", SOURCE, ids.take("sources"), about)
 
 
 def registers_of_stream(stream: StreamModel) -> Iterator[RegisterModel]:

@@ -2,6 +2,11 @@
 
 from dataclasses import dataclass
 
+from collc.emit.names import Combine
+from collc.emit.roles import Shape, command_of
+from collc.emit.surroundings import Surroundings
+from collc.lowering.ids import Ids
+
 
 @dataclass(frozen=True)
 class StoreSlot:
@@ -59,3 +64,78 @@ class CopySlot:
     """
 
     name: str
+
+
+def queue_of(field_name: str, kind: str, ids: Ids, around: Surroundings) -> str:
+    """The position of a queue: one of the phase's own, or that of the PE's color."""
+    return str(ids.take(kind)) if around.shared is None else field_name
+
+
+def store_slot(  # noqa: PLR0913, PLR0917 - what a slot is made of
+    name: str,
+    shape: Shape,
+    how: Combine,
+    passes: bool,
+    ids: Ids,
+    slots: list[str],
+    follows: list[str],
+    around: Surroundings,
+) -> StoreSlot:
+    """The slot of a phase that stores; takes the positions it needs from `ids`."""
+    goes_on = [f"({name}.rounds > 1)"] * shape.rounds + [f"{name}.sends"] * shape.stores_first
+    goes_on += follows
+    task = -1 if how.callback else ids.take("tasks")
+    return StoreSlot(
+        name=slots[0],
+        passes=passes,
+        rounds=shape.rounds,
+        task=task,
+        end=end_of(goes_on, task, around.done),
+        has_task=task >= 0 and (bool(goes_on) or around.shared is not None),
+        next=slots[1],
+    )
+
+
+def any_of(conditions: list[str]) -> str:
+    """Whether one of them holds; empty if there is none."""
+    return " or ".join(conditions)
+
+
+def end_of(goes_on: list[str], task: int, done: str) -> str:
+    """What an operation activates: a task where one of some conditions holds, else `done`."""
+    return f"if ({any_of(goes_on)}) task_ids[{task}] else {done}" if goes_on else done
+
+
+def send_slot(  # noqa: PLR0913, PLR0917 - what a slot is made of
+    name: str,
+    shape: Shape,
+    how: Combine,
+    ids: Ids,
+    slots: list[str],
+    around: Surroundings,
+    quick: bool,
+    follows: list[str],
+) -> SendSlot:
+    """The slot of a phase that sends; takes the positions it needs from `ids`."""
+    task = ids.take("tasks")
+    waits = shape.controls and not (quick or around.ends_torn_down)
+    control_task = ids.take("tasks") if waits else -1
+    goes_on = [f"{name}.controls"] * shape.controls + follows
+    is_last = not follows and around.shared is None
+    return SendSlot(
+        name=f"{name}_send",
+        combines=shape.combines,
+        after_store=shape.combines and shape.stores and not how.callback,
+        advances=shape.advances,
+        controls=shape.controls,
+        command=command_of(name, shape),
+        output=queue_of(f"{name}.queue_out", "outputs", ids, around),
+        task=task,
+        control_task=control_task,
+        end=end_of(goes_on, task, around.done),
+        control_end=end_of(follows, control_task, around.done),
+        has_task=bool(goes_on) or not is_last,
+        control_has_task=control_task >= 0 and not is_last,
+        by_code=shape.combines and bool(how.callback),
+        otherwise=slots[slots.index(f"{name}_send") + 1],
+    )

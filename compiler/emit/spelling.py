@@ -5,8 +5,6 @@ What the templates declare is read from their texts, so that it cannot go stale:
 name stands for anything, as in `begin_{{ n }}`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace

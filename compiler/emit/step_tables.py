@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from collc.base.columns import Ints
 from collc.base.memoize import memoized
 from collc.lowering.steps.numbers import number_of
 from collc.plan import Entry, Lane, Number, Phase
-from collc.plan.entries import Ints, extent_of, kind_of, kinds_at, puts_out, values_of, varies
+from collc.plan.entries import extent_of, kind_of, kinds_at, puts_out, values_of, varies
 from collc.plan.step_tables import places_of
 
 

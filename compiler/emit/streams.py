@@ -47,18 +47,20 @@ class StreamOpModel:
 
 @dataclass(frozen=True)
 class TurnModel:
-    """A lane of those that run in turn: its `number`, and how many ends come up to that of what it
-    sends, and up to that of its control wavelet, on PEs that send them behind all, if it `resets`;
-    the lane that comes `then`."""
+    """A lane of those that run in turn: its `number`, from 1 on, and the lane that comes `then`;
+    whether some PE `resets` switches behind its words."""
 
     name: str
     field: str
     resets: bool
     control: StreamOpModel
     number: int
-    sent: int
-    controlled: int
     then: str
+
+    @property
+    def resets_last(self) -> bool:
+        """Whether some PE does so behind all that it sends in turn."""
+        return self.resets and any(then != Then.GOES_ON.value for then, _, _ in self.control.ends)
 
 
 @dataclass(frozen=True)
@@ -184,6 +186,18 @@ class StreamModel:
         """Whether registers of what a caller does not give are loaded before the program begins:
         nobody else loads them, and all that is received goes to the stage."""
         return self.alone and self.stages_all
+
+    @property
+    def beginnings(self) -> tuple[tuple[StreamLaneModel, ...], ...]:
+        """The lanes on which PEs send at first, if it is ready, in parts of which all registers are
+        loaded before an operation begins, which would wait for its own otherwise. Where lanes run
+        in turn, there is so much to send to the own group that registers of the others are loaded
+        beside that."""
+        sends = tuple(lane for lane in self.lanes if lane.sends)
+        if not any(lane.turns for lane in sends):
+            return (sends,)
+        own = tuple(lane for lane in sends if lane.keeps)
+        return own, sends[len(own) :]
 
     @property
     def staged(self) -> tuple[StreamLaneModel, ...]:
@@ -341,8 +355,7 @@ def _turns(lane: StreamLaneModel, lanes: tuple[StreamLaneModel, ...]) -> Iterato
     row = [one for one in lanes if one.by == lane.name]
     for index, one in enumerate(row if row[1:] else ()):
         then = row[index + 1].field if index + 1 < len(row) else ""
-        ends = (index + 1, 2 * index + 1, 2 * index + 2)
-        yield TurnModel(one.name, one.field, one.resets, one.control, *ends, then)
+        yield TurnModel(one.name, one.field, one.resets, one.control, index + 1, then)
 
 
 def _followers(phase: Phase, index: int, *, receives: bool) -> Iterator[FollowerModel]:

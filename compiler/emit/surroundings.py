@@ -11,9 +11,10 @@ class Surroundings:
     collectives `shared` has the positions of its colors among the program's, and of those the
     ones that are `torn_down`, and those that are `switched` (as `SharedPhase` has them);
     `controls_ready` says that every color has a register by which control wavelets are sent;
-    `outputs` are those of a router at most on the colors that are torn down. In a `short`
-    collective (`collc.plan.short`) phases know the names of the `earlier` ones, and whether roots
-    store `by_registers`.
+    `outputs` are those of a router at most on the colors that are torn down; a phase that
+    `ends_torn_down` waits for that instead of its control wavelet, which an `own_control` register
+    sends or the vector's. In a `short`
+    collective (`collc.plan.short`) phases know the names of the `earlier` ones.
     """
 
     after: str
@@ -30,6 +31,7 @@ class Surroundings:
     sets_routers: bool = False
     outputs: int = 1
     set_elsewhere: frozenset[str] = frozenset()
+    ends_torn_down: bool = False
+    own_control: bool = False
     short: bool = False
     earlier: tuple[str, ...] = ()
-    by_registers: bool = False

@@ -13,8 +13,9 @@ from collc.language.contract_of import Declared
 from collc.language.dynamic_length import DeclaredChoice, alternative_for
 from collc.language.elaborate import elaborate_collective
 from collc.language.problems import Problems
+from collc.language.step_places import StepClause
 from collc.language.syntax import Clause, CollectiveDecl, OrderClause
-from collc.language.undecided import StepClause, filled_in, opened, with_clauses
+from collc.language.undecided import filled_in, opened, with_clauses
 from collc.spec import Collective, Selection
 
 

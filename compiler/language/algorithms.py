@@ -7,10 +7,11 @@ on steps, transfers and evaluations stand between a user and an algorithm that d
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from collc.base.columns import Ints, joined
 from collc.base.diagnostics import Span
 from collc.base.memoize import Latest
 from collc.language import syntax
@@ -30,15 +31,10 @@ from collc.language.each import (
 from collc.language.expressions import Scope
 from collc.language.names import prelude
 from collc.language.problems import ProblemError, problem, suggest
-from collc.language.ranks import (
-    Array,
-    RankScope,
-    as_array,
-    numbers_of,
-)
+from collc.language.ranks import RankScope, as_array, numbers_of
 from collc.language.syntax import AlgorithmDecl, EachDecl, LocalDecl, TreeUse, Word
 from collc.spec import Algorithm
-from collc.spec.exchange import Moves
+from collc.spec.exchange import NO_MOVES, Moves
 
 MAX_STEPS = 16_384  # of all algorithms of a file, loops counted each time
 MAX_TRANSFERS = 4_194_304
@@ -179,7 +175,7 @@ class Algorithms(Declarations[AlgorithmDecl]):
     def _step(self, step: syntax.StepDecl, around: RankScope, running: _Running) -> Moves:
         """Transfers of one step, in the order of its lines and then of the ranks."""
         parts = [_moves(each, around, running) for each in step.transfers]
-        moves = _joined(parts)
+        moves = joined([NO_MOVES, *parts])
         self._transfers += len(moves)
         if self._transfers > MAX_TRANSFERS:
             raise problem("C157", f"these are more than {MAX_TRANSFERS} transfers", step.span)
@@ -241,7 +237,7 @@ def _moves(each: EachDecl, around: RankScope, running: _Running) -> Moves:
         some = count > 0
         seen, first, count = seen.only(some), first[some], count[some]
     if not seen.size:
-        return _joined([])
+        return NO_MOVES
     source = seen.arrays[each.rank.text]
     destination = as_array(numbers_of(each.destination, seen), seen.size)
     _check_ranks(each, destination, seen, running)
@@ -259,7 +255,7 @@ def _moves(each: EachDecl, around: RankScope, running: _Running) -> Moves:
     )
 
 
-def _check_ranks(each: EachDecl, destination: Array, seen: RankScope, running: _Running) -> None:
+def _check_ranks(each: EachDecl, destination: Ints, seen: RankScope, running: _Running) -> None:
     """Every transfer goes to another rank of the line."""
     source = seen.arrays[each.rank.text]
     ranks = ranks_are(running.ranks)
@@ -279,7 +275,7 @@ def _check_ranks(each: EachDecl, destination: Array, seen: RankScope, running: _
 
 
 def _check_slices(
-    each: EachDecl, first: Array, into: Array, seen: RankScope, running: _Running
+    each: EachDecl, first: Ints, into: Ints, seen: RankScope, running: _Running
 ) -> None:
     """Slices exist on both sides, and what is combined stays in its place."""
     at = each.span if each.sent is None else each.sent.span
@@ -294,13 +290,3 @@ def _check_slices(
         message = "`as slice` places one slice, and this sends several"
         raise problem("C154", message, each.into.span, help="send `slice E`")
     check_slice(into, running.slices, each.into.span, seen)
-
-
-def _joined(parts: list[Moves]) -> Moves:
-    """Several lines of a step as one."""
-    if len(parts) == 1:
-        return parts[0]
-    empty = np.zeros(0, np.int32)
-    nothing = Moves(empty, empty, empty, empty, empty, np.zeros(0, np.bool_))
-    columns = [[getattr(part, f.name) for part in (nothing, *parts)] for f in fields(Moves)]
-    return Moves(*(np.concatenate(column) for column in columns))

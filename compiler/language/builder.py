@@ -4,8 +4,6 @@ What a rule puts together is what its class has as fields, in this order, so mos
 of `_CLASSES`; the others are methods.
 """
 
-from __future__ import annotations
-
 from dataclasses import fields, replace
 from functools import cache
 from typing import Any, cast

@@ -6,11 +6,12 @@ to be one that can be kept: only what somebody has before is promised, each cont
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from collc.base.columns import Columns, Ints, joined, spread
 from collc.language.declarations import Declarations, as_used, in_full, values_of
 from collc.language.each import (
     check_required,
@@ -26,31 +27,27 @@ from collc.language.each import (
 from collc.language.expressions import Scope
 from collc.language.lines import Line
 from collc.language.problems import ProblemError, problem, suggest
-from collc.language.ranks import Array, RankScope, as_array, numbers_of
+from collc.language.ranks import RankScope, as_array, numbers_of
 from collc.language.syntax import ContractDecl, HeldDecl, OwnContractDecl, Word
 from collc.spec import Contract, ElementType, Operation, OwnOperation
-from collc.spec.custom_contract import Holdings, OwnContract
+from collc.spec.custom_contract import NO_HOLDINGS, Holdings, OwnContract
 from collc.spec.exchange import Slicing
 
 MAX_PROMISES = 4_194_304  # slices of ranks, of one contract
 
 
 @dataclass(frozen=True)
-class _Slices:
+class _Slices(Columns):
     """Holdings slice by slice."""
 
-    holder: Array
-    into: Array
-    whose: Array
-    slice: Array
-
-    def only(self, chosen: Array) -> _Slices:
-        """Some of the rows, by their indices."""
-        return _Slices(*(getattr(self, f.name)[chosen] for f in fields(_Slices)))
+    holder: Ints
+    into: Ints
+    whose: Ints
+    slice: Ints
 
     def in_order(self) -> _Slices:
         """The rows by rank and by the slice that they are in; what is in one stands together."""
-        return self.only(np.lexsort((self.slice, self.whose, self.into, self.holder)))
+        return self.chosen(np.lexsort((self.slice, self.whose, self.into, self.holder)))
 
 
 @dataclass(eq=False)
@@ -86,8 +83,8 @@ class Contracts(Declarations[OwnContractDecl]):
             text=as_used(declaration, values),
             ranks=line.length,
             slices=slices,
-            given=_joined(before) if before else None,
-            promised=_joined(after),
+            given=joined(before) if before else None,
+            promised=joined([NO_HOLDINGS, *after]),
             axis=axis,
             order=line.word,
             places=line.places,
@@ -111,7 +108,7 @@ def _holdings(held: HeldDecl, ranks: int, slices: int, around: RankScope) -> Hol
         some = count > 0
         seen, first, count = seen.only(some), first[some], count[some]
     if not seen.size:
-        return _joined([])
+        return NO_HOLDINGS
     holder = seen.arrays[held.rank.text]
     whose = as_array(numbers_of(held.whose, seen), seen.size)
     outside = (whose < 0) | (whose >= ranks)
@@ -137,18 +134,6 @@ def _holdings(held: HeldDecl, ranks: int, slices: int, around: RankScope) -> Hol
         )
     columns = (holder, whose, first, into, count)
     return Holdings(*(column.astype(np.int32) for column in columns))
-
-
-def _joined(parts: Sequence[Holdings]) -> Holdings:
-    """Several lines as one."""
-    empty = np.zeros(0, np.int32)
-    nothing = Holdings(empty, empty, empty, empty, empty)
-    return Holdings(
-        *(
-            np.concatenate([getattr(part, f.name) for part in (nothing, *parts)])
-            for f in fields(Holdings)
-        )
-    )
 
 
 def _check_promise(declaration: OwnContractDecl, own: OwnContract, contract: Contract) -> None:
@@ -192,15 +177,9 @@ def _place(promised: _Slices, i: int) -> str:
 
 def _by_slice(held: Holdings) -> _Slices:
     """Every slice by itself."""
-    count = held.count
-    row = np.repeat(np.arange(len(held), dtype=np.int64), count)
-    within = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
-    return _Slices(
-        holder=held.holder[row].astype(np.int64),
-        into=held.into[row] + within,
-        whose=held.whose[row].astype(np.int64),
-        slice=held.slice[row] + within,
-    )
+    row, within = spread(held.count)
+    holder, whose = held.holder[row].astype(np.int64), held.whose[row].astype(np.int64)
+    return _Slices(holder, held.into[row] + within, whose, held.slice[row] + within)
 
 
 def _check_given(declaration: OwnContractDecl, own: OwnContract, promised: _Slices) -> None:

@@ -6,20 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from collc.base.columns import Bools, Ints
 from collc.base.diagnostics import Span
 from collc.language import syntax
 from collc.language.declarations import in_full
 from collc.language.expressions import value_or_problem
 from collc.language.problems import problem
-from collc.language.ranks import (
-    Array,
-    FunctionOf,
-    RankScope,
-    Truths,
-    as_array,
-    numbers_of,
-    truths_of,
-)
+from collc.language.ranks import FunctionOf, RankScope, as_array, numbers_of, truths_of
 from collc.language.syntax import AlgorithmDecl, EachDecl, HeldDecl, LocalDecl, OwnContractDecl
 
 MAX_SLICES = 65_535
@@ -92,9 +85,7 @@ def ranks_of(each: EachDecl | HeldDecl, ranks: int, around: RankScope) -> RankSc
     return seen.only(np.full(seen.size, holds) if isinstance(holds, bool) else holds)
 
 
-def slices_taken(
-    part: syntax.SlicesDecl | None, slices: int, seen: RankScope
-) -> tuple[Array, Array]:
+def slices_taken(part: syntax.SlicesDecl | None, slices: int, seen: RankScope) -> tuple[Ints, Ints]:
     """First slice and number of slices for each of the ranks."""
     if part is None:
         return np.zeros(seen.size, np.int64), np.full(seen.size, slices, np.int64)
@@ -112,7 +103,7 @@ def slices_taken(
     return first, np.where(last < first, 0, last - np.minimum(first, last) + 1)
 
 
-def check_slice(at: Array, slices: int, span: Span, seen: RankScope) -> None:
+def check_slice(at: Ints, slices: int, span: Span, seen: RankScope) -> None:
     """C152: a slice that does not exist."""
     refuse_first(
         (at < 0) | (at >= slices),
@@ -131,7 +122,7 @@ def ranks_are(ranks: int) -> str:
     return f"ranks are 0 to {ranks - 1}" if ranks > 1 else "there is one, 0"
 
 
-def restricted(each: EachDecl | HeldDecl, wrong: Truths, seen: RankScope) -> str:
+def restricted(each: EachDecl | HeldDecl, wrong: Bools, seen: RankScope) -> str:
     """Help that leaves out the ranks for which something is wrong, as a condition where all of them
     stand at one end."""
     if not wrong.any():
@@ -156,7 +147,7 @@ def restricted(each: EachDecl | HeldDecl, wrong: Truths, seen: RankScope) -> str
 
 
 def refuse_first(
-    wrong: Truths,
+    wrong: Bools,
     message: Callable[[int], str],
     how: tuple[str, Span, str],
     seen: RankScope,

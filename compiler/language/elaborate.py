@@ -38,20 +38,19 @@ from collc.language.names import (
 from collc.language.operations import own_operation
 from collc.language.orders import Orders
 from collc.language.parser import not_supported
-from collc.language.problems import KnownProblemError, Problems, problem, suggest
+from collc.language.problems import Problems, problem, suggest
 from collc.language.program import elaborate_program
 from collc.language.root_of_call import RootOfCall, elaborate_root_of_call, has_root_of_call
-from collc.language.step_places import StepContext, direction_of, pe_of, rank_of
+from collc.language.step_places import StepContext
 from collc.language.steps import combines, elaborate_steps, root_of
 from collc.language.syntax import CollectiveDecl
-from collc.language.undecided import Parts, leaves_open, undecided
+from collc.language.undecided import leaves_open, undecided
 from collc.spec import (
     Collective,
     Contract,
     ContractKind,
     Parameter,
     Spec,
-    Undecided,
 )
 from collc.target import TARGETS, Target
 
@@ -237,7 +236,7 @@ def elaborate_collective(
     )
     around = StepContext(contract, lines, scope, context.forest, context.algorithms, context.target)
     is_open = leaves_open(declaration)
-    left_open = problems.attempt(_left_open, declaration, around) if is_open else None
+    left_open = problems.attempt(undecided, declaration, around) if is_open else None
     steps = () if is_open else elaborate_steps(clauses, around, problems)
     root = None if is_open else problems.attempt(root_of, clauses, around)
     if contract is None or limits is None or reserved is None:
@@ -262,23 +261,6 @@ def elaborate_collective(
         counts_along=lines.counts_along if contract.kind.by_slices else "x",
         origin=Declared(declaration, grids, context),
     )
-
-
-def _left_open(declaration: CollectiveDecl, around: StepContext) -> Undecided:
-    """What the compiler is to choose."""
-    if around.contract is None:
-        raise KnownProblemError
-
-    word = around.contract.kind.root_word
-    parts = Parts(
-        declaration,
-        around.contract,
-        around.lines,
-        direction=partial(direction_of, around=around),
-        rank=partial(rank_of, around=around),
-        root=partial(pe_of, around=around, word=word),
-    )
-    return undecided(parts)
 
 
 def _clauses(declaration: CollectiveDecl, kind: type[C]) -> tuple[C, ...]:

@@ -9,8 +9,6 @@ that never join: every part of a `join` has a rank in the result at least, so on
 soon too many.
 """
 
-from __future__ import annotations
-
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 

@@ -3,7 +3,7 @@ ranks, and no others."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from collc.language import syntax
@@ -38,14 +38,13 @@ class Known:
 
 def check_algorithm(algorithm: syntax.AlgorithmDecl, known: Known) -> Iterator[ProblemError]:
     """Everything that is wrong with the names in an algorithm, in the order of the source."""
-    yield from _check_head(algorithm, known)
-    yield from _check_actions(algorithm.actions, _within(algorithm, known), 1)
+    within = yield from _check_head(algorithm, known)
+    yield from _check_actions(algorithm.actions, within, 1)
 
 
 def check_contract(contract: syntax.OwnContractDecl, known: Known) -> Iterator[ProblemError]:
     """Everything that is wrong with the names and words in a contract."""
-    yield from _check_head(contract, known)
-    inner = _within(contract, known)
+    inner = yield from _check_head(contract, known)
     for held in contract.held:
         yield from _check_held(held, inner)
     if not any(held.when.text == "after" for held in contract.held):
@@ -56,21 +55,22 @@ def check_contract(contract: syntax.OwnContractDecl, known: Known) -> Iterator[P
 
 def _check_head(
     declared: syntax.AlgorithmDecl | syntax.OwnContractDecl, known: Known
-) -> Iterator[ProblemError]:
+) -> Generator[ProblemError, None, Known]:
+    """Returns what is known between the braces."""
     yield from check_words((*declared.parameters, *(local.name for local in declared.locals)))
-    inner = known.with_numbers(*declared.parameters)
-    for local in declared.locals:
-        yield from _check_local(local, inner)
-        inner = _behind(local, inner)
+    inner = yield from _check_locals(declared.locals, known.with_numbers(*declared.parameters))
     for expression in (declared.slices, declared.condition):
         if expression is not None:
             yield from _check_expression(expression, inner)
+    return inner
 
 
-def _within(declared: syntax.AlgorithmDecl | syntax.OwnContractDecl, known: Known) -> Known:
-    """What is known between the braces."""
-    known = known.with_numbers(*declared.parameters)
-    for local in declared.locals:
+def _check_locals(
+    locals_: tuple[syntax.LocalDecl, ...], known: Known
+) -> Generator[ProblemError, None, Known]:
+    """Returns what is known behind them."""
+    for local in locals_:
+        yield from _check_local(local, known)
         known = _behind(local, known)
     return known
 
@@ -148,9 +148,7 @@ def _check_actions(
             yield from _check_expression(action.range.last, known)
             inner = known.with_numbers(action.range.name)
         yield from check_words(tuple(local.name for local in action.locals))
-        for local in action.locals:
-            yield from _check_local(local, inner)
-            inner = _behind(local, inner)
+        inner = yield from _check_locals(action.locals, inner)
         if isinstance(action, syntax.StepDecl):
             for transfer in action.transfers:
                 yield from _check_transfer(transfer, inner)

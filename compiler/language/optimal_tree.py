@@ -20,9 +20,9 @@ no case of its own, and without `turn` there is one crossing, not two.
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-Integers = npt.NDArray[np.int64]
+from collc.base.columns import Ints
+
 Children = tuple[tuple[int, ...], ...]
 
 
@@ -34,9 +34,9 @@ class Optimum:
     how many ranks the first part has, for a root and for a rank that sends.
     """
 
-    times: Integers
-    first: Integers
-    first_sending: Integers
+    times: Ints
+    first: Ints
+    first_sending: Ints
 
     def tree(self, ranks: int, length_index: int) -> Children:
         """For each rank of a best tree, the ranks it receives from, in order of receipt."""
@@ -53,7 +53,7 @@ class Optimum:
         return tuple(map(tuple, children))
 
 
-def optimum(ranks: int, lengths: Integers, ramp: int, turn: int = 0) -> Optimum:
+def optimum(ranks: int, lengths: Ints, ramp: int, turn: int = 0) -> Optimum:
     """The best trees of 1 to `ranks` ranks for every length in `lengths` (elements, at least 1).
 
     `ramp` is the cycles between a processor and its router. Of equally fast first parts the
@@ -80,14 +80,14 @@ def optimum(ranks: int, lengths: Integers, ramp: int, turn: int = 0) -> Optimum:
 
 
 def _best_part(
-    crossing: Integers, size: int, busy: Integers, sending: Integers, passing_on: int
-) -> tuple[Integers, Integers, Integers]:
+    crossing: Ints, size: int, busy: Ints, sending: Ints, passing_on: int
+) -> tuple[Ints, Ints, Ints]:
     """The crossing, moved up to the smallest first part whose root is busy until the arrival; and
     of the first parts on both sides of it the faster one, and its time."""
     count = busy.shape[1]
     columns = np.arange(count)
 
-    def at(part: Integers) -> tuple[Integers, Integers]:
+    def at(part: Ints) -> tuple[Ints, Ints]:
         places = part * count + columns
         return busy.take(places), sending.take(size * count + 2 * columns - places) + part
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from collc.base.columns import Ints
 from collc.base.grids import Grid
 from collc.base.paths import Path, Pe, hilbert
 from collc.language import syntax
@@ -14,7 +15,7 @@ from collc.language.declarations import Declarations, as_used, values_of
 from collc.language.declared_names import HILBERT, ORDER_WORDS
 from collc.language.expressions import Scope
 from collc.language.problems import ProblemError, problem, suggest
-from collc.language.ranks import Array, FunctionOf, RankScope, as_array, numbers_of
+from collc.language.ranks import FunctionOf, RankScope, as_array, numbers_of
 from collc.language.syntax import FormulaDecl, LocalDecl, OrderDecl, PeDecl, TreeUse
 
 MAX_PLACES = 65_534  # emitted programs count places, and two more, in 16 bits
@@ -89,7 +90,7 @@ def _with_local(
             replace(inner, functions={**inner.functions, **function}),
             replace(around, functions={**around.functions, **function}),
         )
-    value: int | Array = numbers_of(local.value, inner)
+    value: int | Ints = numbers_of(local.value, inner)
     if isinstance(value, int):
         return replace(inner, numbers={**inner.numbers, name: value}), around
     return replace(inner, arrays={**inner.arrays, name: value}), around

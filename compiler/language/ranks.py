@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar, cast
 
 import numpy as np
-import numpy.typing as npt
 
+from collc.base.columns import Bools, Ints
 from collc.language import syntax
 from collc.language.expressions import (
     ARITHMETIC,
@@ -32,12 +32,10 @@ from collc.language.expressions import (
 from collc.language.problems import problem
 from collc.language.syntax import Call, Expression
 
-Array = npt.NDArray[np.int64]
-Truths = npt.NDArray[np.bool_]
 Key = tuple[str, tuple[int, ...], bool]  # parameter that varies, the others, whether a condition
-Remembered = dict[Key, tuple[Truths, Array]]  # what is known, and its value; a truth is 0 or 1
+Remembered = dict[Key, tuple[Bools, Ints]]  # what is known, and its value; a truth is 0 or 1
 Found = dict[tuple[tuple[int, ...], bool], int | bool]  # arguments, whether a condition; its value
-V = TypeVar("V", "int | Array", "bool | Truths")
+V = TypeVar("V", "int | Ints", "bool | Bools")
 
 MAX_EVALUATIONS = 2_000_000
 MAX_VALUES = 400_000_000
@@ -95,13 +93,13 @@ class RankScope:
     functions: Mapping[str, FunctionOf]
     others: Mapping[str, str]
     budget: Budget
-    arrays: Mapping[str, Array]
+    arrays: Mapping[str, Ints]
     size: int = 1
     rank: str = ""  # the name of the rank in `arrays`, for messages
     nested: int = 0
     passes: tuple[str, ...] = ()  # which pass of each loop this is, for messages
 
-    def only(self, chosen: Truths) -> RankScope:
+    def only(self, chosen: Bools) -> RankScope:
         """The same for some of the ranks."""
         size = int(np.count_nonzero(chosen))
         if size == self.size:
@@ -119,7 +117,7 @@ class RankScope:
 
 def numbers_of(  # noqa: PLR0911 - one for each kind of expression
     expression: Expression, around: RankScope
-) -> int | Array:
+) -> int | Ints:
     """Whole numbers an expression stands for; one where it does not depend on the rank."""
     around.budget.take(expression, around.size)
     match expression:
@@ -142,7 +140,7 @@ def numbers_of(  # noqa: PLR0911 - one for each kind of expression
             raise wrong_kind(expression, "a whole number")
 
 
-def truths_of(expression: Expression, around: RankScope) -> bool | Truths:
+def truths_of(expression: Expression, around: RankScope) -> bool | Bools:
     """For which ranks a condition holds."""
     around.budget.take(expression, around.size)
     match expression:
@@ -157,7 +155,7 @@ def truths_of(expression: Expression, around: RankScope) -> bool | Truths:
             return _call_of_local(expression, around.functions[name.text], around, truths_of)
         case syntax.Comparison(operands=operands, relations=relations):
             values = [numbers_of(operand, around) for operand in operands]
-            holds: bool | Truths = True
+            holds: bool | Bools = True
             for first, second, relation in zip(values, values[1:], relations, strict=False):
                 holds = operator.and_(holds, RELATIONS[relation](first, second))  # type: ignore[arg-type]
             return holds
@@ -165,14 +163,14 @@ def truths_of(expression: Expression, around: RankScope) -> bool | Truths:
             raise wrong_kind(expression, "a condition")
 
 
-def as_array(values: int | Array, size: int) -> Array:
+def as_array(values: int | Ints, size: int) -> Ints:
     """One number for each rank."""
     return values if isinstance(values, np.ndarray) else np.full(size, values, dtype=np.int64)
 
 
 def _both_or_either(
     both: bool, left: Expression, right: Expression, around: RankScope
-) -> bool | Truths:
+) -> bool | Bools:
     """`and`, `or`; the right side for the ranks whose left side does not decide."""
     first = truths_of(left, around)
     if isinstance(first, bool):
@@ -203,8 +201,8 @@ def _chosen(
 
 
 def _computed(
-    sign: str, left: int | Array, right: int | Array, expression: Expression, around: RankScope
-) -> int | Array:
+    sign: str, left: int | Ints, right: int | Ints, expression: Expression, around: RankScope
+) -> int | Ints:
     """Arithmetic that neither divides by zero nor leaves 64 bits."""
     if sign in ("div", "mod"):
         zero = np.flatnonzero(np.equal(right, 0))
@@ -227,14 +225,14 @@ def _computed(
     return ARITHMETIC[sign](left, right)  # type: ignore[arg-type]
 
 
-def _extremes(values: int | Array) -> tuple[int, ...]:
+def _extremes(values: int | Ints) -> tuple[int, ...]:
     if isinstance(values, int):
         return (values,)
     return (int(values.min()), int(values.max())) if len(values) else ()
 
 
 def _find_overflow(
-    sign: str, left: int | Array, right: int | Array, expression: Expression, around: RankScope
+    sign: str, left: int | Ints, right: int | Ints, expression: Expression, around: RankScope
 ) -> None:
     """Refuse the first rank whose result has more than 64 bits."""
     pairs = zip(as_array(left, around.size), as_array(right, around.size), strict=True)
@@ -244,7 +242,7 @@ def _find_overflow(
             raise problem("C116", message, expression.span)
 
 
-def _call(call: Call, around: RankScope) -> int | Array:
+def _call(call: Call, around: RankScope) -> int | Ints:
     name = call.name.text
     if name in around.functions:
         return _call_of_local(call, around.functions[name], around, numbers_of)
@@ -267,7 +265,7 @@ def _call(call: Call, around: RankScope) -> int | Array:
     else:
         table = np.stack([as_array(value, around.size) for value in values], axis=1)
         different, places = np.unique(table, axis=0, return_inverse=True)
-    results: Array = np.array([apply(call, row) for row in different.tolist()], dtype=np.int64)
+    results: Ints = np.array([apply(call, row) for row in different.tolist()], dtype=np.int64)
     return results[places.reshape(-1)]
 
 
@@ -288,7 +286,7 @@ def _call_of_local(
     arrays = {k: v for k, v in zip(names, values, strict=True) if not isinstance(v, int)}
     numbers = {k: v for k, v in zip(names, values, strict=True) if isinstance(v, int)}
 
-    def evaluated(arrays: Mapping[str, Array], size: int) -> V:
+    def evaluated(arrays: Mapping[str, Ints], size: int) -> V:
         inside = function.scope
         body = replace(
             inside,
@@ -320,10 +318,10 @@ def _call_of_local(
 def _looked_up(
     function: FunctionOf,
     key: Key,
-    asked: Array,
+    asked: Ints,
     budget: Budget,
-    evaluated: Callable[[Mapping[str, Array], int], int | bool | Array | Truths],
-) -> Array | Truths:
+    evaluated: Callable[[Mapping[str, Ints], int], int | bool | Ints | Bools],
+) -> Ints | Bools:
     """Values of a function that depends on one array of small numbers, each `evaluated` once."""
     known, table = _table(function, key, int(asked.max()) + 1, budget)
     unknown = ~known[asked]
@@ -338,7 +336,7 @@ def _looked_up(
     return table[asked] != 0 if key[2] else table[asked]
 
 
-def _table(function: FunctionOf, key: Key, size: int, budget: Budget) -> tuple[Truths, Array]:
+def _table(function: FunctionOf, key: Key, size: int, budget: Budget) -> tuple[Bools, Ints]:
     """What is known of a function for numbers up to `size`, to be written to; kept for the next
     time as long as there is room."""
     known, table = function.remembered.get(key, (np.zeros(0, np.bool_), np.zeros(0, np.int64)))

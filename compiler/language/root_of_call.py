@@ -7,10 +7,9 @@ itself; for each of these there is a collective that PEs choose.
 """
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
-from collc.base.diagnostics import Span
+from collc.base.rewrite import rewritten
 from collc.language import syntax
 from collc.language.declared_names import reserved
 from collc.language.dynamic_length import has_dynamic_length, length_of
@@ -27,14 +26,8 @@ from collc.language.syntax import (
     Word,
 )
 from collc.language.undecided import leaves_open
-from collc.spec import Collective, ContractKind, RootChoice, RunLength
+from collc.spec import Collective, RootChoice, RunLength
 
-_ROOTED = (
-    ContractKind.BROADCAST,
-    ContractKind.REDUCE,
-    ContractKind.SCATTER,
-    ContractKind.GATHER,
-)
 SUFFIXES = ("behind", "root", "before")  # where a PE is, seen from the root
 
 
@@ -87,7 +80,7 @@ def elaborate_root_of_call(
     by_root = []
     for root in range(line.length):
         name = names[0] if root == 0 else names[2] if root == line.length - 1 else names[1]
-        one = elaborate(_written(declaration, word, name, root, length))
+        one = elaborate(_written(declaration, said, name, root, length))
         if one is None:
             return None
         _check_contract(one, said)
@@ -150,20 +143,35 @@ def _root(said: Comparison, scope: Scope) -> tuple[Word, int]:
 
 
 def _check_contract(one: Collective, said: Comparison) -> None:
-    if one.contract.kind not in _ROOTED:
+    if not one.contract.kind.rooted:
         what = f"a root that is given when the program runs in a contract {one.contract.name}"
         raise not_supported(what, said.span)
 
 
 def _written(
     declaration: CollectiveDecl,
-    root_word: Word,
+    said: Comparison,
     name: str,
     root: int,
     length: RunLengthDecl | None,
 ) -> CollectiveDecl:
     """The collective with this root, under another name."""
-    clauses = tuple(_with_root(clause, root_word.text, root) for clause in declaration.clauses)
+    (word, *_) = said.operands
+    assert isinstance(word, syntax.Name), "a root of the call has a name"
+
+    def with_root(part: object) -> object:
+        """A number for `r < P` and for the name of the root wherever it stands."""
+        if part is said:
+            return Number(root, span=said.span)
+        if isinstance(part, syntax.Name) and part.text == word.text:
+            return Number(root, span=part.span)
+        return None
+
+    clauses = tuple(
+        # wherever the root is, so that its part is one
+        replace(clause, lower_first=True) if isinstance(clause, syntax.ReduceClause) else clause
+        for clause in rewritten(declaration.clauses, with_root)
+    )
     written = replace(declaration, name=Word(name, declaration.name.span), clauses=clauses)
     buffer = declaration.contract.buffer
     if length is None or buffer is None:
@@ -171,21 +179,3 @@ def _written(
     most = Number(length.most, span=length.span)
     buffer = replace(buffer, length=most, run_length=length)
     return replace(written, contract=replace(declaration.contract, buffer=buffer))
-
-
-def _with_root(node: Any, name: str, root: int) -> Any:  # noqa: ANN401 - any piece of syntax
-    """A piece of syntax with a number for the name of the root, and for `r < P`."""
-    if isinstance(node, syntax.Name) and node.text == name:
-        return Number(root, span=node.span)
-    if isinstance(node, tuple):
-        return tuple(_with_root(part, name, root) for part in node)
-    if not is_dataclass(node) or isinstance(node, type | Span | Word):
-        return node
-    parts = {f.name: _with_root(getattr(node, f.name), name, root) for f in fields(node)}
-    place = _place(node)
-    if isinstance(place, Comparison):
-        at = "to" if isinstance(node, syntax.ReduceClause) else "root"
-        parts[at] = Number(root, span=place.span)
-    if isinstance(node, syntax.ReduceClause):
-        parts["lower_first"] = True  # wherever the root is, so that its part is one
-    return replace(node, **parts)

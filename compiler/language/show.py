@@ -20,6 +20,7 @@ from collc.language.show_declared import (
     show_algorithm,
     show_contract,
     show_operation,
+    show_promise,
     show_tree,
     values_of,
     with_root,
@@ -28,8 +29,6 @@ from collc.spec import (
     Algorithm,
     BroadcastStep,
     Collective,
-    Contract,
-    ContractKind,
     Order,
     OwnOperation,
     Parameter,
@@ -264,10 +263,8 @@ def _choice(selection: Selection, alternatives: list[Collective]) -> Iterator[st
 
 
 def _collective(collective: Collective, name: str, steps: Iterable[str]) -> Iterator[str]:
-    contract, grid = collective.contract, collective.grid
-    called, _, numbers = contract.name.removesuffix(")").partition("(")
-    promise = f"{called}({_buffer(contract)}{', ' if numbers else ''}{numbers}){_into(contract)}"
-    yield f"collective {name} = {promise} on {grid.name} {{"
+    promise = show_promise(collective.contract, collective.contract.held)
+    yield f"collective {name} = {promise} on {collective.grid.name} {{"
     yield from steps
     if collective.limits.colors is not None:
         yield f"    within colors <= {collective.limits.colors}"
@@ -283,25 +280,6 @@ def _reserved(reserved: Reserved) -> str:
     """`reserve colors 2, colors 3, tasks 8`; empty if nothing is."""
     words = [f"{word} {n}" for word in RESOURCES for n in getattr(reserved, word)]
     return f"reserve {', '.join(words)}" if words else ""
-
-
-def _buffer(contract: Contract) -> str:
-    if contract.kind is ContractKind.BARRIER:
-        return ""
-    operation = f", {contract.operation.value}" if contract.operation else ""
-    given = contract.run_length
-    length = f"{given.name} <= {given.most}" if given else str(contract.length)
-    apart = _by(contract.stride)
-    return f"{contract.buffer}: {contract.element.value}[{length}]{apart}{operation}"
-
-
-def _into(contract: Contract) -> str:
-    result = contract.result
-    return f" into {result.name}{_by(result.stride)}" if result else ""
-
-
-def _by(stride: int) -> str:
-    return f" by {stride}" if stride > 1 else ""
 
 
 def _orders(collective: Collective) -> Iterator[str]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
 from collc.language.shapes import Children
-from collc.spec import Algorithm, OwnOperation, Tree
+from collc.spec import Algorithm, Contract, ContractKind, OwnOperation, Tree
 from collc.spec.custom_contract import Holdings, OwnContract
 from collc.spec.exchange import Moves
 from collc.spec.formula import ARITHMETIC, BITS, COMPARISONS, FLOATS, LOGIC, SHIFTS, Node, uses
@@ -68,6 +68,33 @@ def show_contract(contracts: Sequence[OwnContract]) -> str:
             if held is not None and not len(held):
                 lines.append(f"    {when} each {rank} where {rank} < 0 : {rank} has {rank}")
     return "\n".join([*lines, "}"])
+
+
+def show_promise(contract: Contract, most: int) -> str:
+    """`allreduce(x: f32[n <= 64], add) into y`: what a contract says of its buffers, of which a
+    dynamic length has so many elements at most."""
+    called, _, numbers = contract.name.removesuffix(")").partition("(")
+    inside = f"{_buffer(contract, most)}{', ' if numbers else ''}{numbers}"
+    return f"{called}({inside}){_into(contract)}"
+
+
+def _buffer(contract: Contract, most: int) -> str:
+    if contract.kind is ContractKind.BARRIER:
+        return ""
+    operation = f", {contract.operation.value}" if contract.operation else ""
+    given = contract.run_length
+    length = f"{given.name} <= {most}" if given else str(contract.length)
+    apart = _by(contract.stride)
+    return f"{contract.buffer}: {contract.element.value}[{length}]{apart}{operation}"
+
+
+def _into(contract: Contract) -> str:
+    result = contract.result
+    return f" into {result.name}{_by(result.stride)}" if result else ""
+
+
+def _by(stride: int) -> str:
+    return f" by {stride}" if stride > 1 else ""
 
 
 def _cases(uses: Sequence[U]) -> tuple[str, dict[str, U]]:

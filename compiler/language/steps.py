@@ -37,12 +37,6 @@ _BY_TREES = (
     ContractKind.ALLREDUCE,
     ContractKind.BARRIER,
 )
-_ROOTED = (
-    ContractKind.BROADCAST,
-    ContractKind.SCATTER,
-    ContractKind.REDUCE,
-    ContractKind.GATHER,
-)
 
 
 def elaborate_steps(
@@ -97,7 +91,7 @@ def root_of(clauses: tuple[StepClause, ...], around: StepContext) -> tuple[int, 
         return None
     kind = around.contract.kind
     said = [clause for clause in clauses if _said(clause) is not None]
-    if kind not in _ROOTED:
+    if not kind.rooted:
         wrong = next((clause for clause in runs if clause.root is not None), None)
         if wrong is not None and wrong.root is not None:
             if kind is ContractKind.OWN:

@@ -4,20 +4,19 @@ Nothing is chosen here. The places are found and checked, and become an `Undecid
 for them is put into the declaration: every choice is a program that could be written.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
-from typing import Any
 
 from collc.base.diagnostics import Span
+from collc.base.rewrite import rewritten
 from collc.language import syntax
 from collc.language.expressions import AUTO
-from collc.language.lines import Line, Lines
+from collc.language.lines import Line
 from collc.language.parser import parse_text
-from collc.language.problems import problem
+from collc.language.problems import KnownProblemError, problem
+from collc.language.step_places import StepClause, StepContext, direction_of, pe_of, rank_of
 from collc.spec import Contract, ContractKind, Gap, Undecided
-
-StepClause = syntax.ReduceClause | syntax.BroadcastClause | syntax.RunClause
 
 
 def is_auto(expression: syntax.Expression | syntax.PeDecl | None) -> bool:
@@ -37,7 +36,7 @@ def opened(declaration: syntax.CollectiveDecl) -> syntax.CollectiveDecl:
         return declaration
     span = steps[0].span
     use = syntax.TreeUse(syntax.Word(AUTO, span), (), span=span)
-    rooted = declaration.contract.kind.text in {kind.value for kind in _ROOTED}
+    rooted = declaration.contract.kind.text in {kind.value for kind in ContractKind if kind.rooted}
     root = _place_of(steps) if rooted else None
     run = syntax.RunClause(None, use, root, None, None, span=span)
     kept = (clause for clause in declaration.clauses if not isinstance(clause, StepClause))
@@ -62,32 +61,22 @@ def _place_of(steps: Sequence[StepClause]) -> syntax.PeDecl | syntax.Expression 
     return syntax.PeDecl(ends[True], ends[False], span=steps[0].span)
 
 
-@dataclass(frozen=True)
-class Parts:
-    """A collective that leaves something open: as declared, and what else is known of it."""
-
-    declaration: syntax.CollectiveDecl
-    contract: Contract
-    lines: Lines
-    direction: Callable[[syntax.ReduceClause | syntax.RunClause], Line]
-    rank: Callable[[syntax.PeDecl | syntax.Expression, Line], int]
-    root: Callable[[syntax.PeDecl | syntax.Expression], tuple[int, int]]
-
-
-def undecided(parts: Parts) -> Undecided:
+def undecided(declaration: syntax.CollectiveDecl, around: StepContext) -> Undecided:
     """What is left open; raises `ProblemError` where that cannot be."""
-    declaration, lines = parts.declaration, parts.lines
+    contract, lines = around.contract, around.lines
+    if contract is None:
+        raise KnownProblemError
     whole = next((clause for clause in declaration.clauses if _whole(clause)), None)
     gaps, root, span = [], None, declaration.span
     if isinstance(whole, syntax.RunClause):
-        root, span = _check_whole(whole, parts), whole.span
+        root, span = _check_whole(whole, declaration, contract, around), whole.span
     else:
         for clause in declaration.clauses:
             for gap, at in _autos(clause):
-                _check_root(gap, at, clause, parts)
+                _check_root(gap, at, clause, contract)
                 assert isinstance(clause, syntax.ReduceClause | syntax.RunClause)
-                line = parts.direction(clause)
-                gaps.append(replace(gap, ranks=line.length, place=_said(clause, line, parts)))
+                line = direction_of(clause, around)
+                gaps.append(replace(gap, ranks=line.length, place=_said(clause, line, around)))
     single = lines.single
     extents = (single.length,) if single else (lines.grid.width, lines.grid.height)
     return Undecided(
@@ -99,11 +88,13 @@ def undecided(parts: Parts) -> Undecided:
     )
 
 
-def _said(clause: syntax.ReduceClause | syntax.RunClause, line: Line, parts: Parts) -> int | None:
+def _said(
+    clause: syntax.ReduceClause | syntax.RunClause, line: Line, around: StepContext
+) -> int | None:
     """The rank at which an algorithm is said to start or end."""
     if not isinstance(clause, syntax.RunClause) or clause.root is None or is_auto(clause.root):
         return None
-    return parts.rank(clause.root, line)
+    return rank_of(clause.root, line, around)
 
 
 def _whole(clause: syntax.Clause) -> bool:
@@ -111,15 +102,20 @@ def _whole(clause: syntax.Clause) -> bool:
     return isinstance(clause, syntax.RunClause) and clause.algorithm.name.text == AUTO
 
 
-def _check_whole(clause: syntax.RunClause, parts: Parts) -> tuple[int, int] | None:
+def _check_whole(
+    clause: syntax.RunClause,
+    declaration: syntax.CollectiveDecl,
+    contract: Contract,
+    around: StepContext,
+) -> tuple[int, int] | None:
     """Refuse what cannot stand beside `run auto`; gives the PE behind `to` or `from`."""
-    for other in parts.declaration.clauses:
+    for other in declaration.clauses:
         if isinstance(other, StepClause) and other is not clause:
             message = "`run auto` leaves all steps to the compiler"
             before = (clause.span, "here")
             raise problem("C148", message, other.span, before, help="leave one of them out")
-    if parts.contract.own is not None:
-        message = f"`run auto` has no plan for {parts.contract.name}, a contract of one's own"
+    if contract.own is not None:
+        message = f"`run auto` has no plan for {contract.name}, a contract of one's own"
         help = "write an algorithm that keeps it, `algorithm mine(n, c) slices c { ... }`, and "
         help += "`run mine(c = 2)`; its numbers may be left open: `run mine(c = auto)`"
         raise problem("C148", message, clause.span, help=help)
@@ -136,31 +132,23 @@ def _check_whole(clause: syntax.RunClause, parts: Parts) -> tuple[int, int] | No
         raise problem("C148", message, given, help="write `run auto`")
     if clause.root is None:
         return None
-    kind = parts.contract.kind
-    if is_auto(clause.root) or kind not in _ROOTED:
+    kind = contract.kind
+    if is_auto(clause.root) or not kind.rooted:
         message = f"`auto` has no use for a place here: {kind.value} has no root"
-        if kind in _ROOTED:
+        if kind.rooted:
             message = f"a {kind.value} promises its place, which cannot be left to the compiler"
-        help = "leave it out" if kind not in _ROOTED else "name a rank or a PE"
+        help = "name a rank or a PE" if kind.rooted else "leave it out"
         raise problem("C148", message, clause.root.span, help=help)
-    return parts.root(clause.root)
+    return pe_of(clause.root, around, kind.root_word)
 
 
-_ROOTED = (
-    ContractKind.BROADCAST,
-    ContractKind.REDUCE,
-    ContractKind.SCATTER,
-    ContractKind.GATHER,
-)
-
-
-def _check_root(gap: Gap, at: Span, clause: syntax.Clause, parts: Parts) -> None:
+def _check_root(gap: Gap, at: Span, clause: syntax.Clause, contract: Contract) -> None:
     """A place is the compiler's to choose only where the contract does not promise it."""
     if gap.what != "root":
         return
-    free = parts.contract.kind is ContractKind.ALLREDUCE and isinstance(clause, syntax.ReduceClause)
+    free = contract.kind is ContractKind.ALLREDUCE and isinstance(clause, syntax.ReduceClause)
     if not free:
-        kind = parts.contract.name
+        kind = contract.name
         message = f"a place is free only for the reductions of an allreduce, this is a {kind}"
         raise problem("C148", message, at, help="name a rank or a PE")
 
@@ -201,7 +189,7 @@ def filled_in(
         # a broadcast from `auto` starts where the sum is, which is no gap
         return part if isinstance(part, syntax.BroadcastClause) else None
 
-    return replace(declaration, clauses=_changed(declaration.clauses, filled))
+    return replace(declaration, clauses=rewritten(declaration.clauses, filled))
 
 
 def with_clauses(
@@ -211,7 +199,7 @@ def with_clauses(
     that left them to the compiler."""
     at = next(c.span for c in declaration.clauses if isinstance(c, StepClause))
     kept = (c for c in declaration.clauses if not isinstance(c, StepClause))
-    moved = _changed(tuple(clauses), lambda part: at if isinstance(part, Span) else None)
+    moved = rewritten(tuple(clauses), lambda part: at if isinstance(part, Span) else None)
     return replace(declaration, clauses=(*kept, *moved))
 
 
@@ -221,16 +209,3 @@ def steps_of(text: str) -> tuple[syntax.Clause, ...]:
     (parsed,) = parse_text("auto", f"collective written = barrier() on g {{ {text} }}")
     assert isinstance(parsed, syntax.CollectiveDecl)
     return parsed.clauses
-
-
-def _changed(piece: Any, change: Callable[[object], object]) -> Any:  # noqa: ANN401 - of syntax
-    """A piece of syntax with what `change` makes of its parts, in their order; None keeps one."""
-    changed = change(piece)
-    if changed is not None:
-        return changed
-    if isinstance(piece, tuple):
-        return tuple(_changed(part, change) for part in piece)
-    if is_dataclass(piece) and not isinstance(piece, type):
-        parts = {f.name: _changed(getattr(piece, f.name), change) for f in fields(piece)}
-        return replace(piece, **parts)
-    return piece

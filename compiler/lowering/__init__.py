@@ -31,13 +31,18 @@ from collc.lowering.steps import (
 )
 from collc.lowering.steps.routes import Wired
 from collc.lowering.streams import recognised, stream_phases
+from collc.lowering.sum_to_all import with_sum_to_all
 from collc.plan import Detour, Phase, Plan
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule
 from collc.schedule import Phase as SchedulePhase
 from collc.schedule.own_slices import asks_own_slices
-from collc.spec.arithmetic import arithmetic_of
 from collc.spec.exchange import StepsPhase
-from collc.spec.simd import goes_in_pairs, slices_go_in_pairs
+from collc.spec.simd import (
+    by_call_back,
+    elements_of_wavelet,
+    goes_in_pairs,
+    slices_go_in_pairs,
+)
 from collc.target import Target
 
 __all__ = [
@@ -101,9 +106,15 @@ def alternatives_of(
     )
 
 
-def planned_by(chosen: Sequence[Alternative], schedule: Schedule, target: Target) -> Plan:
-    """The plan of one alternative for each phase."""
-    return numbered_plan(schedule, tuple(one.phase for one in chosen), target)
+def planned_by(
+    chosen: Sequence[Alternative], schedule: Schedule, target: Target, *, alone: bool = False
+) -> Plan:
+    """The plan of one alternative for each phase; `alone` in its program a collective may be a
+    short one."""
+    phases = tuple(one.phase for one in chosen)
+    if alone:
+        phases = with_sum_to_all(phases, schedule.collective, target)
+    return numbered_plan(schedule, phases, target)
 
 
 def _alternatives(
@@ -134,7 +145,9 @@ def _alternatives(
 
 def _multicast(schedule: Schedule, phase: BroadcastPhase, target: Target) -> Phase:
     contract = schedule.collective.contract
-    return replace(broadcast_phase(phase), paired=goes_in_pairs(contract, target, combines=False))
+    wide = schedule.collective.root_of_call and elements_of_wavelet(contract) == 1
+    paired = goes_in_pairs(contract, target, combines=False)
+    return replace(broadcast_phase(phase), paired=paired, wide=wide)
 
 
 def _reduction(schedule: Schedule, phase: ReducePhase, coloring: Coloring, target: Target) -> Phase:
@@ -149,10 +162,10 @@ def _reduction(schedule: Schedule, phase: ReducePhase, coloring: Coloring, targe
         received_on = coloring(tree)
     if path is not None and path.gaps:
         received_on, detours = noncontiguous_tree(phase, path, received_on)
-    by_call_back = arithmetic_of(contract.element, contract.operation).kind == "map"
+    in_code = by_call_back(contract)
     most = max(map(len, phase.children)) * contract.words
     one_by_one = contract.run_length is not None or most > target.max_extent
-    how = Combining(by_call_back, by_call_back or one_by_one)
+    how = Combining(in_code, in_code or one_by_one)
     done = rank_programs(phase, received_on, how)
     paired = goes_in_pairs(contract, target, combines=True)
     return replace(reduce_phase(phase, done, path), detours=detours, paired=paired)
@@ -169,7 +182,7 @@ def _streamed(schedule: Schedule, phase: StepsPhase, target: Target) -> Iterator
         return iter(())  # routers know only lengths that the compiler does
     paired = slices_go_in_pairs(phase, contract, target)
     own_only = asks_own_slices(schedule, phase)
-    if own_only and arithmetic_of(contract.element, contract.operation).kind == "map":
+    if own_only and by_call_back(contract):
         own_only = False  # a call-back combines in code, not on the way
     return stream_phases(phase, target, path=path, paired=paired, own_only=own_only)
 
@@ -177,7 +190,6 @@ def _streamed(schedule: Schedule, phase: StepsPhase, target: Target) -> Iterator
 def _exchanges(schedule: Schedule, phase: StepsPhase, target: Target) -> Iterator[Alternative]:
     """A phase made of steps along circuits, if the colors suffice for them, and by relays."""
     contract = schedule.collective.contract
-    by_call_back = arithmetic_of(contract.element, contract.operation).kind == "map"
     traffic = traffic_of(phase)
     direct, by_relays = _wirings(phase, schedule.collective.path)
     most = schedule.collective.limits.colors or len(target.colors)
@@ -185,7 +197,7 @@ def _exchanges(schedule: Schedule, phase: StepsPhase, target: Target) -> Iterato
     path, dynamic_length = schedule.collective.path, contract.run_length is not None
     lower = partial(
         steps_phase,
-        by_call_back=by_call_back,
+        by_call_back=by_call_back(contract),
         path=path,
         paired=paired,
         dynamic_length=dynamic_length,

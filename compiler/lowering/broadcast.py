@@ -9,7 +9,6 @@ The root feeds its row both ways; every PE of that row also feeds its column bot
 
 from collections.abc import Iterator
 
-from collc.lowering.rank_program import lanes_of
 from collc.plan import (
     VECTOR,
     Action,
@@ -21,6 +20,7 @@ from collc.plan import (
     Role,
     Route,
     Strided,
+    lanes_of,
     once,
 )
 from collc.schedule import BroadcastPhase

@@ -6,14 +6,17 @@ color that a PE receives on must not have an input queue with the number of the 
 that it sends on meanwhile.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 
+from collc.base.columns import Bools
 from collc.lowering.resources import take
 from collc.plan import Phase
-from collc.plan.pe_masks import Mask, receiving, sending
+from collc.plan.pe_masks import receiving, sending, united
 from collc.plan.placement import received_colors, sent_colors
 from collc.spec import Collective
+from collc.spec.simd import WIDE
 from collc.target import Target
 
 TRIES = 20_000
@@ -29,21 +32,40 @@ def queues_of_colors(
 
     Every color has its own if there are enough, and no number is that of both an input and an
     output queue unless there are too few: then preferably of the same color, which most PEs do not
-    send and receive on in one phase. If need be, colors that no PE has both of share a queue.
+    send and receive on in one phase. If need be, colors that no PE has both of share a queue. Those
+    of wide multicasts have one number for both, since the output queues that hold most come first,
+    and input queues of these numbers do so, too.
     """
     beside = _beside(taken)
+    multicasts = ((phase, places) for _, phase, places in taken if phase.exchange is None)
+    wide = {k for phase, places in multicasts if phase.wide for k in places.values()}
     every = set(combinations(range(count), 2))
     apart = _together(taken, receiving), _together(taken, sending)
     for inputs_apart, outputs_apart in ((every, every), apart):
         outputs = _dealt([target.output_queues] * count, outputs_apart, set())
         if outputs is None:
             continue
-        ways = [_preferred(target, outputs, color) for color in range(count)]
+        ways = [_preferred(target, outputs, color, color in wide) for color in range(count)]
         banned = {(color, outputs[other]) for color, other in beside}
         inputs = _dealt(ways, inputs_apart, banned)
         if inputs is not None:
             return list(zip(inputs, outputs, strict=True))
     return None
+
+
+def as_wide_as_queues(
+    phase: Phase, places: Mapping[str, int], queues: Sequence[tuple[int, int]], target: Target
+) -> Phase:
+    """A phase, which is a wide multicast only if its queues hold what an instruction takes and as
+    much again: else half of the cycles would be for filling them."""
+    if phase.exchange is not None:
+        return phase
+    words = (
+        min(target.input_queue_words[into], target.output_queue_words[out])
+        for into, out in (queues[k] for k in places.values())
+        if into < len(target.input_queue_words) and out < len(target.output_queue_words)
+    )
+    return replace(phase, wide=phase.wide and min(words, default=0) >= 2 * WIDE)
 
 
 def too_few_queues(count: int, target: Target) -> list[tuple[int, int]]:
@@ -54,11 +76,13 @@ def too_few_queues(count: int, target: Target) -> list[tuple[int, int]]:
     return list(zip((*free, *range(first, first + count)), outputs, strict=False))
 
 
-def _preferred(target: Target, outputs: Sequence[int], color: int) -> list[int]:
-    """The numbers of input queues for a color, those first that are no output queue's."""
+def _preferred(target: Target, outputs: Sequence[int], color: int, wide: bool) -> list[int]:
+    """The numbers of input queues for a color, those first that are no output queue's, or that of
+    its own if it is a wide phase's."""
     free = [q for q in target.input_queues if q not in outputs]
     own = [q for q in target.input_queues if q == outputs[color]]
-    return free + own + [q for q in target.input_queues if q not in {*free, *own}]
+    first = own + free if wide else free + own
+    return first + [q for q in target.input_queues if q not in {*free, *own}]
 
 
 def _beside(taken: Sequence[Taken]) -> set[tuple[int, int]]:
@@ -74,14 +98,14 @@ def _beside(taken: Sequence[Taken]) -> set[tuple[int, int]]:
 
 
 def _together(
-    taken: Sequence[Taken], having: Callable[[Collective, Phase], dict[str, Mask]]
+    taken: Sequence[Taken], having: Callable[[Collective, Phase], dict[str, Bools]]
 ) -> set[tuple[int, int]]:
     """Pairs of colors that some PE has both of, in whatever phases."""
-    masks: dict[int, Mask] = {}
-    for collective, phase, places in taken:
-        for color, mask in having(collective, phase).items():
-            place = places[color]
-            masks[place] = masks[place] | mask if place in masks else mask
+    masks = united(
+        (places[color], mask)
+        for collective, phase, places in taken
+        for color, mask in having(collective, phase).items()
+    )
     return {(i, j) for i, j in combinations(sorted(masks), 2) if bool((masks[i] & masks[j]).any())}
 
 

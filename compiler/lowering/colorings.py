@@ -13,8 +13,6 @@ most two positions at a router.
   for two-phase trees, about log P for binomial ones.
 """
 
-from __future__ import annotations
-
 from itertools import count
 
 from collc.lowering.line import LineTree

@@ -6,18 +6,17 @@ planned. So nothing of two call streams can meet but on links and ramps, where t
 by word. Calls on PEs apart need no call streams.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice, product
 
 import numpy as np
 
+from collc.base.columns import Bools
 from collc.lowering import memory
 from collc.lowering.sharing import share, shared_dsrs, widest
 from collc.plan import Plan
-from collc.plan.pe_masks import Mask, touched_by
+from collc.plan.pe_masks import touched_by
 from collc.plan.program import ProgramPlan, Use
 from collc.spec import Program
 from collc.target import Target
@@ -61,7 +60,7 @@ def in_parts(program: Program, plans: tuple[Plan, ...]) -> Program:
     return replace(program, calls=calls, together=together)
 
 
-def _touched(plan: Plan) -> Mask:
+def _touched(plan: Plan) -> Bools:
     """The PEs whose routers a collective sets."""
     whole = plan.collective.grid.whole
     found = np.zeros((whole.height, whole.width), dtype=np.bool_)
@@ -70,9 +69,9 @@ def _touched(plan: Plan) -> Mask:
     return found
 
 
-def _connected(calls: tuple[int, ...], touched: list[Mask]) -> list[list[int]]:
+def _connected(calls: tuple[int, ...], touched: list[Bools]) -> list[list[int]]:
     """Calls in groups, of which none has a PE in common with another."""
-    groups: list[tuple[list[int], Mask]] = []
+    groups: list[tuple[list[int], Bools]] = []
     for call, mask in zip(calls, touched, strict=True):
         met = [group for group in groups if bool((group[1] & mask).any())]
         groups = [group for group in groups if not bool((group[1] & mask).any())]

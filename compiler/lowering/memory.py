@@ -10,9 +10,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from collc.base.columns import Ints
 from collc.base.memoize import memoized
 from collc.plan import BY_WAVELET, Exchange, Lane, Phase, Plan, stream_of
-from collc.plan.entries import Ints, entries_of, kinds_at, values_of
+from collc.plan.entries import entries_of, kinds_at, values_of
 from collc.plan.step_tables import places_of
 from collc.spec import Contract, ElementType
 

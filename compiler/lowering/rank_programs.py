@@ -17,7 +17,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from collc.lowering.line import LineTree, line_tree, passing_colors
-from collc.lowering.rank_program import RankProgram
 from collc.lowering.root_bypass import laid_out
 from collc.plan import (
     VECTOR,
@@ -29,7 +28,9 @@ from collc.plan import (
     Loop,
     Number,
     Op,
+    Role,
     Route,
+    lanes_of,
     once,
 )
 from collc.plan.placement import SIDES
@@ -63,23 +64,20 @@ class Combining:
 
 def rank_programs(
     phase: ReducePhase, received_on: tuple[int, ...], how: Combining
-) -> tuple[RankProgram, ...]:
-    """What each rank does."""
+) -> tuple[Role, ...]:
+    """What each rank does, as a role without a name; ranks that do the same have the same one."""
     tree = line_tree(phase.children)
     names = _names(phase, max(received_on) + 1)
     line = ColoredLine(tree, received_on, passing_colors(tree, received_on), names)
-    known: dict[tuple[object, ...], RankProgram] = {}
+    known: dict[tuple[object, ...], Role] = {}
     found = []
     for rank in range(phase.ranks):
         send_color, passing = line.sent_on(rank), line.passing[rank]
         advance = None if send_color is None else _advance(line, rank, send_color)
         same = len(tree.children[rank]), received_on[rank], send_color, passing, advance
         if same not in known:
-            known[same] = RankProgram(
-                loops=tuple(_loops(line, rank, how)),
-                colors=tuple(_color_uses(line, rank, SIDES[phase.order])),
-                relays=bool(passing),
-            )
+            colors = tuple(_color_uses(line, rank, SIDES[phase.order]))
+            known[same] = Role("", "", lanes_of(tuple(_loops(line, rank, how))), colors)
         found.append(known[same])
     return laid_out(found, phase, names[-1]) if phase.bypass else tuple(found)
 

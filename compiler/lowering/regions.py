@@ -8,6 +8,7 @@ what is irregular comes out as many runs, and is printed as a table.
 from collections.abc import Iterable, Sequence
 
 from collc.plan import Region, Strided
+from collc.schedule import ReducePhase
 from collc.spec.exchange import StepsPhase
 
 
@@ -89,13 +90,13 @@ def _fold(run: Strided, period: int, size: int) -> Strided:
 
 
 def regions_of(
-    pattern: StepsPhase, places_of_roles: Iterable[Sequence[int]]
+    pattern: ReducePhase | StepsPhase, places_of_roles: Iterable[Sequence[int]]
 ) -> tuple[tuple[Region, int], ...]:
     """The roles' places in grid coordinates, on all lines."""
-    across = Strided(*pattern.lines)
-    found = []
+    across, at, found = Strided(*pattern.lines), pattern.coordinates, []
     for role, places in enumerate(places_of_roles):
-        for along in compress(places):
+        for run in compress(places):
+            along = run.shifted(at.start) if at.step > 0 else run.mirrored(at.start + 1)
             region = Region(along, across) if pattern.axis == "x" else Region(across, along)
             found.append((region, role))
     return tuple(sorted(found))

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import count, islice
 
 from collc.plan import Advance, Phase, Plan, filters_of, joins_of, ops_with_tasks, sides_of
+from collc.plan.operands import sends
 from collc.plan.placement import colors_of, switched_colors
 from collc.spec import ContractKind, Reserved
 from collc.target import Target
@@ -106,11 +107,12 @@ def number_task_ids(
 
 
 def queues_of_phase(phase: Phase, target: Target) -> tuple[int, int]:
-    """Input queues of a phase, and output queues: one, or one for each lane of an exchange on which
-    some PE receives, or sends; lanes that run in turn have one, unless queues are bound to colors.
+    """Input queues of a phase, and output queues: one, if some PE sends, or one for each lane of an
+    exchange on which some PE receives, or sends; lanes that run in turn have one, unless queues are
+    bound to colors.
     """
     if phase.exchange is None:
-        return 1, 1
+        return 1, int(any(map(sends, phase.roles)))
     sides = sides_of(phase)
     outputs = sum(side.outputs(bound=target.binds_output_queues) for side in sides)
     return sum(side.receives for side in sides), outputs

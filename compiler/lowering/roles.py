@@ -1,31 +1,30 @@
 """Ranks that do the same become one role, with a name and a sentence for the emitted code."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from collc.base.paths import Path
-from collc.lowering.rank_program import RankProgram, lanes_of
-from collc.lowering.regions import compress
-from collc.plan import Direction, Op, Phase, Region, Role, Strided
-from collc.schedule import ReducePhase, ascending
+from collc.lowering.regions import regions_of
+from collc.plan import Direction, Op, Phase, Role
+from collc.plan.placement import passes_on
+from collc.schedule import ReducePhase
 from collc.spec import ContractKind
 
 # sides of a router on a path, in words
 _ON_PATH = {Direction.WEST: "back along the path", Direction.EAST: "on along the path"}
 
 
-def reduce_phase(
-    phase: ReducePhase, programs: Sequence[RankProgram], path: Path | None = None
-) -> Phase:
+def reduce_phase(phase: ReducePhase, programs: Sequence[Role], path: Path | None = None) -> Phase:
     """The plan's phase: roles in order of their first rank, regions sorted. With a `path`, which is
     a row when unfolded, it goes along that."""
     different = {id(program): program for program in programs}  # few, and slow to hash
-    ranks: dict[RankProgram, list[int]] = {program: [] for program in different.values()}
+    ranks: dict[Role, list[int]] = {program: [] for program in different.values()}
     same = {key: ranks[program] for key, program in different.items()}
     for rank, program in enumerate(programs):
         same[id(program)].append(rank)
     names = _names(tuple(ranks))
     roles = tuple(
-        Role(name, _about(program, path), lanes_of(program.loops), program.colors)
+        replace(program, name=name, about=_about(program, phase, path))
         for program, name in zip(ranks, names, strict=True)
     )
     return Phase(
@@ -35,7 +34,7 @@ def reduce_phase(
         order=phase.order,
         about=f"{phase.tree} along {where(phase.axis, path)}",
         roles=roles,
-        regions=_regions(phase, tuple(ranks.values())),
+        regions=regions_of(phase, ranks.values()),
         pattern=phase,
         path=path,
     )
@@ -48,23 +47,7 @@ def where(axis: str, path: Path | None) -> str:
     return "the row" if axis == "x" else "the column"
 
 
-def _regions(
-    phase: ReducePhase, ranks_of_roles: tuple[list[int], ...]
-) -> tuple[tuple[Region, int], ...]:
-    """The roles' ranks in grid coordinates, on all lines."""
-    across = Strided(*phase.lines)
-    begin = phase.coordinate(1 if phase.bypass else 0)
-    found = []
-    for role, ranks in enumerate(ranks_of_roles):
-        for run in compress(ranks):
-            rising = ascending(phase.order)
-            along = run.shifted(begin) if rising else run.mirrored(begin + 1)
-            region = Region(along, across) if phase.axis == "x" else Region(across, along)
-            found.append((region, role))
-    return tuple(sorted(found))
-
-
-def _names(programs: tuple[RankProgram, ...]) -> list[str]:
+def _names(programs: tuple[Role, ...]) -> list[str]:
     """Distinct identifiers: what the role is, numbered where several roles are that."""
     kinds = [_kind(program) for program in programs]
     numbers: dict[str, int] = {}
@@ -75,7 +58,7 @@ def _names(programs: tuple[RankProgram, ...]) -> list[str]:
     return names
 
 
-def _kind(program: RankProgram) -> str:
+def _kind(program: Role) -> str:
     """Root (sends nothing), leaf (receives nothing), link (receives one vector), joint (more)."""
     sends = [op for op in program.ops if op.sends]
     if not sends:
@@ -85,22 +68,21 @@ def _kind(program: RankProgram) -> str:
     return "leaf" if sends[0].combines_from is None else "link"
 
 
-def _about(program: RankProgram, path: Path | None) -> str:
+def _about(program: Role, phase: ReducePhase, path: Path | None) -> str:
     """The role in words."""
     parts = []
-    role = Role("", "", lanes_of(program.loops), ())
-    stored = sum(turns * op.vectors for op, turns in role.repeated if op.stores)
+    stored = sum(turns * op.vectors for op, turns in program.repeated if op.stores)
     if stored:
         parts.append(f"combines {stored} vector{'s' if stored > 1 else ''} in memory")
     for op in program.ops:
         if op.sends:
             parts.append(_about_sending(op, program, path))
-    if program.relays:
+    if any(passes_on(route, phase) for use in program.colors for route in use.positions):
         parts.append("then lets farther vectors pass")
     return ", ".join(parts)
 
 
-def _about_sending(op: Op, program: RankProgram, path: Path | None) -> str:
+def _about_sending(op: Op, program: Role, path: Path | None) -> str:
     """How the vector leaves."""
     side = _side(op, program)
     way = _ON_PATH[side] if path else side.value.lower()
@@ -108,7 +90,7 @@ def _about_sending(op: Op, program: RankProgram, path: Path | None) -> str:
     return f"sends its vector {way}{combined}"
 
 
-def _side(op: Op, program: RankProgram) -> Direction:
+def _side(op: Op, program: Role) -> Direction:
     """The side on which the own vector leaves."""
     use = next(use for use in program.colors if use.color == op.send)
     return use.positions[0].send[0]

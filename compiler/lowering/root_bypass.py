@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from collc.lowering.line import LineTree, line_tree
-from collc.lowering.rank_program import RankProgram
-from collc.plan import ColorUse, Route
+from collc.plan import ColorUse, Role, Route
 from collc.plan.placement import SIDES
 from collc.plan.root_bypass import Sides, turned
 from collc.schedule import ReducePhase
@@ -18,9 +17,7 @@ def without_root(tree: LineTree) -> LineTree:
     return line_tree(tuple(children))
 
 
-def laid_out(
-    programs: Sequence[RankProgram], phase: ReducePhase, color: str
-) -> tuple[RankProgram, ...]:
+def laid_out(programs: Sequence[Role], phase: ReducePhase, color: str) -> tuple[Role, ...]:
     """What is done at each place, from the nearer end on; `color` is that of the sum."""
     near, far = sides = SIDES[phase.order]
     root, *others = (_turned(one, color, sides) for one in programs)
@@ -28,9 +25,9 @@ def laid_out(
     for place in range(1, phase.bypass):
         others[place] = replace(others[place], colors=(*others[place].colors, passing))
     over = others[phase.bypass]  # what the root's router does for the others
-    others[phase.bypass] = RankProgram(root.loops, (*over.colors, *root.colors), over.relays)
+    others[phase.bypass] = replace(root, colors=(*over.colors, *root.colors))
     return tuple(others)
 
 
-def _turned(here: RankProgram, color: str, sides: Sides) -> RankProgram:
+def _turned(here: Role, color: str, sides: Sides) -> Role:
     return replace(here, colors=tuple(turned(use, color, sides) for use in here.colors))

@@ -6,13 +6,14 @@ The root itself does, at each place, what the plan for that root has there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import Any, cast
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 
 from collc.base.memoize import by_identity
+from collc.base.rewrite import rewritten
 from collc.lowering import candidate_plans
 from collc.lowering.regions import compress
 from collc.lowering.resources import number_queues
@@ -110,10 +111,17 @@ def planned_for(plan: ProgramPlan, choice: RootChoice, root: int) -> Plan:
         if plan.plans[use.collective].collective.name in choice.names
         for name in torn_down_by(plan, use)
     }
-    phases = (
+    wide = any(
+        phase.wide
+        for one in plan.plans
+        if one.collective.name in choice.names
+        for phase in one.phases
+    )
+    torn_down = (
         with_teardown(phase, {name for name in colors_of([phase]) if parity_of(name) in torn})
         for phase in own.phases
     )
+    phases = (replace(phase, wide=phase.wide and wide) for phase in torn_down)
     return replace(own, phases=tuple(phases))
 
 
@@ -202,8 +210,8 @@ def at_place(role: Role, place: int) -> Role:
             return Number(node.at(place))
         if isinstance(node, Entry):
             ops = tuple(op for op in node.ops if op.where.at(place))
-            return node if ops == node.ops else rewritten(replace(node, ops=ops), there)
-        return node
+            return None if ops == node.ops else rewritten(replace(node, ops=ops), there)
+        return None
 
     return cast(Role, rewritten(role, there))
 
@@ -216,7 +224,7 @@ def _merged(parts: Sequence[Part], slices: int) -> Role:
     columns = iter(values.T)
 
     def formula(node: object) -> object:
-        return number_of(places, next(columns), slices) if isinstance(node, Number) else node
+        return number_of(places, next(columns), slices) if isinstance(node, Number) else None
 
     return cast(Role, rewritten(ordered[0].role, formula))
 
@@ -227,7 +235,8 @@ def _numbers(role: Role) -> list[int]:
     def noted(node: object) -> object:
         if isinstance(node, Number):
             found.append(node.offset)
-        return node
+            return node
+        return None
 
     rewritten(role, noted)
     return found
@@ -235,7 +244,7 @@ def _numbers(role: Role) -> list[int]:
 
 def _form(role: Role) -> object:
     """What roles have alike that differ in numbers only."""
-    bare = rewritten(role, lambda node: ZERO if isinstance(node, Number) else node)
+    bare = rewritten(role, lambda node: ZERO if isinstance(node, Number) else None)
     assert isinstance(bare, Role)
     return bare.lanes, bare.colors
 
@@ -244,19 +253,6 @@ def _renamed(role: Role, names: Mapping[str, str]) -> Role:
     """A role with other names of colors."""
 
     def name(node: object) -> object:
-        return names.get(node, node) if isinstance(node, str) else node
+        return names.get(node) if isinstance(node, str) else None
 
     return cast(Role, rewritten(role, name))
-
-
-def rewritten(node: Any, change: Callable[[object], object]) -> Any:  # noqa: ANN401 - any part
-    """A part of a role with what `change` makes of each piece; what it changes is not gone into."""
-    changed = change(node)
-    if changed is not node or isinstance(node, Number):
-        return changed
-    if isinstance(node, tuple):
-        return tuple(rewritten(part, change) for part in node)
-    if not is_dataclass(node) or isinstance(node, type):
-        return node
-    parts = {f.name: rewritten(getattr(node, f.name), change) for f in fields(node)}
-    return replace(node, **parts)

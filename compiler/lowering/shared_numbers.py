@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count, islice
 
 from collc.lowering.registers import dsrs_needed, vector_pairs
 from collc.lowering.resources import take
 from collc.plan import Plan, Registers
+from collc.plan.short import is_short
 from collc.plan.slots import Slot, Slots, slots_of
 
 
@@ -32,21 +33,24 @@ def with_shared_numbers(plan: Plan) -> Plan:
 
 
 def _shared_queues(plan: Plan, slots: Slots) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Input and output queues; within an exchange, whose operations run beside each other, none
-    that it receives from has the number of one that it sends to. The first output queues that leave
-    input queues to all slots; where none do, the first."""
-    target = plan.target
-    exchanges = {i for i, phase in enumerate(plan.phases) if phase.exchange is not None}
+    """Input and output queues; none that an operation receives from has the number of one by which
+    operations send that run beside it: within an exchange, or, in a short collective, beside the
+    multicast. The first output queues that leave input queues to all slots; where none do, the
+    first."""
+    target, phases = plan.target, range(len(plan.phases))
+    together = {i: {i} for i in phases if plan.phases[i].exchange is not None}
+    if is_short(plan):
+        together[phases[-1]] = set(phases)
     out_met, in_met = _met_before(slots.outputs), _met_before(slots.inputs)
     nothing = (frozenset[int](),) * max(len(slots.outputs), len(slots.inputs))
     if next(_deals(in_met, target.input_queues, nothing), None) is not None:
         for outputs in islice(_deals(out_met, target.output_queues, nothing), _MOST_DEALS):
-            beside = _beside(slots.outputs, outputs, exchanges)
+            beside = _beside(slots.outputs, outputs, together)
             inputs = next(_deals(in_met, target.input_queues, [*map(beside, slots.inputs)]), None)
             if inputs is not None:
                 return inputs, outputs
     outputs = _dealt(slots.outputs, target.output_queues, lambda _: frozenset())
-    beside = _beside(slots.outputs, outputs, exchanges)
+    beside = _beside(slots.outputs, outputs, together)
     return _dealt(slots.inputs, target.input_queues, beside), outputs
 
 
@@ -55,13 +59,18 @@ Kept = Callable[[Slot], frozenset[int]]
 _MOST_DEALS = 256  # of output queues that are tried: how long is searched, no number of a machine
 
 
-def _beside(outputs: Sequence[Slot], numbers: Sequence[int], exchanges: set[int]) -> Kept:
-    """The numbers of output queues that operations run on beside those of an input queue."""
+def _beside(
+    outputs: Sequence[Slot], numbers: Sequence[int], together: Mapping[int, set[int]]
+) -> Kept:
+    """The numbers of output queues that operations run on beside those of an input queue: those of
+    the phases whose operations are under way `together` with those of its own."""
     of_phase: dict[int, set[int]] = {}
     for slot, number in zip(outputs, numbers, strict=True):
         if not slot.follows:
             of_phase.setdefault(slot.phase, set()).add(number)
-    return lambda slot: frozenset(of_phase.get(slot.phase, ()) if slot.phase in exchanges else ())
+    return lambda slot: frozenset(
+        number for phase in together.get(slot.phase, ()) for number in of_phase.get(phase, ())
+    )
 
 
 Met = tuple[tuple[int, ...], ...]  # of each slot, the ones before it that some PE has, too

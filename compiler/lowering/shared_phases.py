@@ -18,7 +18,7 @@ from collc.plan.configuration import (
 )
 from collc.plan.operands import controls, copies, sends, stores
 from collc.plan.program import ProgramPlan, Use
-from collc.spec.arithmetic import arithmetic_of
+from collc.spec.simd import by_call_back
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,9 @@ class SharedPhase:
     """What a phase of a program of several collectives is given: the positions of its colors among
     the program's, those of them that are torn down, the first positions of the ids it takes,
     whether it loads its registers when it begins, and whether its colors have registers by which
-    control wavelets are sent; `dynamic_length` says that the length is the call's. It
+    control wavelets are sent; `dynamic_length` says that the length is the call's. A phase that
+    `ends_torn_down` has an `own_control` if its control wavelets are sent by a register that
+    sends no vectors. It
     `sets_routers` of the colors that are torn down if no other phase has code that sets them alike;
     on those that are `switched` some phase changes switch positions, and a router has so many
     `outputs` on them at most. Those of the colors that are `set_elsewhere` stay as another phase
@@ -38,6 +40,8 @@ class SharedPhase:
     late: bool
     controls_ready: bool
     dynamic_length: bool = False
+    ends_torn_down: bool = False
+    own_control: bool = False
     sets_routers: bool = False
     switched: frozenset[str] = frozenset()
     outputs: int = 1
@@ -68,8 +72,9 @@ def shared_of(plan: ProgramPlan) -> list[SharedPhase]:
     """What each use is given. The phases of trees have registers of their own as long as there are
     enough; those that are left go to the others in turn, which load them when they begin, as all
     exchanges do."""
-    ready = controls_ready(plan)
-    bare = list(_with_routers(plan, [_bare(plan, use, ready) for use in plan.uses]))
+    ready, own_controls = controls_ready(plan), _own_controls(plan)
+    alone = [_bare(plan, use, ready, own_controls) for use in plan.uses]
+    bare = list(_with_routers(plan, alone))
     needs = [_needs(plan, use, given) for use, given in zip(plan.uses, bare, strict=True)]
     room = len(plan.dsr_ids)
     used = _of_all(plan, ready)
@@ -150,7 +155,8 @@ def controls_ready(plan: ProgramPlan) -> bool:
     them, so that the next phase may begin meanwhile."""
     inputs = {color.input_queue for color in plan.colors}
     outputs = {color.output_queue for color in plan.colors}
-    if inputs & outputs or not any(color.torn_down for color in plan.colors):
+    torn_down = any(color.torn_down for color in plan.colors)
+    if inputs & outputs or not torn_down or plan.ends_torn_down:
         return False
     given = [_bare(plan, use, True) for use in plan.uses]
     of_all, in_turn = _of_all(plan, ready=True), _widest(_needs_in_turn(plan, given))
@@ -158,7 +164,17 @@ def controls_ready(plan: ProgramPlan) -> bool:
     return most <= len(plan.dsr_ids)
 
 
-def _bare(plan: ProgramPlan, use: Use, ready: bool) -> SharedPhase:
+def _own_controls(plan: ProgramPlan) -> bool:
+    """Whether phases that end with their teardowns have registers of their own for control
+    wavelets: even those that take registers in turn have them then."""
+    given = [_bare(plan, use, ready=False, own_control=True) for use in plan.uses]
+    in_turn = _widest(_needs_in_turn(plan, given))
+    return plan.ends_torn_down and _of_all(plan, ready=False).pairs + in_turn.pairs <= len(
+        plan.dsr_ids
+    )
+
+
+def _bare(plan: ProgramPlan, use: Use, ready: bool, own_control: bool = False) -> SharedPhase:
     """What a use is given, but for the ids."""
     return SharedPhase(
         positions=dict(use.positions),
@@ -167,6 +183,8 @@ def _bare(plan: ProgramPlan, use: Use, ready: bool) -> SharedPhase:
         late=False,
         controls_ready=ready,
         dynamic_length=plan.program.has_lengths,
+        ends_torn_down=plan.ends_torn_down,
+        own_control=own_control,
     )
 
 
@@ -181,8 +199,7 @@ def is_quick(plan: ProgramPlan, use: Use, given: SharedPhase) -> bool:
 def _by_call_back(plan: ProgramPlan, use: Use) -> bool:
     """Whether the phase of a tree combines elements by a call-back."""
     contract = plan.plans[use.collective].collective.contract
-    maps = arithmetic_of(contract.element, contract.operation).kind == "map"
-    return maps and plan.phase(use).exchange is None
+    return by_call_back(contract) and plan.phase(use).exchange is None
 
 
 def _needs(plan: ProgramPlan, use: Use, given: SharedPhase) -> Ids:
@@ -194,9 +211,12 @@ def _needs(plan: ProgramPlan, use: Use, given: SharedPhase) -> Ids:
     has = {of: any(map(of, phase.roles)) for of in (stores, sends, copies, controls)}
     waits = has[controls] and not is_quick(plan, use, given)
     own_control = waits and not given.late  # else it is sent by the vector's, or by the color's
+    if given.ends_torn_down:  # by a register of its own, and nobody waits for it
+        own_control, waits = has[controls] and given.own_control, False
+    word = own_control and not given.ends_torn_down  # which is in memory
     stored = has[stores] and not _by_call_back(plan, use)
     return Ids(
         tasks=stored + has[sends] + waits,
         pairs=has[sends] + own_control,
-        sources=(stored and not phase.passes) + (has[sends] or has[copies]) + own_control,
+        sources=(stored and not phase.passes) + (has[sends] or has[copies]) + word,
     )

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations, count
 
 from collc.lowering import memory
-from collc.lowering.color_queues import queues_of_colors, too_few_queues
+from collc.lowering.color_queues import as_wide_as_queues, queues_of_colors, too_few_queues
 from collc.lowering.registers import dsrs_in_turn
 from collc.lowering.resources import QueueNeed, deal_queues, take, task_ids_of_phase
 from collc.lowering.teardown import with_teardown
@@ -21,7 +21,7 @@ from collc.plan import Phase, Plan
 from collc.plan.configuration import configuration, first_differing
 from collc.plan.pe_masks import touched_by
 from collc.plan.placement import colors_of, parity_of, received_colors, sent_colors, switched_colors
-from collc.plan.program import ProgramPlan, SharedColor, Use, own_tasks
+from collc.plan.program import ProgramPlan, SharedColor, Use, ends_torn_down, own_tasks
 from collc.spec import Collective, ContractKind, Program, Reconfigure
 from collc.target import Target
 
@@ -218,7 +218,14 @@ def _time_multiplexed(plans: tuple[Plan, ...], program: Program, target: Target)
         replace(
             plan,
             phases=tuple(
-                with_teardown(plan.phases[use.phase], {n for n, k in use.positions if k in torn})
+                as_wide_as_queues(
+                    with_teardown(
+                        plan.phases[use.phase], {n for n, k in use.positions if k in torn}
+                    ),
+                    dict(use.positions),
+                    queues,
+                    target,
+                )
                 for use in uses
                 if use.collective == i
             ),
@@ -342,7 +349,7 @@ def _numbered(
     )
     used = {color.number for color in colors}
     free = [number for number in target.local_task_ids if number not in used]
-    own = own_tasks(colors)
+    own = own_tasks(program, colors)
     return ProgramPlan(
         target=target,
         program=program,
@@ -373,11 +380,21 @@ def _to_tear_down(phase: Phase) -> int:
     return int(phase.exchange is None and phase.kind is ContractKind.BROADCAST)
 
 
+def _controls(phase: Phase) -> int:
+    """The task of a phase behind its control wavelet, which a multicast has one more for."""
+    return int(phase.exchange is None and phase.kind is not ContractKind.BROADCAST)
+
+
 def _tasks(plans: Sequence[Plan], program: Program, free: int) -> int:
     """Task ids for the phases: where collectives are chosen by length as many as there are, so that
     no task need ask which phase is under way."""
-    shared = shared_tasks(plans)
+    phases = [phase for plan in plans for phase in plan.phases]
+    if ends_torn_down(program):  # nothing is activated by a control wavelet
+        apart = [task_ids_of_phase(phase) - _controls(phase) for phase in phases]
+        shared = max(apart, default=0)
+    else:
+        apart, shared = list(map(task_ids_of_phase, phases)), shared_tasks(plans)
     if not program.has_lengths:
         return shared
-    all_apart = sum(task_ids_of_phase(phase) for plan in plans for phase in plan.phases)
+    all_apart = sum(apart)
     return max(shared, min(all_apart, free))

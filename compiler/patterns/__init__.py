@@ -12,26 +12,3 @@ from collc.patterns.orders import RankOrder, all_orders
 from collc.patterns.search import Entry, Found, near, search
 from collc.patterns.show import as_data, order_as_data, show_details, show_page, show_table
 from collc.patterns.sources import Kind, Pattern, all_patterns
-
-__all__ = [
-    "Choice",
-    "Entry",
-    "Facts",
-    "Found",
-    "Kind",
-    "Pattern",
-    "RankOrder",
-    "all_orders",
-    "all_patterns",
-    "as_data",
-    "facts_of",
-    "instance",
-    "near",
-    "order_as_data",
-    "programs",
-    "search",
-    "show_details",
-    "show_page",
-    "show_table",
-    "uses",
-]

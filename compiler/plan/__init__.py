@@ -1,7 +1,7 @@
 """Plan: what every PE class does and how its routers are set, ready to be printed."""
 
 from collc.plan.entries import AREA_BITS, RowKind
-from collc.plan.model import Detour, Exchange, Phase, Plan, Registers
+from collc.plan.model import Detour, Exchange, Phase, PhaseOf, Plan, Registers, is_of
 from collc.plan.numbers import ONE, ZERO, Number
 from collc.plan.ops import (
     VECTOR,
@@ -17,6 +17,7 @@ from collc.plan.ops import (
     Role,
     Slices,
     closing,
+    lanes_of,
     once,
 )
 from collc.plan.regions import Region, Strided
@@ -38,55 +39,3 @@ from collc.plan.stream_ends import (
     thens_of,
 )
 from collc.plan.streams import Stream, filters_of, lane_of, stream_of
-
-__all__ = [
-    "AREA_BITS",
-    "BY_WAVELET",
-    "MOST_ENDS",
-    "ONE",
-    "VECTOR",
-    "WHOLE",
-    "ZERO",
-    "Action",
-    "Advance",
-    "Buffer",
-    "ColorUse",
-    "Detour",
-    "Direction",
-    "Entry",
-    "Exchange",
-    "Filter",
-    "Lane",
-    "Loop",
-    "Memory",
-    "Number",
-    "Op",
-    "Phase",
-    "Plan",
-    "Region",
-    "Registers",
-    "Role",
-    "Route",
-    "RowKind",
-    "Sides",
-    "Slices",
-    "Stream",
-    "StreamOp",
-    "Strided",
-    "Then",
-    "closing",
-    "ends_of",
-    "filters_of",
-    "goes_first",
-    "joins_of",
-    "lane_of",
-    "leaders_of",
-    "leads_across",
-    "once",
-    "ops_with_tasks",
-    "sides_of",
-    "stream_of",
-    "streams_of",
-    "task_of",
-    "thens_of",
-]

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from collc.base.columns import Bools
 from collc.base.grids import Grid
 from collc.base.paths import Path
 from collc.plan import ColorUse, Phase, Route, filters_of
-from collc.plan.pe_masks import Mask, routing
+from collc.plan.pe_masks import routing
 from collc.plan.placement import switched_colors
 from collc.plan.program import ProgramPlan, Use
 from collc.spec import Collective
@@ -108,7 +109,7 @@ def differing(plan: ProgramPlan, color: int) -> tuple[Use, Use, str] | None:
 
 def first_differing(settings: Sequence[Setting]) -> tuple[int, int] | None:
     """The first two of these that have routers in common and do not set all of theirs alike."""
-    distinct: dict[Configuration, tuple[int, Mask]] = {}
+    distinct: dict[Configuration, tuple[int, Bools]] = {}
     for index, (collective, phase, name) in enumerate(settings):
         own = configuration(collective, phase, name)
         if own in distinct:

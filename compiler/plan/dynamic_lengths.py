@@ -7,7 +7,7 @@ from math import log
 import numpy as np
 
 from collc.base.diagnostics import CollcError, Diagnostic
-from collc.plan import Phase, Plan
+from collc.plan import PhaseOf, Plan
 from collc.schedule.lengths import of_length
 from collc.spec import Program
 from collc.spec.exchange import StepsPhase
@@ -78,11 +78,10 @@ def plan_of_length(plan: Plan, length: int) -> Plan:
     return replace(plan, collective=shorter.collective, phases=tuple(phases))
 
 
-def exchange_of_length(phase: Phase, pattern: StepsPhase, length: int) -> tuple[Phase, StepsPhase]:
-    """A phase made of steps, and its pattern, for vectors of a dynamic length; as they are where
-    their length is known."""
+def exchange_of_length(phase: PhaseOf[StepsPhase], length: int) -> PhaseOf[StepsPhase]:
+    """A phase made of steps for vectors of a dynamic length; as it is where that is known."""
     if phase.exchange is None or not phase.exchange.dynamic_length:
-        return phase, pattern
-    slicing = replace(pattern.slicing, length=length)
-    exchange, shorter = replace(phase.exchange, slicing=slicing), replace(pattern, slicing=slicing)
-    return replace(phase, exchange=exchange, pattern=shorter), shorter
+        return phase
+    slicing = replace(phase.pattern.slicing, length=length)
+    exchange = replace(phase.exchange, slicing=slicing)
+    return replace(phase, exchange=exchange, pattern=replace(phase.pattern, slicing=slicing))

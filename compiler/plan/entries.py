@@ -8,12 +8,10 @@ from collections.abc import Sequence
 from enum import IntFlag
 
 import numpy as np
-import numpy.typing as npt
 
+from collc.base.columns import Ints
 from collc.plan.numbers import Number
 from collc.plan.ops import Action, Buffer, Entry, Lane, Memory, Op
-
-Ints = npt.NDArray[np.int64]
 
 FIELDS = 5  # numbers of an entry
 

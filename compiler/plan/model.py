@@ -8,6 +8,7 @@ pattern and not the grid. Colors are symbolic (`columns_even`) until `Plan.color
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Generic, TypeGuard, TypeVar
 
 from collc.base.paths import Path
 from collc.plan.ops import Role
@@ -67,8 +68,12 @@ def _side(pe: tuple[int, int], other: tuple[int, int]) -> Direction:
     return Direction.SOUTH if other[1] > pe[1] else Direction.NORTH
 
 
+P_co = TypeVar("P_co", bound=Pattern, covariant=True)
+K = TypeVar("K", bound=Pattern)
+
+
 @dataclass(frozen=True)
-class Phase:
+class PhaseOf(Generic[P_co]):
     """One pattern of a collective: roles, and the regions of PEs that play them.
 
     Regions are disjoint and sorted; PEs in no region take no part. `name` is a CSL identifier
@@ -90,7 +95,7 @@ class Phase:
     about: str
     roles: tuple[Role, ...]
     regions: tuple[tuple[Region, int], ...]
-    pattern: Pattern = field(compare=False, repr=False)
+    pattern: P_co = field(compare=False, repr=False)
     exchange: Exchange | None = None
     path: Path | None = None
     detours: tuple[Detour, ...] = ()
@@ -106,6 +111,14 @@ class Phase:
     def passes(self) -> bool:
         """Whether some PE combines several vectors in memory by one operation."""
         return any(op.stores and op.vectors > 1 for role in self.roles for op in role.ops)
+
+
+Phase = PhaseOf[Pattern]
+
+
+def is_of(phase: Phase, kind: type[K]) -> TypeGuard[PhaseOf[K]]:
+    """Whether a phase carries out a pattern of a kind."""
+    return isinstance(phase.pattern, kind)
 
 
 @dataclass(frozen=True)

@@ -45,10 +45,16 @@ def sends_or_copies(role: Role) -> bool:
 
 
 # What roles have that take a register each, in the order in which the emitted code has them.
-PAIRS: tuple[Having, ...] = (sends, controls)
+_PAIRS: tuple[Having, ...] = (stores, sends, controls)
 _SOURCES: tuple[Having, ...] = (stores, sends_or_copies, controls)
 
 
-def sources_of_tree(phase: Phase) -> tuple[Having, ...]:
-    """What roles of a phase have that takes a source each."""
-    return _SOURCES[1:] if phase.passes else _SOURCES
+def pairs_of_tree(*, short: bool) -> tuple[Having, ...]:
+    """What roles of a phase have that takes a pair each; those of a `short` collective also store
+    by one of their own."""
+    return _PAIRS if short else _PAIRS[1:]
+
+
+def sources_of_tree(phase: Phase, *, short: bool) -> tuple[Having, ...]:
+    """The same of sources."""
+    return _SOURCES[1:] if phase.passes and not short else _SOURCES

@@ -223,6 +223,11 @@ class Lane:
         return self.sends[0] if self.sends else None
 
 
+def lanes_of(loops: tuple[Loop, ...]) -> tuple[Lane, ...]:
+    """The one lane of a PE in a phase of whole vectors; none of a PE that only lets others pass."""
+    return (Lane("vectors", loops),) if loops else ()
+
+
 @dataclass(frozen=True)
 class Role:
     """A PE class: what a set of PEs does in one phase, and its color settings.

@@ -5,45 +5,54 @@ of a part is on all of its lines.
 """
 
 from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from collc.base.columns import Bools
 from collc.plan import Phase, Role, filters_of
 from collc.plan.placement import received_colors, sent_colors
 from collc.spec import Collective
 
-Mask = npt.NDArray[np.bool_]
+K = TypeVar("K")
 
 
-def receiving(collective: Collective, phase: Phase) -> dict[str, Mask]:
+def united(masks: Iterable[tuple[K, Bools]]) -> dict[K, Bools]:
+    """The PEs of all masks that have a key, by key."""
+    found: dict[K, Bools] = {}
+    for key, mask in masks:
+        found[key] = found[key] | mask if key in found else mask
+    return found
+
+
+def receiving(collective: Collective, phase: Phase) -> dict[str, Bools]:
     """The PEs that receive on each color."""
     return _masks(collective, phase, received_colors)
 
 
-def sending(collective: Collective, phase: Phase) -> dict[str, Mask]:
+def sending(collective: Collective, phase: Phase) -> dict[str, Bools]:
     """The PEs that send on each color."""
     return _masks(collective, phase, sent_colors)
 
 
-def routing(collective: Collective, phase: Phase) -> dict[str, Mask]:
+def routing(collective: Collective, phase: Phase) -> dict[str, Bools]:
     """The PEs whose routers a phase sets on each color, those on the way of a gap included."""
-    found = _masks(collective, phase, lambda role: (use.color for use in role.colors))
+    found = [*_masks(collective, phase, lambda role: (use.color for use in role.colors)).items()]
     for detour in phase.detours:
         passed = np.zeros((collective.grid.height, collective.grid.width), dtype=np.bool_)
         for x, y in detour.pes:
             passed[y, x] = True
-        mask = _on_whole(collective, passed)
-        found[detour.color] = found[detour.color] | mask if detour.color in found else mask
-    return found
+        found.append((detour.color, _on_whole(collective, passed)))
+    return united(found)
 
 
-def filtering(collective: Collective, phase: Phase) -> dict[str, Mask]:
+def filtering(collective: Collective, phase: Phase) -> dict[str, Bools]:
     """The PEs whose routers have a filter on each color."""
     return _masks(collective, phase, filters_of)
 
 
-def touched_by(collective: Collective, phase: Phase) -> Mask:
+def touched_by(collective: Collective, phase: Phase) -> Bools:
     """The PEs whose routers a phase sets, on whatever color."""
     whole = collective.grid.whole
     found = np.zeros((whole.height, whole.width), dtype=np.bool_)
@@ -54,7 +63,7 @@ def touched_by(collective: Collective, phase: Phase) -> Mask:
 
 def _masks(
     collective: Collective, phase: Phase, colors_of_role: Callable[[Role], Iterable[str]]
-) -> dict[str, Mask]:
+) -> dict[str, Bools]:
     """For each color the PEs whose role has it."""
     having: dict[str, set[int]] = {}
     for index, role in enumerate(phase.roles):
@@ -82,7 +91,7 @@ def _roles(collective: Collective, phase: Phase) -> npt.NDArray[np.int32]:
     return folded
 
 
-def _on_whole(collective: Collective, mask: Mask) -> Mask:
+def _on_whole(collective: Collective, mask: Bools) -> Bools:
     """What is said of a collective's own grid, said of the whole one that it lies on."""
     site = collective.grid.site
     if site is None:

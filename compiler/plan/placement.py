@@ -4,14 +4,13 @@ and the colors of phases.
 Checks and prediction work on one line of a phase; all lines of a phase are alike.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 
-from collc.plan import Direction, Phase, Role, Route
+from collc.plan import Direction, Phase, PhaseOf, Role, Route
 from collc.plan.root_bypass import by_rank
-from collc.schedule import ReducePhase, ascending
+from collc.schedule import ReducePhase
 from collc.spec import Order
+from collc.spec.exchange import StepsPhase
 
 # the side of rank 0, the other side
 SIDES = {
@@ -22,27 +21,22 @@ SIDES = {
 }
 
 
-def roles_of_ranks(phase: Phase, pattern: ReducePhase) -> tuple[Role | None, ...]:
-    """The role of each rank on the first line of `pattern`; None where no region has the rank.
-    Those of a root bypass are as if its end were next to its root."""
-    found = roles_of_places(phase, pattern)
+def roles_of_ranks(phase: PhaseOf[ReducePhase]) -> tuple[Role | None, ...]:
+    """The role of each rank on the first line of a phase; None where no region has the rank. Those
+    of a root bypass are as if its end were next to its root."""
+    found, pattern = roles_of_places(phase), phase.pattern
     return tuple(by_rank(found, pattern, SIDES[pattern.order])) if pattern.bypass else found
 
 
-def roles_of_places(phase: Phase, pattern: ReducePhase) -> tuple[Role | None, ...]:
-    """The role at each place of the first line of `pattern`, from where its ranks begin."""
-    found: list[Role | None] = [None] * pattern.pes
-    begin = pattern.coordinate(1 if pattern.bypass else 0)
+def roles_of_places(phase: PhaseOf[ReducePhase | StepsPhase]) -> tuple[Role | None, ...]:
+    """The role at each place of the first line of a phase; None where no region has the place."""
+    found: dict[int, Role] = {}
+    pattern = phase.pattern
     for region, index in phase.regions:
-        along, across = (region.x, region.y) if pattern.axis == "x" else (region.y, region.x)
-        if pattern.lines[0] not in across:
-            continue
-        for coordinate in along:
-            distance = coordinate - begin
-            place = distance if ascending(pattern.order) else -distance
-            if 0 <= place < pattern.pes:
-                found[place] = phase.roles[index]
-    return tuple(found)
+        along, across = region.sides(pattern.axis)
+        if pattern.lines[0] in across:
+            found |= dict.fromkeys(along, phase.roles[index])
+    return tuple(map(found.get, pattern.coordinates))
 
 
 def passes_on(route: Route, pattern: ReducePhase) -> bool:

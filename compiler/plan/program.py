@@ -32,10 +32,17 @@ class SharedColor:
     torn_down: bool
 
 
-def own_tasks(colors: tuple[SharedColor, ...]) -> int:
+def own_tasks(program: Program, colors: tuple[SharedColor, ...]) -> int:
     """Task ids of a program with these colors for itself: a phase is complete, and, where colors
-    are torn down, one is."""
-    return 1 + any(color.torn_down for color in colors)
+    are torn down, one is; where phases end with their teardowns, one for each such color."""
+    torn_down = sum(color.torn_down for color in colors)
+    return max(1, torn_down) if ends_torn_down(program) else 1 + bool(torn_down)
+
+
+def ends_torn_down(program: Program) -> bool:
+    """Whether a PE's part of a phase is complete when the colors that its router has in it are torn
+    down: where a root is the call's, every call sets them anew, so none could begin before."""
+    return bool(program.rooted)
 
 
 @dataclass(frozen=True)
@@ -103,7 +110,12 @@ class ProgramPlan:
     @property
     def own_tasks(self) -> int:
         """How many of the task ids are the program's own; they come before those of phases."""
-        return own_tasks(self.colors)
+        return own_tasks(self.program, self.colors)
+
+    @property
+    def ends_torn_down(self) -> bool:
+        """Whether phases end with their teardowns."""
+        return ends_torn_down(self.program)
 
     @cached_property
     def calls(self) -> tuple[int, ...]:

@@ -5,8 +5,6 @@ stage only what it sends, and where the stage goes in the end, is at an address 
 So the operation that empties the stage has registers of its own, too (D356).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from collc.plan.model import Phase, Plan

@@ -60,5 +60,9 @@ class Region:
     x: Strided
     y: Strided
 
+    def sides(self, axis: str) -> tuple[Strided, Strided]:
+        """Its coordinates along an axis, and those across."""
+        return (self.x, self.y) if axis == "x" else (self.y, self.x)
+
     def __contains__(self, pe: object) -> bool:
         return isinstance(pe, tuple) and pe[0] in self.x and pe[1] in self.y

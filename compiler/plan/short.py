@@ -3,22 +3,31 @@
 A vector of one word goes up along trees and comes back by a multicast: a barrier, or an allreduce
 of one element. Alone in its program such a collective has a text of its own (D320): the word is
 the module's, so that all registers are loaded before the program begins, and a PE sends it by an
-operation that the code waits for, since the output queue takes a word at once.
+operation that the code waits for, since the output queue takes a word at once. The root sends the
+sum to all as it combines what comes last (D375), so nobody sends in the multicast's phase.
 """
 
 from __future__ import annotations
 
-from collc.plan.model import Plan
+from collections.abc import Sequence
+
+from collc.plan.model import Phase, Plan
+from collc.plan.ops import Role
 from collc.spec import Contract, ContractKind
 from collc.spec.arithmetic import arithmetic_of
 
 
 def is_short(plan: Plan) -> bool:
-    """Whether vectors are a word, combined by the vector unit along trees, then multicast."""
-    phases = plan.phases
-    by_trees = all(phase.exchange is None for phase in phases)
-    told = len(phases) > 1 and phases[-1].kind is ContractKind.BROADCAST
-    return by_trees and told and tells_of_a_word(plan.collective.contract)
+    """Whether a plan is of one."""
+    return are_short(plan.phases)
+
+
+def are_short(phases: Sequence[Phase]) -> bool:
+    """The same of its phases: all PEs receive in the last one what the root has sent before."""
+    *before, last = phases[-2:] or (None,)
+    if not before or last is None or last.kind is not ContractKind.BROADCAST:
+        return False
+    return not any(op.sends for role in last.roles for op in role.ops)
 
 
 def tells_of_a_word(contract: Contract) -> bool:
@@ -29,7 +38,7 @@ def tells_of_a_word(contract: Contract) -> bool:
     return arithmetic_of(contract.element, contract.operation).kind == "dsd"
 
 
-def stores_by_registers(plan: Plan) -> bool:
-    """Whether a root of a short collective stores by the registers that others of its phase send
-    by: not where phases share registers, of which it may have the same in several."""
-    return is_short(plan) and plan.registers is None
+def sends_to_parent(role: Role) -> bool:
+    """Whether PEs of a role of a reduction send on one of its colors, and not to all."""
+    colors = {use.color for use in role.colors}
+    return any(op.sends_on in colors for op in role.ops)

@@ -16,12 +16,20 @@ from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 
 from collc.plan.model import Phase, Plan
-from collc.plan.operands import PAIRS, Having, receives, sends, sources_of_tree, stores
+from collc.plan.operands import (
+    Having,
+    pairs_of_tree,
+    receives,
+    sends,
+    sources_of_tree,
+    stores,
+)
 from collc.plan.ops import Lane, Role
 from collc.plan.ready import empties_stage, is_ready
 from collc.plan.regions import Strided
+from collc.plan.short import is_short
 from collc.plan.stream_ends import sides_of
-from collc.spec.arithmetic import arithmetic_of
+from collc.spec.simd import by_call_back
 
 
 @dataclass(frozen=True)
@@ -61,10 +69,10 @@ class Slots:
 def slots_of(plan: Plan, *, kept: bool = False) -> Slots:
     """All slots of the phases of a plan; if output queues are `kept`, they are nobody else's beyond
     their phases even where they are bound to no color."""
-    by_call_back = arithmetic_of(plan.element, plan.operation).kind == "map"
+    in_code = by_call_back(plan.collective.contract)
     bound = plan.target.binds_output_queues
-    how = _Outputs(bound, kept or bound)
-    each = [_slots_of_phase(i, phase, by_call_back, how) for i, phase in enumerate(plan.phases)]
+    how = _How(bound, kept or bound, is_short(plan))
+    each = [_slots_of_phase(i, phase, in_code, how) for i, phase in enumerate(plan.phases)]
     if is_ready(plan):
         slot = _slot(0, plan.phases[0], empties_stage)
         each.append(Slots(pairs=(slot,), sources=(slot,)))
@@ -87,14 +95,16 @@ def clashes(slots: Sequence[Slot], numbers: Sequence[int]) -> Iterator[tuple[int
 
 
 @dataclass(frozen=True)
-class _Outputs:
-    """Whether output queues of exchanges are `bound` to colors, and `kept` beyond their phase."""
+class _How:
+    """Whether output queues of exchanges are `bound` to colors, and `kept` beyond their phase;
+    whether the plan is of a `short` collective."""
 
     bound: bool
     kept: bool
+    short: bool
 
 
-def _slots_of_phase(at: int, phase: Phase, by_call_back: bool, how: _Outputs) -> Slots:
+def _slots_of_phase(at: int, phase: Phase, in_code: bool, how: _How) -> Slots:
     if phase.exchange is not None:
         return _slots_of_exchange(at, phase, how)
 
@@ -102,17 +112,17 @@ def _slots_of_phase(at: int, phase: Phase, by_call_back: bool, how: _Outputs) ->
         """A slot for each condition that some role meets."""
         return tuple(_slot(at, phase, one) for one in having if any(map(one, phase.roles)))
 
-    of_tree = sources_of_tree(phase)
-    sources = (having for having in of_tree if not (by_call_back and having is stores))
+    of_tree = sources_of_tree(phase, short=how.short)
+    sources = (having for having in of_tree if not (in_code and having is stores))
     return Slots(
         inputs=slots(receives),
         outputs=slots(sends),
-        pairs=slots(*PAIRS),
+        pairs=slots(*pairs_of_tree(short=how.short)),
         sources=slots(*sources),
     )
 
 
-def _slots_of_exchange(at: int, phase: Phase, how: _Outputs) -> Slots:
+def _slots_of_exchange(at: int, phase: Phase, how: _How) -> Slots:
     """A lane's registers are of the PEs that have rows for it, its queues of those that receive, or
     send; lanes that run in turn have registers and queues in common."""
     by_table = not phase.streams  # whose rows may do anything

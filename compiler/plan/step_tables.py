@@ -3,15 +3,14 @@
 A step table is the rows of a lane. Emission prints what is said here, the cost model counts it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np
 
+from collc.base.columns import Ints
 from collc.base.memoize import memoized
 from collc.plan import Exchange, Lane, Phase, RowKind
-from collc.plan.entries import Ints, entries_of, kind_of, table_at, varies
+from collc.plan.entries import entries_of, kind_of, table_at, varies
 
 SENDS, RELAYS, RECEIVES = int(RowKind.SENDS), int(RowKind.RELAYS), int(RowKind.RECEIVES)
 ENDS = int(RowKind.ENDS)
@@ -20,11 +19,7 @@ MOST_STRAIGHT = 3  # entries with code of their own, which takes about 60 bytes 
 
 def places_of(phase: Phase, role: int) -> Ints:
     """The places on a line of the PEs that play a role, by its index."""
-    along = (
-        region.x if phase.axis == "x" else region.y
-        for region, index in phase.regions
-        if index == role
-    )
+    along = (region.sides(phase.axis)[0] for region, index in phase.regions if index == role)
     return np.array(sorted({place for run in along for place in run}), dtype=np.int64)
 
 

@@ -1,7 +1,5 @@
 """What happens as the operations of a stream end: what the PE waits for, what begins behind one."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum

@@ -6,8 +6,6 @@ sends, and what it receives, is one operation each; `lane_of` makes a lane of wh
 `stream_of` finds that in a lane again.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from collc.plan.numbers import ONE, ZERO

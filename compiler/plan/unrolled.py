@@ -8,15 +8,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from collc.base.columns import Ints
 from collc.base.memoize import memoized
-from collc.plan import AREA_BITS, Direction, Exchange, Lane, Phase, Role, Route, RowKind
-from collc.plan.entries import FIELDS, Ints, table_at, values_of
+from collc.plan import AREA_BITS, Direction, Exchange, Lane, PhaseOf, Role, Route, RowKind
+from collc.plan.entries import FIELDS, table_at, values_of
+from collc.plan.placement import roles_of_places
 from collc.spec.exchange import StepsPhase
 
 SENDING = int(RowKind.SENDS)
 RELAYING = int(RowKind.RELAYS)
 TAKING = int(RowKind.RECEIVES | RowKind.APPLIES)
-__all__ = ["NOWHERE", "Ints", "Unrolled", "connections", "roles_of_places", "unrolled"]
 
 NOWHERE = -1
 
@@ -48,27 +49,14 @@ class Unrolled:
         return (len(self.start) - 1) // self.lanes
 
 
-def roles_of_places(phase: Phase, pattern: StepsPhase) -> tuple[Role | None, ...]:
-    """The role of each place on the first line; None where no region has the place."""
-    found: list[Role | None] = [None] * pattern.ranks
-    for region, index in phase.regions:
-        along, across = (region.x, region.y) if pattern.axis == "x" else (region.y, region.x)
-        if pattern.lines[0] not in across:
-            continue
-        for place in along:
-            if 0 <= place < pattern.ranks:
-                found[place] = phase.roles[index]
-    return tuple(found)
-
-
 @memoized
-def unrolled(phase: Phase, pattern: StepsPhase) -> Unrolled:
+def unrolled(phase: PhaseOf[StepsPhase]) -> Unrolled:
     """The rows of the first line of a phase."""
     assert phase.exchange is not None, "a phase made of steps is an exchange"
     slicing, lanes = phase.exchange.slicing, len(phase.exchange.lanes)
-    rows = [np.zeros((0, FIELDS), dtype=np.int64)] * (pattern.ranks * lanes)
+    rows = [np.zeros((0, FIELDS), dtype=np.int64)] * (phase.pattern.ranks * lanes)
     places_of: dict[int, list[int]] = {}
-    roles = roles_of_places(phase, pattern)
+    roles = roles_of_places(phase)
     by_id = {id(role): role for role in roles if role is not None}
     for place, role in enumerate(roles):
         if role is not None:
@@ -134,14 +122,14 @@ def _in_elements(rows: Ints, start: Ints, lanes: int, exchange: Exchange) -> Unr
 
 
 @memoized
-def connections(phase: Phase, pattern: StepsPhase) -> tuple[Ints, str]:
+def connections(phase: PhaseOf[StepsPhase]) -> tuple[Ints, str]:
     """For each lane (place * lanes + lane), the lane that gets what it sends, NOWHERE if it sends
     nothing; and what is wrong with the routes, in words.
 
     Every color of a router is followed from a sender: it has to lead on, router by router, to one
     receiver, and no route may be left over.
     """
-    roles = roles_of_places(phase, pattern)
+    roles = roles_of_places(phase)
     lanes = len(phase.exchange.lanes) if phase.exchange else 0
     settings = [
         {use.color: use.positions[0] for use in role.colors if len(use.positions) == 1}
@@ -155,7 +143,7 @@ def connections(phase: Phase, pattern: StepsPhase) -> tuple[Ints, str]:
         for index, lane in enumerate(role.lanes if role else ()):
             if lane.sends_on is None:
                 continue
-            end, problem = _follow(settings, place, lane.sends_on, pattern.axis, followed)
+            end, problem = _follow(settings, place, lane.sends_on, phase.pattern.axis, followed)
             if problem:
                 return target, problem
             there = roles[end]

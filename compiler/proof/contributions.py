@@ -13,10 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from collc.base.columns import Bools, Ints, Words, spread
 from collc.spec.exchange import Moves, Slicing, StepsPhase
-
-Integers = npt.NDArray[np.int64]
-Words = npt.NDArray[np.uint64]
 
 # flaws, the worst last: what nobody had before or nobody kept, contributions out of rank order, one
 # counted twice, two segments combined
@@ -30,14 +28,14 @@ class Cut:
     A vector without elements, as a barrier has, is one segment.
     """
 
-    bounds: Integers
+    bounds: Ints
 
     @property
     def count(self) -> int:
         """How many segments there are."""
         return max(len(self.bounds) - 1, 1)
 
-    def of_slices(self, slicing: Slicing) -> Integers:
+    def of_slices(self, slicing: Slicing) -> Ints:
         """The first segment of every slice, and one behind the last; a token is all there is."""
         if slicing.length == 0:
             return np.zeros(slicing.count + 1, np.int64)
@@ -60,11 +58,11 @@ def cut_for(length: int, slicings: Iterable[Slicing], finest: bool) -> Cut:
 class Carried:
     """The transfers of a step segment by segment: places and segments of both ends."""
 
-    source: Integers
-    taken: Integers
-    destination: Integers
-    into: Integers
-    combines: npt.NDArray[np.bool_]
+    source: Ints
+    taken: Ints
+    destination: Ints
+    into: Ints
+    combines: Bools
 
 
 @dataclass(frozen=True)
@@ -75,7 +73,7 @@ class Block:
     last: int
 
 
-def carried(phase: StepsPhase, moves: Moves, starts: Integers, block: Block) -> Carried:
+def carried(phase: StepsPhase, moves: Moves, starts: Ints, block: Block) -> Carried:
     """What a step carries of the segments of a block, in the order of its transfers.
 
     `starts` is the first segment of every slice.
@@ -87,14 +85,14 @@ def carried(phase: StepsPhase, moves: Moves, starts: Integers, block: Block) -> 
         last = first + 1
     first, last = np.maximum(first, block.first), np.minimum(last, block.last)
     counts = np.maximum(last - first, 0)
-    before = np.repeat(np.cumsum(counts) - counts, counts)
-    taken = np.repeat(first, counts) + np.arange(len(before)) - before
+    row, within = spread(counts)
+    taken = first[row] + within - block.first
     return Carried(
-        source=np.repeat(places[moves.source], counts),
-        taken=taken - block.first,
-        destination=np.repeat(places[moves.destination], counts),
-        into=taken + np.repeat(shift, counts) - block.first,
-        combines=np.repeat(moves.combines, counts),
+        source=places[moves.source[row]],
+        taken=taken,
+        destination=places[moves.destination[row]],
+        into=taken + shift[row],
+        combines=moves.combines[row],
     )
 
 
@@ -104,9 +102,7 @@ class Contributions:
     `ranks`, the rank at each place, is given where contributions have to be in the order of ranks.
     """
 
-    def __init__(
-        self, places: int, block: Block, tokens: bool, ranks: Integers | None = None
-    ) -> None:
+    def __init__(self, places: int, block: Block, tokens: bool, ranks: Ints | None = None) -> None:
         segments = block.last - block.first
         words = (places + 63) // 64
         self.block = block
@@ -140,10 +136,10 @@ class Contributions:
 
     def _go_on(
         self,
-        at: tuple[Integers, Integers],
-        run: Integers,
+        at: tuple[Ints, Ints],
+        run: Ints,
         flaw: npt.NDArray[np.int8],
-        combines: npt.NDArray[np.bool_],
+        combines: Bools,
     ) -> npt.NDArray[np.int8]:
         """The runs after a combination or overwriting, own ranks first; yields the flaws of what
         arrives, with those that do not go on behind the own ones."""
@@ -155,9 +151,9 @@ class Contributions:
 
     def _receive(
         self,
-        at: tuple[Integers, Integers],
+        at: tuple[Ints, Ints],
         arriving: tuple[Words, npt.NDArray[np.int32], npt.NDArray[np.int8]],
-        combines: npt.NDArray[np.bool_],
+        combines: Bools,
     ) -> None:
         """Combine or overwrite; no place and segment stands in `at` twice."""
         who, origin, flaw = arriving
@@ -189,7 +185,7 @@ class Contributions:
         """What these places have is kept by nobody: they have passed it on as it came in."""
         self.flaw[places] = np.maximum(self.flaw[places], NOTHING)
 
-    def keep_only(self, has: npt.NDArray[np.bool_]) -> None:
+    def keep_only(self, has: Bools) -> None:
         """Places have no more than these segments of the block."""
         self.flaw[~has] = NOTHING
 
@@ -219,22 +215,19 @@ def members(who: Words) -> list[int]:
     return [int(place) for place in np.flatnonzero(bits)]
 
 
-def _rounds(keys: Integers) -> Iterator[npt.NDArray[np.intp]]:
+def _rounds(keys: Ints) -> Iterator[npt.NDArray[np.intp]]:
     """Indices of the keys such that no key stands in a round twice, in the order given."""
     different, counts = np.unique(keys, return_counts=True)
     if len(different) == len(keys):
         yield np.arange(len(keys))
         return
     order = np.argsort(keys, kind="stable")
-    starts = np.cumsum(counts) - counts
-    occurrence = np.arange(len(keys)) - np.repeat(starts, counts)
+    _, occurrence = spread(counts)
     for turn in range(int(counts.max())):
         yield np.sort(order[occurrence == turn])
 
 
-def _clash(
-    keys: Integers, combines: npt.NDArray[np.bool_], segments: int
-) -> tuple[int, int] | None:
+def _clash(keys: Ints, combines: Bools, segments: int) -> tuple[int, int] | None:
     """Place and segment that several transfers write, not all of them combining."""
     different, places, counts = np.unique(keys, return_inverse=True, return_counts=True)
     copies = np.bincount(places, weights=~combines)

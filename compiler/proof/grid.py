@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
+from collc.base.columns import Bools
 from collc.base.diagnostics import Diagnostic, Span
 from collc.base.grids import Grid
 from collc.base.number_ranges import consecutive
@@ -167,13 +167,11 @@ def _outcome(
     return _contract(schedule, phase.span, what, remedy)
 
 
-def _right(
-    held: Contributions, sources: frozenset[int] | None, tokens: bool
-) -> npt.NDArray[np.bool_]:
+def _right(held: Contributions, sources: frozenset[int] | None, tokens: bool) -> Bools:
     """Places whose segments are all right: the sum of all, or one of the sources."""
     places, _, words = held.who.shape
     in_place = held.origin == np.arange(held.block.first, held.block.last)
-    right: npt.NDArray[np.bool_] = in_place & (held.flaw == 0)
+    right: Bools = in_place & (held.flaw == 0)
     if sources is None:
         right &= np.all(held.who == all_of(places), axis=-1)
         return np.asarray(right.all(axis=1))

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from collc.base.columns import Ints
 from collc.base.diagnostics import Diagnostic, Span
 from collc.base.number_ranges import consecutive
 from collc.proof.contributions import (
@@ -19,7 +20,6 @@ from collc.proof.contributions import (
     UNORDERED,
     Block,
     Contributions,
-    Integers,
     cut_for,
     members,
 )
@@ -79,7 +79,7 @@ class Line:
             yield Block(first, min(first + size, self.cut.count))
 
     @property
-    def ranks(self) -> Integers:
+    def ranks(self) -> Ints:
         """The rank at each place."""
         return self._ranks
 

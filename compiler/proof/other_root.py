@@ -10,12 +10,6 @@ from collc.proof.steps import order_of
 from collc.schedule import Schedule, corner_of, home_pe, unfolded
 from collc.spec import Collective, ContractKind, RunStep
 
-_ROOTED = (
-    ContractKind.BROADCAST,
-    ContractKind.SCATTER,
-    ContractKind.REDUCE,
-    ContractKind.GATHER,
-)
 _ON_LINE = {
     ContractKind.BROADCAST: "broadcast from {}",
     ContractKind.REDUCE: "reduce binomial to {}",
@@ -36,7 +30,7 @@ def of_other_root(schedule: Schedule, keeps: Callable[[Schedule], bool]) -> Diag
     flat = unfolded(schedule)
     collective = flat.collective
     runs = [step for step in collective.steps if isinstance(step, RunStep)]
-    if not runs or collective.contract.kind not in _ROOTED:
+    if not runs or not collective.contract.kind.rooted:
         return None
     home = home_pe(flat)
     for rank, place in _places(collective):

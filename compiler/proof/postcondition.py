@@ -7,9 +7,9 @@ become the same value, with which `collc.proof.line` compares what the places ho
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from collc.proof.contributions import Block, Cut, Integers, Words, all_of, one_of
+from collc.base.columns import Bools, Ints, Words, spread
+from collc.proof.contributions import Block, Cut, all_of, one_of
 from collc.spec import Contract, ContractKind
 from collc.spec.custom_contract import Holdings, OwnContract
 from collc.spec.exchange import Slicing
@@ -30,20 +30,20 @@ class Due:
     """What is promised of a block, by place and segment: whether anything is, which of the `sets`
     of contributions, and the segment that these were at first."""
 
-    promised: npt.NDArray[np.bool_]
-    who: Integers
+    promised: Bools
+    who: Ints
     sets: Words
-    origin: Integers
+    origin: Ints
 
 
-def due_of(contract: Contract, places: Integers, root: int, cut: Cut, block: Block) -> Due:
+def due_of(contract: Contract, places: Ints, root: int, cut: Cut, block: Block) -> Due:
     """The postcondition of a contract; rank r stands at `places[r]`, its root at `root`."""
     if contract.own is not None:
         return _due_of_own(contract.own, contract.length, cut, block)
     return _due_of_kind(contract, places, root, cut, block)
 
 
-def has_before(own: OwnContract, length: int, cut: Cut, block: Block) -> npt.NDArray[np.bool_]:
+def has_before(own: OwnContract, length: int, cut: Cut, block: Block) -> Bools:
     """The precondition: which segments of a block the places have."""
     found = np.ones((own.ranks, block.last - block.first), np.bool_)
     if own.given is not None:
@@ -53,7 +53,7 @@ def has_before(own: OwnContract, length: int, cut: Cut, block: Block) -> npt.NDA
     return found
 
 
-def _due_of_kind(contract: Contract, places: Integers, root: int, cut: Cut, block: Block) -> Due:
+def _due_of_kind(contract: Contract, places: Ints, root: int, cut: Cut, block: Block) -> Due:
     """What the language's own contracts promise."""
     kind, count = contract.kind, len(places)
     shape = (count, block.last - block.first)
@@ -101,7 +101,7 @@ def _due_of_own(own: OwnContract, length: int, cut: Cut, block: Block) -> Due:
 
 def _segments(
     own: OwnContract, held: Holdings, length: int, cut: Cut, block: Block
-) -> tuple[Integers, Integers, Integers, Integers]:
+) -> tuple[Ints, Ints, Ints, Ints]:
     """Holdings segment by segment: at which place, from which one, at which segment of the block,
     and which segment that was at first."""
     places = np.array(own.places, dtype=np.int64)
@@ -110,6 +110,6 @@ def _segments(
     first = np.maximum(starts[held.into], block.first)
     last = np.minimum(starts[held.into + held.count], block.last)
     counts = np.maximum(last - first, 0)
-    row = np.repeat(np.arange(len(held)), counts)
-    into = first[row] + np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts, counts)
+    row, within = spread(counts)
+    into = first[row] + within
     return places[held.holder[row]], places[held.whose[row]], into - block.first, into + shift[row]

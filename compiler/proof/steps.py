@@ -5,8 +5,9 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
+from collc.base.columns import Ints
 from collc.base.diagnostics import Diagnostic, Span
-from collc.proof.contributions import Contributions, Cut, Integers, carried
+from collc.proof.contributions import Contributions, Cut, carried
 from collc.proof.order_advice import keeping_order
 from collc.schedule import Schedule
 from collc.spec import ContractKind, OwnOperation
@@ -94,6 +95,6 @@ def unequal_slices(phase: StepsPhase) -> Iterator[Diagnostic]:
             return
 
 
-def _sizes(slicing: Slicing, slices: npt.NDArray[np.int32]) -> Integers:
-    sizes: Integers = np.diff(slicing.bounds)[slices]
+def _sizes(slicing: Slicing, slices: npt.NDArray[np.int32]) -> Ints:
+    sizes: Ints = np.diff(slicing.bounds)[slices]
     return sizes

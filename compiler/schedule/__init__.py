@@ -12,20 +12,3 @@ from collc.schedule.model import (
 )
 from collc.schedule.pes import corner_of, home_pe, pes_of_ranks, unfolded
 from collc.spec.steps import ascending, axis_of
-
-__all__ = [
-    "Action",
-    "BroadcastPhase",
-    "Phase",
-    "ReducePhase",
-    "Schedule",
-    "Transfer",
-    "ascending",
-    "axis_of",
-    "build_schedule",
-    "corner_of",
-    "home_pe",
-    "pes_of_ranks",
-    "step_of",
-    "unfolded",
-]

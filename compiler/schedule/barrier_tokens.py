@@ -5,8 +5,6 @@ receives, so after a run the numbers tell which tokens have come: a lost or doub
 them. Nothing depends on them, and the host does not see them.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -3,8 +3,6 @@
 Ranks are those of a line; `coordinates` tell where they stand on its axis, or on the path.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from collc.schedule import BroadcastPhase, Phase, ReducePhase, Schedule

@@ -1,7 +1,5 @@
 """What is run for vectors of a length that is given when a program runs."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from collc.schedule import Schedule

@@ -6,8 +6,6 @@ over parallel lines; a broadcast phase is one multicast over the whole grid; a p
 `collc.proof` shows that a schedule keeps its contract, `collc.schedule.show` prints it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -104,8 +102,14 @@ class ReducePhase:
     @property
     def stretch(self) -> tuple[int, int]:
         """The lowest and the highest coordinate of its PEs on the axis."""
-        ends = (self.coordinate(1 if self.bypass else 0), self.coordinate(self.ranks - 1))
+        ends = (self.coordinates[0], self.coordinates[-1])
         return min(ends), max(ends)
+
+    @property
+    def coordinates(self) -> range:
+        """Where its places are on the axis, from that on where its ranks begin."""
+        begin, step = self.coordinate(1 if self.bypass else 0), 1 if ascending(self.order) else -1
+        return range(begin, begin + step * self.pes, step)
 
     @property
     def idle(self) -> int | None:

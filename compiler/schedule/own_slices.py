@@ -1,18 +1,14 @@
 """What a phase need not leave: slices that nobody asks for afterwards."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from collc.base.columns import Bools
 from collc.schedule.model import BroadcastPhase, Phase, ReducePhase, Schedule
 from collc.schedule.pes import home_pe
 from collc.spec import ContractKind
 from collc.spec.exchange import StepsPhase
-
-Bools = npt.NDArray[np.bool_]
 
 
 def asks_own_slices(schedule: Schedule, phase: Phase) -> bool:

@@ -1,7 +1,5 @@
 """Which PEs a schedule speaks of: where a result is, where ranks begin, a path as a row."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from collc.schedule.model import BroadcastPhase, ReducePhase, Schedule

@@ -1,7 +1,5 @@
 """The schedule as text: who sends what to whom, and the order in which operands are combined."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -5,8 +5,6 @@ routers on the colors of a tree (D66). Operands stand as in the tree: children c
 other.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from math import isqrt
 

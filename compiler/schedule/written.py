@@ -1,7 +1,5 @@
 """The step that a phase is of, as it would be written."""
 
-from __future__ import annotations
-
 from collc.language.show import step_texts
 from collc.schedule import Phase, step_of
 from collc.spec import Collective

@@ -35,11 +35,19 @@ class ContractKind(Enum):
         return self in _BY_SLICES
 
     @property
+    def rooted(self) -> bool:
+        """Whether it starts from one PE, or ends at one."""
+        return self in _ROOTED
+
+    @property
     def root_word(self) -> str:
         """The word before the root of a rooted one: it goes `from` there, or `to` there."""
         return "from" if self in (ContractKind.BROADCAST, ContractKind.SCATTER) else "to"
 
 
+_ROOTED = frozenset(
+    (ContractKind.BROADCAST, ContractKind.REDUCE, ContractKind.SCATTER, ContractKind.GATHER)
+)
 _BY_SLICES = frozenset(
     (
         ContractKind.SCATTER,

@@ -3,12 +3,15 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import numpy as np
+
+from collc.base.columns import Columns
 from collc.base.diagnostics import Span
 from collc.spec.exchange import Ranks
 
 
 @dataclass(frozen=True, eq=False)
-class Holdings:
+class Holdings(Columns):
     """What ranks have, as arrays of equal length.
 
     Row i: rank `holder[i]` has `count[i]` slices from `slice[i]` on of rank `whose[i]`, as its own
@@ -21,8 +24,9 @@ class Holdings:
     into: Ranks
     count: Ranks
 
-    def __len__(self) -> int:
-        return len(self.holder)
+
+_NONE = np.zeros(0, np.int32)
+NO_HOLDINGS = Holdings(_NONE, _NONE, _NONE, _NONE, _NONE)
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,11 +8,12 @@ A rank goes on to its next step when its own transfers of this one are done.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
+from collc.base.columns import Bools, Columns, Ints, spread
 from collc.base.diagnostics import Span
 
 Ranks = npt.NDArray[np.int32]
@@ -32,7 +33,7 @@ class Slicing:
         return index * (self.length // self.grain) // self.count * self.grain
 
     @property
-    def bounds(self) -> npt.NDArray[np.int64]:
+    def bounds(self) -> Ints:
         """Where every slice begins, and last the length."""
         index = np.arange(self.count + 1, dtype=np.int64)
         return index * (self.length // self.grain) // self.count * self.grain
@@ -74,7 +75,7 @@ class Blocks:
 
 
 @dataclass(frozen=True, eq=False)
-class Moves:
+class Moves(Columns):
     """The transfers of one step, in order, as arrays of equal length.
 
     Transfer i takes `count[i]` slices from `slice[i]` on of rank `source[i]` to the slices from
@@ -88,31 +89,26 @@ class Moves:
     slice: Ranks
     into: Ranks
     count: Ranks
-    combines: npt.NDArray[np.bool_]
-
-    def __len__(self) -> int:
-        return len(self.source)
+    combines: Bools
 
     def by_slice(self) -> Moves:
         """The same transfers with one slice in each."""
-        many = np.repeat(np.arange(len(self)), self.count)
-        begin = np.repeat(np.cumsum(self.count) - self.count, self.count)
-        step = (np.arange(len(many)) - begin).astype(np.int32)
-        source, destination, slice_, into = (
-            part[many] for part in (self.source, self.destination, self.slice, self.into)
-        )
-        one = np.ones(len(many), np.int32)
-        return Moves(source, destination, slice_ + step, into + step, one, self.combines[many])
+        row, within = spread(self.count)
+        return self.chosen(row)._shifted(within.astype(np.int32), np.ones(len(row), np.int32))
 
     def in_every_block(self, blocks: int, slices: int) -> Moves:
         """The same transfers in each of so many blocks of so many slices, block by block."""
         shift = np.repeat(np.arange(blocks, dtype=np.int32) * slices, len(self))
-        source, destination, slice_, into, count = (
-            np.tile(part, blocks)
-            for part in (self.source, self.destination, self.slice, self.into, self.count)
-        )
-        combines = np.tile(self.combines, blocks)
-        return Moves(source, destination, slice_ + shift, into + shift, count, combines)
+        each = self.chosen(np.tile(np.arange(len(self)), blocks))
+        return each._shifted(shift, each.count)
+
+    def _shifted(self, shift: Ranks, count: Ranks) -> Moves:
+        """Slices so far behind those of the transfers, and so many."""
+        return replace(self, slice=self.slice + shift, into=self.into + shift, count=count)
+
+
+_NONE = np.zeros(0, np.int32)
+NO_MOVES = Moves(_NONE, _NONE, _NONE, _NONE, _NONE, _NONE.astype(np.bool_))
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,6 +139,11 @@ class StepsPhase:
     def ranks(self) -> int:
         """How many ranks a line has."""
         return len(self.places)
+
+    @property
+    def coordinates(self) -> range:
+        """Where its places are on the axis."""
+        return range(self.ranks)
 
     @property
     def stretch(self) -> tuple[int, int]:

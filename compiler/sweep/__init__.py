@@ -7,17 +7,3 @@ known already, workers that die, order; `executors` says on what workers run.
 from collc.sweep.executors import EXECUTORS, ExecutorError, executor_of
 from collc.sweep.points import FAILED, REFUSED, VERIFIED, Point, Verdict, judge, points_of
 from collc.sweep.runner import Sweep
-
-__all__ = [
-    "EXECUTORS",
-    "FAILED",
-    "REFUSED",
-    "VERIFIED",
-    "ExecutorError",
-    "Point",
-    "Sweep",
-    "Verdict",
-    "executor_of",
-    "judge",
-    "points_of",
-]

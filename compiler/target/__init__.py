@@ -6,10 +6,3 @@ from collc.target.machine import (
     WSE3,
     Target,
 )
-
-__all__ = [
-    "TARGETS",
-    "WSE2",
-    "WSE3",
-    "Target",
-]

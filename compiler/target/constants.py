@@ -9,8 +9,10 @@ Code is optimised before it runs, so pieces have no times of their own: those of
 programs are what fits the tasks and programs that were measured best (`tests/measuring`).
 """
 
+from __future__ import annotations
+
 import json
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -117,6 +119,8 @@ class Code:
     opened_moving: int  # and where they change in this one
     told: int  # the handler of a teardown
     told_last: int  # the same where it was the last one that a phase waits for
+    end_unblocked: int  # the handler of a teardown with which a phase ends
+    end_blocked: int  # the task that is told of the end is blocked again
 
 
 @dataclass(frozen=True)
@@ -173,6 +177,7 @@ class StreamCode:
     ready_applied: int  # what is staged is moved
     turn_sends: int  # of lanes that run in turn the next one sends
     turn_control: int  # or sends its control wavelet
+    turn_follows: int  # the next one sends in the same task behind that
     passed: int  # for each end before that one which is asked for
 
 
@@ -184,14 +189,12 @@ class ShortCode:
 
     begun: int  # from the launch to where a PE that is no leaf calls the first phase
     leaf: int  # from there to where a leaf has sent its word, perhaps less
-    behind: int  # from there to where it goes on
-    store: int  # words are combined by a PE that does not send
-    joint: int  # or by one that sends then
-    add: int  # what comes is combined with the own word, and sent
+    receive: int  # an operation receives, and combines what comes in memory or on its way
     send: int  # the own word is sent by a PE to which some have come
-    copy: int  # what is broadcast goes to memory
-    control: int  # more of what is behind a word where a control wavelet is sent
-    finish: int  # from the word of a broadcast to where its root is done
+    control: int  # from the own word to the control wavelet behind it
+    late: int  # to that wavelet from the task behind a word that was combined on its way
+    copy: int  # from there, or where a word has been sent, what is broadcast is received
+    first_task: int  # no task begins sooner, since a launch may follow the reset
 
 
 @dataclass(frozen=True)
@@ -204,6 +207,12 @@ class Constants:
     streams: StreamCode
     own: ShortCode
     token: ShortCode
+
+    @property
+    def behind_others(self) -> Constants:
+        """What all takes in a launch that does not follow the reset."""
+        own, token = (replace(of, first_task=0) for of in (self.own, self.token))
+        return replace(self, own=own, token=token)
 
 
 @lru_cache

@@ -11,11 +11,3 @@ from collc.tuning.decide import (
     decided_for_time_multiplexing,
     decided_time_multiplexed,
 )
-
-__all__ = [
-    "TooWideError",
-    "chosen",
-    "decided",
-    "decided_for_time_multiplexing",
-    "decided_time_multiplexed",
-]

@@ -35,6 +35,7 @@ _TO_ALL = (ContractKind.ALLREDUCE, ContractKind.BARRIER)  # a sum, or a token, a
 _LONGEST_PATH = 4096  # ranks of a path that is tried; its length alone costs 6 cycles a PE
 _LONGEST_OF_STEPS = 64  # ranks along the axes of a grid: on more, trees are faster by far
 _FEW = 16  # sizes of groups from 1 on that are all tried
+_GROUPS_TRIED = 16  # where two groups differ, sizes at even distances are tried as well
 _ROOTS_TRIED = 16
 _MANY_ROOTS = 64  # ranks tried as the root of an algorithm where none is said: each is to be proved
 
@@ -130,13 +131,14 @@ def _to_root(
     collective: Collective, root: Place, back: Pieces = ()
 ) -> Iterator[tuple[Use, Written]]:
     """A reduction of a line to a root: by each tree on either side of it, or by a single one that
-    passes it by, which takes it one vector instead of two. The best tree of the model knows nothing
-    of the place that is passed by, so it bounds none of the others there."""
+    passes it by, which takes it one vector instead of two. The best tree of the model is the best
+    on one side: it knows nothing of a place that is passed by, nor of the vectors that come from
+    the other side. So it bounds the others at the first rank alone."""
     best = ""
     for tree in trees():
         one = written((reduce(tree, root), *back), as_many_as=best)
         yield tree, one
-        best = best or one.text
+        best = best or (one.text if root == 0 else "")
     if root != 0 and commutes(collective):
         for tree in map(bypassing, trees()):
             yield tree, written((reduce(tree, root), *back))
@@ -268,8 +270,10 @@ def values(gap: Gap, collective: Collective, target: Target) -> tuple[int, ...]:
         tried = {*even, *_roots(collective, ranks, target), ranks - 1}
         return tuple(sorted(tried)) if commutes(collective) else (0,)
     if gap.what == "tree":  # the smallest group for every number of groups, and a last one that
-        few = set(range(1, min(_FEW, ranks) + 1))  # is much smaller than the others
-        return tuple(sorted(few | {-(-ranks // groups) for groups in range(1, ranks + 1)}))
+        few = range(1, min(_FEW, ranks) + 1)  # is much smaller than the others
+        groups = {-(-ranks // groups) for groups in range(1, ranks + 1)}
+        even = {ranks * step // _GROUPS_TRIED for step in range(1, _GROUPS_TRIED)} - {0}
+        return tuple(sorted({*few, *groups, *even}))
     if gap.name == "root":  # of an algorithm: a rank, as its name says, and the one that is said
         return tuple(range(min(ranks, _MANY_ROOTS))) if gap.place is None else (gap.place,)
     most = max(length, ranks)

@@ -15,7 +15,7 @@ switches, tasks and full queues. The model leaves both out, so no plan of the sc
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 
 import numpy as np
@@ -237,6 +237,7 @@ def _of_few(
     """Cycles beyond the model's in which trees of few PEs reduce an element: the fewest. Of a short
     collective (`collc.plan.short`) a multicast belongs to it."""
     nowhere = Span("", 1, 1, 1, 1)
+    target = replace(target, cycles=target.cycles.behind_others)
     contract = Contract(kind, "x", element, 1, operation, nowhere)
     found = []
     for children in _FEW:

@@ -11,63 +11,27 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise, product
 from math import prod
-from typing import NamedTuple, TypeVar
-
-from collc_evaluator import StuckError
+from typing import TypeVar
 
 from collc.base.diagnostics import CollcError, Diagnostic
-from collc.checks import BUDGETS, CHECKS, check_plan
 from collc.checks.budgets.memory import vector_fits
-from collc.cost import cycles_of
-from collc.cost.axis_shortcut import CANDIDATE
-from collc.cost.choice import build_plan
 from collc.language.again import filled, with_steps
 from collc.language.show import show_steps
 from collc.lowering import candidate_plans
-from collc.lowering.resources import left_by
 from collc.lowering.sharing import widest
-from collc.plan import Plan
-from collc.proof import prove
-from collc.schedule import Schedule, build_schedule
+from collc.schedule import build_schedule
 from collc.schedule.barrier_tokens import with_tokens
 from collc.spec import Collective, Considered, Decision, Undecided
 from collc.target import Target
 from collc.tuning.budget import Budget
 from collc.tuning.candidates import plans, values
-from collc.tuning.cost_terms import Terms, least_terms, terms_of
+from collc.tuning.predicted import Candidate, Chosen, Refusal, candidate_of, predicted
 from collc.tuning.trees import with_chosen_trees
 from collc.tuning.written import Written
 
 T = TypeVar("T")
 
 _ALL_AT_ONCE = 256  # combinations of numbers that are all looked at
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """A collective in full, as it is written, its schedule, and what it takes at least."""
-
-    text: str
-    collective: Collective
-    schedule: Schedule
-    least: Terms
-
-    @property
-    def at_least(self) -> int:
-        """Cycles that it takes at least."""
-        return self.least.cycles
-
-    def without_prediction(self, refused: str = "") -> Considered:
-        """What is noted if it is refused, or not looked at any further."""
-        terms = self.least.named()
-        return Considered(self.text, self.at_least, None, None, None, refused, terms)
-
-
-class Refusal(NamedTuple):
-    """What is wrong with a candidate, and how many colors its plan has; 0 if it has no plan."""
-
-    problem: Diagnostic
-    colors: int
 
 
 class TooWideError(CollcError):
@@ -83,15 +47,6 @@ class TooWideError(CollcError):
         return type(self), (*self.diagnostics, self.colors)
 
 
-class Chosen(NamedTuple):
-    """A collective in full, chosen from several; its schedule, which is proved, and its plan, which
-    has passed all checks."""
-
-    collective: Collective
-    schedule: Schedule
-    plan: Plan
-
-
 @dataclass
 class _Search:
     """What has been found so far: the fastest one, and all that was looked at. `colors` are those
@@ -105,6 +60,13 @@ class _Search:
     considered: dict[str, Considered] = field(default_factory=dict)
     problems: list[Refusal] = field(default_factory=list)
     budget: Budget = field(default_factory=Budget)
+
+    def is_near_the_best(self, candidate: Candidate) -> bool:
+        """Whether a candidate that was looked at comes within a tenth of the fastest so far."""
+        found = self.considered.get(candidate.text)
+        if self.chosen is None or found is None or found.refused:
+            return False
+        return (found.cycles or found.at_least) * 10 <= (self.chosen.cycles or 0) * 11
 
 
 def decided(collective: Collective, target: Target, colors: int | None = None) -> Collective:
@@ -191,7 +153,7 @@ def _nearest(search: _Search) -> CollcError:
 
 def _write(search: _Search, collective: Collective, written: Sequence[Written]) -> None:
     """Look at plans as they are written: first at those of which nothing is known, then at those
-    that may still be faster, then at what does the same as the best."""
+    that may still be faster, then at what does the same as those near the best."""
     read: dict[str, Candidate] = {}
     _read(search, collective, [one for one in written if one.unbounded], read)
     left = []
@@ -205,8 +167,8 @@ def _write(search: _Search, collective: Collective, written: Sequence[Written]) 
         else:
             left.append(one)
     _read(search, collective, left, read)
-    best = {text for text, one in read.items() if search.chosen and one.text == search.chosen.text}
-    _read(search, collective, [one for one in written if one.mirrors in best], read)
+    near = {text for text, one in read.items() if search.is_near_the_best(one)}
+    _read(search, collective, [one for one in written if one.mirrors in near], read)
 
 
 def _read(
@@ -264,13 +226,6 @@ def _elaborated(
     return sorted(found.values(), key=lambda candidate: candidate.at_least)
 
 
-def candidate_of(collective: Collective, target: Target) -> Candidate:
-    """A collective in full as something to be predicted."""
-    schedule = build_schedule(collective)
-    least = least_terms(with_tokens(schedule), target)
-    return Candidate(show_steps(collective), collective, schedule, least)
-
-
 def _predict_all(search: _Search, candidates: Iterable[Candidate]) -> None:
     """Predict what could be faster than the fastest so far; note the rest as ruled out."""
     for candidate in candidates:
@@ -295,38 +250,6 @@ def _each_phase_keeps(collective: Collective, target: Target, most: int) -> bool
     """Whether there is a plan whose phases each keep a limit of colors."""
     schedule = with_tokens(build_schedule(with_chosen_trees(collective, target)))
     return any(widest(plan) <= most for plan in candidate_plans(schedule, target))
-
-
-def predicted(
-    candidate: Candidate, target: Target, problems: list[Refusal], best: int | None = None
-) -> tuple[Chosen | None, Considered]:
-    """Plan, check and predict a candidate, with its trees chosen; None if it is refused. What is
-    not faster than `best` has to keep its budgets only, since it is not going to be emitted."""
-    complete = with_chosen_trees(candidate.collective, target)
-    same = complete is candidate.collective  # no tree was left to be chosen
-    schedule = candidate.schedule if same else build_schedule(complete)
-    found = list(prove(schedule))
-    values = with_tokens(schedule)
-    cycles = colors = 0
-    if not found:
-        plan = build_plan(values, left_by(complete.limits.reserved, target))
-        colors = len(plan.colors)
-        try:
-            cycles = cycles_of(plan, CANDIDATE)
-        except StuckError:
-            cycles = 0  # a check says why
-        slower = best is not None and cycles >= best
-        found = list(check_plan(plan, BUDGETS if slower else CHECKS))
-        assert found or cycles, "a plan that gets stuck is refused by a check"
-    if found:
-        problems += [Refusal(problem, colors) for problem in found]
-        refused = f"{found[0].code}: {found[0].message}"
-        return None, candidate.without_prediction(refused)
-    memory = plan.code_bytes + plan.data_bytes
-    terms = terms_of(values, cycles, target).named()
-    text, least = candidate.text, candidate.at_least
-    considered = Considered(text, least, cycles, colors, memory, "", terms)
-    return Chosen(complete, schedule, plan), considered
 
 
 def _fill(search: _Search, collective: Collective) -> Candidate | None:

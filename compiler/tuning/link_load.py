@@ -10,10 +10,10 @@ from fractions import Fraction
 
 import numpy as np
 
+from collc.base.columns import Ints
 from collc.base.memoize import memoized
 from collc.lowering.steps.wiring import RELAY_LANES
 from collc.plan import Phase
-from collc.plan.unrolled import Ints
 from collc.schedule import Schedule
 from collc.spec.exchange import StepsPhase
 from collc.spec.simd import PAIR, WIDE

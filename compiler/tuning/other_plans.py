@@ -21,7 +21,7 @@ from collc.spec import Collective, ContractKind, RunStep, Undecided
 from collc.spec.exchange import StepsPhase
 from collc.target import Target
 from collc.tuning.candidates import commutes, plans
-from collc.tuning.decide import candidate_of, predicted
+from collc.tuning.predicted import candidate_of, predicted
 from collc.tuning.written import Written, order
 
 MOST_RANKS = 64

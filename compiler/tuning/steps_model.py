@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from collc.plan.unrolled import Ints
+from collc.base.columns import Ints
 from collc.spec import Contract
 from collc.spec.exchange import Moves, StepsPhase
 from collc.spec.simd import PAIR, slices_go_in_pairs

@@ -18,7 +18,6 @@ from collc.spec import Collective, ReduceStep, Tree
 from collc.spec.exchange import StepsPhase
 from collc.spec.simd import wavelets
 from collc.target import Target
-from collc.tuning.decide import candidate_of, predicted
 from collc.tuning.link_load import CrowdedLink, crowded_link, transfers
 from collc.tuning.other_plans import (
     MOST_HOPS,
@@ -29,6 +28,7 @@ from collc.tuning.other_plans import (
     in_order,
     other_plans,
 )
+from collc.tuning.predicted import candidate_of, predicted
 from collc.tuning.trees import with_chosen_trees
 
 _LONG = 0.05  # of a wait, or of what is lost otherwise

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from collc.base.diagnostics import Span
 from collc.language import syntax
 from collc.language.expressions import AUTO
-from collc.language.undecided import StepClause
+from collc.language.step_places import StepClause
 from collc.spec.steps import ROOT_BYPASS
 
 Place = int | tuple[int, int] | str  # a rank, a PE, or `auto`
@@ -75,7 +75,7 @@ class Written:
     """A plan, and what is known before it is elaborated: that it takes at least so many cycles,
     most of them for `term`, or at least as many as another plan, which has the best trees of the
     model; or that it does the same as another plan, the other axis first or by another root, and is
-    worth a look only if that one is the best. The others are named by their texts."""
+    worth a look only if that one is nearly the best. The others are named by their texts."""
 
     text: str
     clauses: tuple[syntax.Clause, ...] = field(compare=False)

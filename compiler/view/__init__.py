@@ -8,17 +8,3 @@ the data is in docs/viewer.md.
 from collc.view.model import Observed, ViewData, Viewed, view_data
 from collc.view.picture import VIEWS, Page, PictureError, page_of, picture
 from collc.view.watching import Scope, watched_run
-
-__all__ = [
-    "VIEWS",
-    "Observed",
-    "Page",
-    "PictureError",
-    "Scope",
-    "ViewData",
-    "Viewed",
-    "page_of",
-    "picture",
-    "view_data",
-    "watched_run",
-]

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from collc.language.optimal_tree import Integers, optimum
+from collc.base.columns import Ints
+from collc.language.optimal_tree import optimum
 from collc_research.reproduce import closed_forms as forms
 from collc_research.reproduce.claims import (
     Claim,
@@ -156,7 +157,7 @@ def _optimum(depth: Depth) -> Finding:
     return exact(equal, shown, "stated for P > 2, and right for 2")
 
 
-def _array(length: int) -> Integers:
+def _array(length: int) -> Ints:
     return np.array([length], dtype=np.int64)
 
 

@@ -11,7 +11,7 @@ from collc.lowering import candidate_plans
 from collc.plan import Advance
 from collc.schedule import build_schedule
 from collc.target import TARGETS
-from mutants import exchanges, judging, programs, streams, trees
+from mutants import exchanges, judging, programs, roots, streams, trees
 from mutants.judging import RIGHT, SAME, Subject
 
 # every how manieth mutant is looked at; `python tests/mutation.py` takes them all
@@ -49,6 +49,13 @@ def test_a_changed_exchange_is_refused_or_delivers(run):
 def test_a_changed_stream_is_refused_or_delivers(run):
     name, _ = run
     check_mutants(judging.stream(*run), 150, STRIDE * (6 if name in streams.LARGE else 1))
+
+
+@pytest.mark.parametrize("run", roots.RUNS)
+def test_a_changed_program_with_a_root_of_the_call_is_refused_or_delivers(run):
+    name, _ = run
+    steps = name in {"scatter", "gather"}
+    check_mutants(judging.root_of_call(*run), 150, STRIDE * (12 if steps else 3))
 
 
 def test_a_part_may_receive_first_where_nothing_passes_through_it():

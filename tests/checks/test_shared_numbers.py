@@ -76,7 +76,8 @@ def test_what_is_shared_wrongly_is_refused_or_right(tree: str, length: int, targ
     assert not subject.check(subject.plan)
     found = [judging.judge(subject, mutant) for mutant in wrongly_shared(subject.plan)]
     refused = [codes for codes, _ in found if codes]
-    assert {code for codes in refused for code in codes} == {"C305", "C307"}
+    beside = {"C324"} if length == 1 else set()  # a word is received beside what else runs
+    assert {code for codes in refused for code in codes} == {"C305", "C307"} | beside
     assert {outcome for codes, outcome in found if not codes} <= {SAME, RIGHT}
     assert len(refused) > 10
 

@@ -11,8 +11,8 @@ from collc.checks import check_plan
 from collc.checks.budgets.output_words import words_at_once
 from collc.cost.choice import build_plan
 from collc.language import parse_source
-from collc.plan import Plan, Registers
-from collc.plan.short import is_short, stores_by_registers
+from collc.plan import VECTOR, Action, Direction, Lane, Op, Plan, Registers, Role, once
+from collc.plan.short import is_short
 from collc.plan.slots import slots_of
 from collc.schedule import Schedule, build_schedule
 from collc.schedule.barrier_tokens import with_tokens
@@ -31,12 +31,10 @@ def planned(contract: str, steps: str, target: str = "wse2") -> tuple[Schedule, 
     return schedule, build_plan(schedule, TARGETS[target])
 
 
-def sharing(plan: Plan, second: int) -> Plan:
-    """The plan with the register pair of its second phase at a position among all pairs."""
+def sharing(plan: Plan, positions: dict[int, int]) -> Plan:
+    """The plan with some register pairs of phases at other positions among all pairs."""
     slots = slots_of(plan)
-    pairs = list(range(1 + len(slots.pairs)))
-    at = next(i for i, slot in enumerate(slots.pairs) if slot.phase == 1)
-    pairs[1 + at] = second
+    pairs = [0, *(positions.get(at, 1 + at) for at in range(len(slots.pairs)))]
     return replace(plan, registers=Registers(tuple(pairs), tuple(range(len(slots.sources)))))
 
 
@@ -68,38 +66,110 @@ def test_anything_else_is_not(contract: str, steps: str) -> None:
     assert not is_short(plan)
 
 
-def test_a_root_stores_by_registers_of_its_own() -> None:
+def test_what_stores_has_registers_of_its_own() -> None:
     schedule, plan = planned("barrier()", INSIDE)
-    assert stores_by_registers(plan)
+    of_first = [slot for slot in slots_of(plan).pairs if slot.phase == 0]
+    assert len(of_first) == len({"stores", "sends", "controls"})
     assert "@add16(reduce_2_store_dest, " in judging.texts_of(schedule, plan)["total_pe.csl"]
 
 
-def test_where_phases_share_registers_it_stores_by_descriptors() -> None:
-    """So the senders of both phases, who are different PEs, may have one register."""
-    schedule, plan = planned("barrier()", INSIDE)
-    first = next(i for i, slot in enumerate(slots_of(plan).pairs) if slot.phase == 0)
-    shared = sharing(plan, second=1 + first)
-    assert not codes(shared)
-    assert "_store_dest" not in judging.texts_of(schedule, shared)["total_pe.csl"]
-
-
-def test_a_pe_that_sends_in_both_phases_may_not_have_one_register_for_both() -> None:
+def test_where_phases_share_registers_those_of_other_pes_have_the_same() -> None:
+    """The root of the first phase stores, and others of it send, so both may have one number."""
     _, plan = planned("barrier()", INSIDE)
-    last = next(i for i, slot in enumerate(slots_of(plan).pairs) if slot.phase == 2)
-    assert codes(sharing(plan, second=0)) == {"C307"}  # the vector's, which all copy to
-    assert not codes(sharing(plan, second=1 + last))  # the root's, which sends in no other
+    stored, sent, *_ = (i for i, slot in enumerate(slots_of(plan).pairs) if slot.phase == 0)
+    assert not codes(sharing(plan, {stored: 1 + sent}))
+
+
+def test_a_pe_that_stores_and_sends_may_not_have_one_register_for_both() -> None:
+    _, plan = planned("barrier()", INSIDE)
+    stored, sent, *_ = (i for i, slot in enumerate(slots_of(plan).pairs) if slot.phase == 1)
+    assert codes(sharing(plan, {stored: 1 + sent})) == {"C307"}
+    assert codes(sharing(plan, {stored: 0})) == {"C307"}  # the vector's, which all copy to
+
+
+def test_the_sum_is_sent_where_it_is_combined_if_sending_takes_longer_from_memory() -> None:
+    for target, sends in (("wse2", VECTOR), ("wse3", "reduce_2_even")):
+        _, plan = planned("barrier()", INSIDE, target)
+        root = root_of(plan, 1)
+        assert root.ops[-1].receive == sends
+        assert root.ops[-1].send == "broadcast"
+        assert Direction.RAMP in root_of(plan, 2).colors[0].positions[0].send
+
+
+def with_root(plan: Plan, phase: int, last: Op) -> Plan:
+    """The plan with another last operation of the root in one of its phases."""
+    role = root_of(plan, phase)
+    loops = tuple(once(op) for op in (*(op for op in role.ops if op.stores), last))
+    return with_role(plan, phase, replace(role, lanes=(Lane("vectors", loops),)))
+
+
+def with_role(plan: Plan, phase: int, role: Role) -> Plan:
+    roles = tuple(role if one.name == role.name else one for one in plan.phases[phase].roles)
+    changed = replace(plan.phases[phase], roles=roles)
+    phases = tuple(changed if i == phase else one for i, one in enumerate(plan.phases))
+    return replace(plan, phases=phases)
+
+
+def root_of(plan: Plan, phase: int) -> Role:
+    return next(role for role in plan.phases[phase].roles if role.name == "root")
+
+
+TO_ALL = Op("reduce_2_even", Action.COMBINE, "broadcast")
+OWN = Op(VECTOR, Action.COPY, "broadcast")
+
+
+def test_a_sum_that_is_sent_too_early_is_found() -> None:
+    """The root has two words to take behind its first side, on WSE-3 from rank 3 and on its way."""
+    _, plan = planned("barrier()", INSIDE, "wse3")
+    assert not codes(with_root(plan, 1, TO_ALL))
+    assert "C314" in codes(with_root(plan, 1, OWN))  # rank 3's word is never taken
+    assert "C314" in codes(with_root(plan, 0, replace(TO_ALL, receive="reduce_even")))
+
+
+def test_a_sum_that_nobody_sends_or_another_pe_is_found() -> None:
+    _, plan = planned("barrier()", INSIDE, "wse3")
+    assert "C317" in codes(with_root(plan, 1, replace(TO_ALL, send=VECTOR)))
+    leaf = next(role for role in plan.phases[1].roles if role.name == "leaf_2")
+    astray = replace(leaf, lanes=(Lane("vectors", (once(OWN),)),))
+    assert {"C314", "C317"} <= codes(with_role(plan, 1, astray))
+
+
+def test_a_root_that_its_router_does_not_hand_the_sum_back_is_found() -> None:
+    _, plan = planned("barrier()", INSIDE, "wse3")
+    root = root_of(plan, 2)
+    (use,) = root.colors
+    (route,) = use.positions
+    away = tuple(side for side in route.send if side is not Direction.RAMP)
+    lost = replace(use, positions=(replace(route, send=away),))
+    assert codes(with_role(plan, 2, replace(root, colors=(lost,)))) == {"C317"}
+
+
+def test_more_than_a_word_is_sent_to_all_by_no_reduction() -> None:
+    _, short = planned("allreduce(x: f32[1], add)", INSIDE, "wse3")
+    _, longer = planned("allreduce(x: f32[2], add)", INSIDE, "wse3")
+    assert "C318" in codes(replace(longer, phases=short.phases))
+
+
+def test_what_is_broadcast_has_a_microthread_of_its_own() -> None:
+    """PEs receive it beside the operation that sends; beside those of a phase before none ends."""
+    _, plan = planned("barrier()", INSIDE, "wse3")
+    last, outputs = plan.input_queues[-1], plan.output_queues
+    assert last not in outputs
+    assert codes(replace(plan, output_queues=(outputs[0], last))) == {"C324"}
+    near = next(n for n in plan.target.output_queues if n not in {*outputs, last})
+    assert not codes(replace(plan, output_queues=(outputs[0], near)))
 
 
 @pytest.mark.parametrize(("holds", "found"), [(1, {"C305"}), (2, set()), (3, set())])
 def test_an_output_queue_holds_a_word_and_what_is_behind_it(holds: int, found: set[str]) -> None:
     _, plan = planned("barrier()", AT_END)
-    assert [words_at_once(phase) for phase in plan.phases] == [2, 1]
+    assert [words_at_once(phase) for phase in plan.phases] == [2, 0]
     smaller = replace(plan.target, output_queue_words=(holds,) * 8)
     assert codes(replace(plan, target=smaller)) == found
 
 
 def test_a_word_with_nothing_behind_it_needs_a_place_for_one() -> None:
     _, plan = planned("barrier()", "reduce chain to 0 then broadcast from 0")
-    assert [words_at_once(phase) for phase in plan.phases] == [1, 1]
+    assert [words_at_once(phase) for phase in plan.phases] == [1, 0]
     smaller = replace(plan.target, output_queue_words=(1,) * 8)
     assert not codes(replace(plan, target=smaller))

@@ -102,7 +102,7 @@ def line_of_ring(ranks=4):
     schedule = s.Line("ring_allreduce", ranks, 60, ring=True).schedule()
     plan = build_plan(schedule, WSE2)
     costs = costs_of_phase(costs_of(plan), plan, 0)
-    return line_of(costs, plan.phases[0], schedule.phases[0])
+    return line_of(costs, plan.phases[0])
 
 
 def times(value, ranks=4):

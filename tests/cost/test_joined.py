@@ -9,6 +9,7 @@ import pytest
 from programs.test_random_parts import random_program
 
 from collc.cost.processor import Piece, Processor
+from collc.cost.stretches import coming
 from collc.driver.pipeline import compile_text
 
 EVERYWHERE = np.ones((1, 1), dtype=np.bool_)
@@ -60,7 +61,7 @@ def test_an_operation_that_sends_stops_for_code() -> None:
 
 
 def test_code_is_interrupted_by_all_elements_that_come() -> None:
-    processor = Processor([], coming=[(cycle(12), cycle(16)), (cycle(25), cycle(30))])
+    processor = Processor([], coming=coming((cycle(12), cycle(16)), (cycle(25), cycle(30))))
     assert begun(processor, piece(10, 16), piece(11, 4)) == [10, 35]
 
 

@@ -50,9 +50,9 @@ def test_relays_that_take_more_than_a_stream_are_not_lowered(monkeypatch: pytest
     best = min(cycles_of(one) for one in candidate_plans(schedule, TARGETS["wse2"]))
     lowered = []
 
-    def counted(chosen, *given):
+    def counted(chosen, *given, **how):
         lowered.extend(chosen)
-        return planned_by(chosen, *given)
+        return planned_by(chosen, *given, **how)
 
     monkeypatch.setattr("collc.cost.choice.planned_by", counted)
     assert cycles_of(build_plan(schedule, TARGETS["wse2"])) == best
@@ -64,9 +64,9 @@ def test_relays_that_may_be_faster_are_looked_at(monkeypatch: pytest.MonkeyPatch
     _, schedule = prove_text(text_of("all_to_all"), "t", {"P": 64, "B": 64}, "wse2")
     lowered: list[Alternative] = []
 
-    def counted(chosen, *given):
+    def counted(chosen, *given, **how):
         lowered.extend(chosen)
-        return planned_by(chosen, *given)
+        return planned_by(chosen, *given, **how)
 
     monkeypatch.setattr("collc.cost.choice.planned_by", counted)
     monkeypatch.setattr("collc.cost.choice.relays_at_least", lambda *given: 1)

@@ -66,15 +66,22 @@ def test_sums_are_right_whoever_is_late(steps: str, target: str, tmp_path: Path)
 
 @pytest.mark.parametrize("target", ["wse2", "wse3"])
 @pytest.mark.parametrize("contract", [BARRIER, SUM])
-@pytest.mark.parametrize(("grid", "steps"), [("16 x 1", "run auto"), ("9 x 7", ON_GRIDS[0])])
-def test_a_prediction_is_within_two_cycles(grid, steps, contract, target):
+@pytest.mark.parametrize(
+    ("grid", "steps"),
+    [
+        *((f"{pes} x 1", "run auto") for pes in (2, 3, 8, 16)),
+        *(("8 x 1", one) for one in (ON_LINES[1], ON_LINES[4], ON_LINES[6], ON_LINES[-1])),
+        *(("9 x 7", one) for one in ON_GRIDS[:2]),
+        ("6 x 5", ON_GRIDS[2]),
+    ],
+)
+def test_a_prediction_is_exact(grid, steps, contract, target):
     bundle = compiled(contract, steps, target, grid)
-    report = bundle.run()
-    assert abs(report.cycles - bundle.prediction.cycles) <= 2
+    assert bundle.run().cycles == bundle.prediction.cycles
 
 
 @pytest.mark.parametrize(("target", "contract"), FIRST)
-def test_eight_pes_take_two_thirds_of_what_they_took_at_first(target, contract):
+def test_eight_pes_take_less_than_two_thirds_of_what_they_took_at_first(target, contract):
     report = compiled(contract, "run auto", target).run()
     assert report.verified, report.problem
-    assert report.cycles <= FIRST[target, contract] * 2 / 3
+    assert report.cycles <= FIRST[target, contract] * 0.65

@@ -110,7 +110,7 @@ def test_steps_take_what_they_are_predicted_to_with_these_starts(
     assert isinstance(pattern, StepsPhase)
     costs, none = costs_of_phase(costs_of(bundle.plan), bundle.plan, 0), np.zeros_like(begins)
     together, apart = (
-        int(run_exchange(costs, phase, pattern, starts[None, :], none[None, :]).time.max())
+        int(run_exchange(costs, phase, starts[None, :], none[None, :]).time.max())
         for starts in (none, begins)
     )
     untimed = compile_text(text, "ring_allreduce", parameters, target).run().cycles

@@ -22,7 +22,7 @@ def roles_of(collective, coloring=0):
     """The roles along the first line of the first phase, under a coloring."""
     schedule = build_schedule(collective)
     plan = list(candidate_plans(schedule, WSE2))[coloring]
-    return roles_of_ranks(plan.phases[0], schedule.phases[0])
+    return roles_of_ranks(plan.phases[0])
 
 
 def sends_of(roles):

@@ -22,6 +22,7 @@ THERE = (
     "{{ order west_to_east reduce chain to 0 then broadcast from 0 }}"
 )
 STAR = "reduce({}: f32[8], add) on all {{ order west_to_east reduce star to 0 }}"
+ROOTED = "broadcast({}: f32[8]) on all {{ order west_to_east broadcast from r < 3 }}"
 BARRIER = "barrier() on all {{ order west_to_east reduce chain to 0 then broadcast from 0 }}"
 CORNER = "broadcast({}: f32[8]) on all {{ broadcast from (0, 0) }}"
 MANY = 8  # calls, too many for what chooses one of them to be inlined
@@ -41,6 +42,7 @@ INNER = program([THERE, THERE], "c0 c1")
 AGAIN = program([CHAIN], f"repeat 3 {{ c0 }} {TORN}", "8 x 1")
 STARS = program([STAR], f"repeat 2 {{ c0 }} {TORN}", "4 x 1")
 ONWARD = program([CALL], f"c0 c0 {TORN}", "3 x 1")
+ROOTS = program([ROOTED], "repeat 2 { c0 }", "3 x 1")
 CORNERS = program([CORNER], f"c0 c0 {TORN}", "3 x 2")
 PART = (
     "grid all = 3 x 1\ngrid two = all[0 .. 1, 0 .. 0]\n"
@@ -256,6 +258,15 @@ def _told_last(of: Programs) -> int:
     return next(task for task in of.tasks(AGAIN, 0) if task.has("ACTVT")).length()
 
 
+def _end_unblocked(of: Programs) -> int:
+    return next(task for task in of.tasks(ROOTS, 1) if task.has("UBLK")).length()
+
+
+def _end_blocked(of: Programs) -> int:
+    task = next(task for task in of.tasks(ROOTS, 1) if task.has("BLK"))
+    return task.next(task.begins) - task.begins
+
+
 def _opened_color(of: Programs) -> int:
     return of.color(AGAIN, 0)
 
@@ -342,6 +353,11 @@ PIECES: dict[str, tuple[Callable[[Programs], int], str]] = {
     "opened": (_opened, "they are noted; the first router is set"),
     "told": (_told, "a handler from its first instruction to its return"),
     "told_last": (_told_last, "the same of one that activates a task"),
+    "end_unblocked": (_end_unblocked, "the handler of a teardown with which a phase ends"),
+    "end_blocked": (
+        _end_blocked,
+        "the task behind such a phase to its second instruction",
+    ),
     "opened_color": (_opened_color, "a router with one output is set"),
     "opened_output": (_opened_output, "one with three outputs, less one with two"),
     "opened_array": (_opened_array, "one with two, less two of these"),

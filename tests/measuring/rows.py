@@ -61,7 +61,7 @@ def written(bundle: Bundle, constants: Constants) -> Written:
     if not bundle.program.alone:
         tells = constants.code.ends
     found: Written = {}
-    for pe, lane, actions in line_of(costs, phase, pattern).tasks(called, deep, MOST, ENOUGH):
+    for pe, lane, actions in line_of(costs, phase).tasks(called, deep, MOST, ENOUGH):
         cycles = cycles_of(actions)
         leaves = any(what == "leave" for what, _ in actions)
         found.setdefault(pe, []).append((lane, cycles + tells * leaves))

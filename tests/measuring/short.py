@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from measuring.engine import row
 from measuring.traces import Trace, trace_of
 
+CONTROL = "MOV32"  # what sends a control wavelet
 CONTRACTS = {"own": ("allreduce(x: f32[1], add)", "FMOVS"), "token": ("barrier()", "MOV16")}
 
 
@@ -29,6 +30,12 @@ class Short:
         text = row(pes, f"{self.contract} on row {{ {how} }}")
         return trace_of(text, self.target, self.timing)
 
+    def on_grid(self) -> Trace:
+        """A run on 2 x 2 PEs, of which the second sends what it has of the one below."""
+        how = "reduce columns by star to 0 then reduce row by star to 0 then broadcast from (0, 0)"
+        text = f"grid g = 2 x 2 collective c = {self.contract} on g {{ {how} }} program {{ c }}"
+        return trace_of(text, self.target, self.timing)
+
 
 def measured_short(target: str, timing: str) -> dict[str, dict[str, int]]:
     """The pieces of both."""
@@ -39,24 +46,21 @@ def measured_short(target: str, timing: str) -> dict[str, dict[str, int]]:
 
 
 def _pieces(of: Short) -> dict[str, int]:
-    two, chain, star = of.trace(2, "chain"), of.trace(3, "chain"), of.trace(3, "star")
-    store = _issued_in(of.trace(3, "star", 1), 1, 1)
-    begun = two.first(0, "issue") - store
-    told = two.begins(0, 1)
-    word = two.first(0, "code", of.moves, after=told - 1)
-    copy = _issued_in(chain, 1, 1)
-    behind = _to_copy(of, two, 1) - copy
+    two, star, binomial = of.trace(2, "chain"), of.trace(3, "star"), of.trace(4, "binomial")
+    inside, grid = of.trace(3, "star", 1), of.on_grid()
+    receive = _issued_in(inside, 1, 1)
+    begun = two.first(0, "issue") - receive
+    word, told = star.first(2, "code", of.moves), grid.begins(1, 1)
+    sent, task = binomial.first(2, "code", CONTROL), binomial.begins(2, 1)
     return {
         "begun": begun,
         "leaf": two.first(1, "code", of.moves) - begun,
-        "behind": behind,
-        "store": store,
-        "joint": of.trace(5, "star", 3).first(2, "issue") - begun,
-        "add": chain.first(1, "issue") - begun,
-        "send": word - told,
-        "copy": copy,
-        "control": _to_copy(of, star, 2) - copy - behind,
-        "finish": two.first(0, "code", "SYSTEM", after=word) - word,
+        "receive": receive,
+        "send": grid.first(1, "code", of.moves, after=told - 1) - told,
+        "control": star.first(2, "code", CONTROL) - word,
+        "late": sent - task,
+        "copy": binomial.first(2, "issue", after=sent) - sent - 1,
+        "first_task": inside.begins(1, 1),
     }
 
 
@@ -64,9 +68,3 @@ def _issued_in(trace: Trace, pe: int, task: int) -> int:
     """From the first instruction of a PE's task to the operation that it issues."""
     begins = trace.begins(pe, task)
     return trace.first(pe, "issue", after=begins - 1) - begins
-
-
-def _to_copy(of: Short, trace: Trace, pe: int) -> int:
-    """From a leaf's word to the issue of the operation that receives what is broadcast."""
-    word = trace.first(pe, "code", of.moves)
-    return trace.first(pe, "issue", after=word) - word

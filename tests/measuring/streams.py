@@ -6,6 +6,7 @@ what comes behind an operation that has ended. What an operation takes is the sa
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import fields
 from itertools import pairwise
@@ -24,9 +25,9 @@ from collc.cost.streams import (
     staged_slices,
 )
 from collc.driver.bundle import Bundle
-from collc.plan import Plan, Role, goes_first, streams_of, thens_of
+from collc.plan import Plan, Role, goes_first, leaders_of, leads_across, thens_of
+from collc.plan.placement import roles_of_places
 from collc.plan.ready import is_ready
-from collc.plan.unrolled import roles_of_places
 from collc.spec.exchange import StepsPhase
 from collc.target.constants import Constants, StreamCode
 
@@ -54,7 +55,7 @@ def measured_streams(target: str, timing: str, known: Constants) -> Fit:
 def _tasks(bundle: Bundle, trace: Trace, begun: int) -> Iterator[Pieces]:
     (phase,), (pattern,) = bundle.plan.phases, bundle.schedule.phases
     assert isinstance(pattern, StepsPhase)
-    for place, role in enumerate(roles_of_places(phase, pattern)):
+    for place, role in enumerate(roles_of_places(phase)):
         if role is not None:
             yield from _tasks_of(bundle.plan, role, trace, place, begun)
             yield from _applied(bundle.plan, pattern, role, trace, place)
@@ -87,27 +88,33 @@ def _tasks_of(plan: Plan, role: Role, trace: Trace, pe: int, begun: int) -> Iter
         ]
         for first, end in pairwise(begins)
     ]
-    ready, colors = is_ready(plan), dict(plan.colors)
-    counts: dict[str, int] = pieces_of(role, None, ready=ready)
-    for op in at_once:
-        for name, number in pieces_of(role, op, ready=ready).items():
-            counts[name] = counts.get(name, 0) + number
-    assert len(issues[0]) == len(at_once), "each operation is issued once"
+    ready = is_ready(plan)
     (phase,) = plan.phases
+    counts: Counter[str] = Counter(pieces_of(role, None, ready=ready))
+    for op in at_once:
+        if not (ready and leaders_of(phase) and leads_across(phase, op.lane)):
+            counts.update(pieces_of(role, op, ready=ready))
+    assert len(issues[0]) == len(at_once), "each operation is issued once"
     if ready and any(goes_first(phase, op.lane) for op in at_once):
         # they take cycles from the code behind the first issue
-        yield issues[0][0].cycle + 1 - begun, counts | {"ready_issues": 1}
+        counts["ready_issues"] = 1
+        yield issues[0][0].cycle + 1 - begun, counts
     elif at_once:
         # an operation takes the cycle of its issue, too
         yield issues[0][-1].cycle + 1 - begun, counts
     alone = [(i, one[0]) for i, one in enumerate(issues) if i and len(one) == 1]
-    controls = [op for op in later if op.name == "control"]
-    for index, event in alone:
-        is_control = "MOV32" in event.of
-        of = [op for op in later if (op in controls) is is_control]
-        if len(of) > 1:  # of lanes that run in turn, each of which has its color
-            sent = {op: colors[streams_of(role)[op.lane].sends_on or ""] for op in of}
-            of = [op for op in of if f"C{sent[op]}," in event.of]
-        if len(of) == 1:
-            pieces = pieces_of(role, of[0], ready=ready)
+    # in turn a control wavelet that another operation follows is sent by the task that begins that
+    followed = {begins_behind(role, op) for op in later if "turn_follows" in pieces_of(role, op)}
+    later = [op for op in later if op not in followed]
+    for is_control in (False, True):
+        of = [op for op in later if (op.name == "control") is is_control]
+        found = [one for one in alone if ("MOV32" in one[1].of) is is_control]
+        rows = {leaders_of(phase).get(op.lane, op.lane) for op in of}
+        if len(found) != len(of) or (len(rows) > 1 and not is_control):
+            continue  # it is not known which is which
+        for (index, event), op in zip(found, of, strict=True):
+            pieces = Counter(pieces_of(role, op, ready=ready))
+            control = begins_behind(role, op)
+            if control in followed:
+                pieces.update(pieces_of(role, control, ready=ready))
             yield event.cycle + 1 - trace.begins(pe, index), pieces

@@ -7,28 +7,32 @@ name the fault.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import steps_patterns
 
 import fabsim
 from collc.base.diagnostics import Diagnostic
-from collc.checks import check_plan
-from collc.checks.program import check_program
+from collc.checks import BUDGETS, CHECKS, check_plan
+from collc.checks.program import PROGRAM_CHECKS, check_program
 from collc.cost import Prediction
 from collc.cost.program import predict_program
+from collc.driver.roots_of_call import roots_of_call
 from collc.emit.render import render
+from collc.lowering.root_of_call import seen_from_the_root
 from collc.plan import Plan
 from collc.plan.program import of_one_call
 from collc.run import RunError
 from collc.run.program import run_program
 from collc.schedule import Schedule
 from collc.spec import Spec
-from mutants import exchanges, programs, streams, trees
+from mutants import exchanges, programs, roots, streams, trees
 from mutants.kinds import Mutant
 
 Texts = Mapping[str, str]
+
+TRAFFIC = tuple(name for name in CHECKS if name not in {*BUDGETS, *PROGRAM_CHECKS})
 
 RIGHT, SAME = "right all the same", "the same program"
 UNWRITABLE, UNCOMPILED, WRONG = "cannot be written as a program", "does not compile", "wrong result"
@@ -119,6 +123,32 @@ def program(name: str) -> Subject:
     )
 
 
+def root_of_call(kind: str, target: str) -> Subject:
+    """A plan of `mutants.roots`, run with each rank as the root in turn. What a collective's own
+    checks refuse is not looked at as a program, nor that compared with the plans of other roots."""
+    bundle = roots.bundle_of(kind, target)
+    turns = {"r": tuple(range(roots.RANKS))}
+
+    def check(changed: Any) -> Sequence[Diagnostic]:
+        apart = tuple(p for one in changed.plans for p in check_plan(numbered(one), TRAFFIC))
+        return apart or check_program(changed) or tuple(roots_of_call(changed))
+
+    def texts(changed: Any) -> Texts:
+        seen = seen_from_the_root(changed)
+        return render(bundle.spec, seen, predict_program(changed), (target,), 0)
+
+    return Subject(
+        f"root of the call of {kind} {target}",
+        bundle.program,
+        roots.mutants,
+        check,
+        texts,
+        lambda changed, made: (
+            run_program(made, changed, target, seed=5, repeats=2, lengths=turns).problem
+        ),
+    )
+
+
 def all_subjects() -> Iterator[Subject]:
     """Every plan that is changed."""
     yield from (tree(*run) for run in trees.RUNS)
@@ -126,6 +156,12 @@ def all_subjects() -> Iterator[Subject]:
     yield from (exchange(*run) for run in exchanges.RUNS)
     yield from (stream(*run) for run in streams.RUNS)
     yield from (program(name) for name in programs.SUCCESSIONS)
+    yield from (root_of_call(*run) for run in roots.RUNS)
+
+
+def numbered(plan: Plan) -> Plan:
+    """A plan of a program with a color of its own for each phase."""
+    return replace(plan, colors=tuple((name, at) for at, (name, _) in enumerate(plan.colors)))
 
 
 def texts_of(schedule: Schedule, plan: Plan) -> dict[str, str]:

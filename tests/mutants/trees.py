@@ -50,6 +50,7 @@ VECTORS = {
     "pairs": "allreduce(x: (f32, u32)[9], argmax) on row { reduce chain then broadcast from 0 }",
     "strided": "reduce(x: f32[40] by 3, add) into y by 2 on row { reduce two_phase(S = 2) to 1 }",
     "into": "allreduce(x: f16[40], max) into y on row { reduce binomial then broadcast from 0 }",
+    "word": "allreduce(x: f32[1], add) on row { reduce binomial to 3 then broadcast from 3 }",
 }
 TEXT = """target {target}
 grid row = 5 x 1

@@ -168,3 +168,14 @@ def test_what_pes_choose_is_held_against_the_plan_of_each_root() -> None:
     always = replace(choice, by_root=choice.by_root[:1] * choice.ranks)
     changed = replace(plan, program=replace(plan.program, rooted=(always,)))
     assert [one.code for one in roots_of_call(changed)] == ["C345"]
+
+
+def test_a_single_pe_runs_one_part_for_its_root() -> None:
+    """A part without phases ends as those that have some, so the next one does not begin."""
+    written = "collective spread = broadcast(x: f32[4]) on row { broadcast from r < 1 }"
+    bundle = compile_text(f"target wse2 grid row = 1 x 1 {written} program {{ spread }}", "t", {})
+    _, run = bundle.files["collectives_pe.csl"].split("fn spread_run(")
+    lines = [line.strip() for line in run[: run.index("\n}")].splitlines()]
+    called = [at for at, line in enumerate(lines) if line.endswith("_run(buffer);")]
+    assert [lines[at + 1] for at in called] == ["return;"] * 3
+    assert bundle.run().verified

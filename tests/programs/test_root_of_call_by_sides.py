@@ -175,6 +175,15 @@ def test_what_pes_choose_is_held_against_the_plan_of_each_root(kind: str) -> Non
     assert {one.code for one in roots_of_call(changed)} == {"C346"}
 
 
+def test_what_is_alike_for_all_roots_has_one_color_for_all() -> None:
+    plan = compiled(text("reduce")).program
+    (use, *_) = plan.uses
+    (one, first), (other, second) = use.positions
+    exchanged = replace(use, positions=((one, second), (other, first)))
+    changed = replace(plan, uses=(exchanged, *plan.uses[1:]))
+    assert [one.code for one in roots_of_call(changed)] == ["C345"]
+
+
 def test_a_rank_beyond_those_that_may_be_the_root_is_refused() -> None:
     bundle = compiled(text("reduce", steps="reduce chain to r < P - 1"))
     assert bundle.run(lengths={"r": (3, 0, 1, 2, 3)}).verified

@@ -15,7 +15,7 @@ from collc.base.files import write_files
 from collc.checks import check_plan
 from collc.driver.bundle import Bundle
 from collc.driver.pipeline import prove_text
-from collc.plan import Advance, leaders_of
+from collc.plan import Advance, leaders_of, streams_of
 from collc.plan.show import show_plan
 from collc.run.expected import make_input, mismatch
 from collc.target import TARGETS
@@ -144,14 +144,16 @@ def test_four_colors_halve_an_all_to_all():
 
 
 @pytest.mark.parametrize(
-    ("target", "colors"), [("wse2", [2, 4, 6, 10, 14]), ("wse3", [2, 4, 6, 10])]
+    ("target", "colors"), [("wse2", [2, 4, 6, 10, 10, 14]), ("wse3", [2, 4, 6, 10, 10])]
 )
 def test_more_groups_take_fewer_words_past_a_link(target, colors):
-    """Seven groups need eight output queues of a PE where queues are bound to colors."""
+    """Seven groups need eight output queues of a PE where queues are bound to colors. Five are
+    there twice: sent to the nearest first, and with what goes far earlier."""
     found = bundles("all_to_all", 64, 64, target)
     assert [len(one.plan.colors) for one in found] == colors
     cycles = [one.run(seed=1).cycles for one in found]
-    assert cycles == sorted(cycles, reverse=True)
+    by_colors = dict(zip(colors, cycles, strict=True))
+    assert list(by_colors.values()) == sorted(by_colors.values(), reverse=True)
     assert cycles[-1] <= (0.34 if target == "wse2" else 0.37) * cycles[0]
 
 
@@ -166,8 +168,19 @@ VENDOR = {
 def test_a_word_to_each_takes_three_tenths_of_what_the_vendors_takes(target, ranks):
     found = bundles("all_to_all", ranks, ranks, target)
     best = min(found, key=lambda one: one.prediction.cycles)
-    most = 0.31 if (target, ranks) == ("wse3", 64) else 0.3
-    assert best.run(seed=1).cycles <= most * VENDOR[target][ranks]
+    assert best.run(seed=1).cycles <= 0.3 * VENDOR[target][ranks]
+
+
+def test_what_goes_far_is_not_the_last_to_pass_busy_links():
+    """A place at an end of the line sends past the middle before it sends to what is nearer."""
+    late, early = bundles("all_to_all", 64, 64, "wse3")[-2:]
+    orders = []
+    for bundle in (late, early):
+        streams = streams_of(bundle.plan.phases[0].roles[0])
+        across = [one.sends_on for lane, one in streams.items() if lane.startswith("across")]
+        orders.append([int(str(color).rpartition("_")[2]) for color in across])
+    assert orders == [[1, 2, 3, 4], [1, 4, 3, 2]]
+    assert early.run(seed=1).cycles <= 0.98 * late.run(seed=1).cycles
 
 
 def test_a_turn_is_handed_over_by_one_command_for_each_router():

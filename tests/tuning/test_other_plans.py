@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from collc.tuning import decide, other_plans
+from collc.tuning import other_plans, predicted
 from collc.tuning.other_plans import Trials
 from collc.tuning.written import Use, order, run, written
 from tests.tuning.warned import compiled
@@ -23,7 +23,7 @@ def counted(monkeypatch: pytest.MonkeyPatch, module: object, name: str) -> Count
     calls: Counter[str] = Counter()
 
     def counting(first: object, *rest: object) -> object:
-        calls[getattr(first, "text", "") or decide.show_steps(first)] += 1
+        calls[getattr(first, "text", "") or predicted.show_steps(first)] += 1
         return real(first, *rest)
 
     monkeypatch.setattr(module, name, counting)
@@ -33,17 +33,17 @@ def counted(monkeypatch: pytest.MonkeyPatch, module: object, name: str) -> Count
 def test_a_snake_is_predicted_once_for_shared_links_and_leaps(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    predicted = counted(monkeypatch, other_plans, "predicted")
+    calls = counted(monkeypatch, other_plans, "predicted")
     _ = compiled(ALLREDUCE, "order row_major run halving_doubling", "4 x 4").warnings
-    assert predicted[SNAKE] == 1
-    assert set(predicted.values()) == {1}
+    assert calls[SNAKE] == 1
+    assert set(calls.values()) == {1}
 
 
 def test_the_schedule_of_a_plan_without_a_choice_is_built_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     bundle = compiled(ALLREDUCE, "order row_major run halving_doubling", "4 x 4")
-    built = counted(monkeypatch, decide, "build_schedule")
+    built = counted(monkeypatch, predicted, "build_schedule")
     assert Trials(bundle.schedule, bundle.plan.target).faster(IN_A_SNAKE, 10_000) is not None
     assert built == {SNAKE: 1}
 

@@ -5,16 +5,19 @@ What a phase takes is counted here by its operations, independently of the plann
 the destination and the first source of one operation, so each operation to the fabric takes one,
 all operations to the vector in memory take one together, and each operand from the fabric, and each
 vector or control wavelet that is sent, takes a number of `dsr_src1`. Where several vectors are
-stored by one operation, that has no numbers: its operands are DSDs.
+stored by one operation, that has no numbers: its operands are DSDs. In a short collective
+(`collc.plan.short`) each operation that stores takes a number of both.
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 
 from collc.base.diagnostics import Diagnostic
 from collc.checks.counted import lane_sides_of
 from collc.checks.resource_report import by_phase, shortage
 from collc.plan import Action, Phase, Plan, Role
 from collc.plan.operands import controls, sends, stores
+from collc.plan.short import is_short
 from collc.plan.slots import clashes, slots_of
 from collc.plan.streams import STAGE
 
@@ -24,8 +27,13 @@ MEMCPY = 0  # the number that memcpy's code takes of each file [study]
 def dsr_ids(plan: Plan) -> Iterator[Diagnostic]:
     """C307: too few DSR ids, one used twice by a PE, or memcpy's."""
     used, available = plan.dsr_ids, plan.target.dsr_ids
-    counts = max((by_phase(plan, pairs), by_phase(plan, sources)), key=lambda by: sum(by.values()))
-    alone = max(_in_common(plan) + sum(map(pairs, plan.phases)), sum(map(sources, plan.phases)))
+    short = is_short(plan)
+    each = (
+        by_phase(plan, partial(pairs, short=short)),
+        by_phase(plan, partial(sources, short=short)),
+    )
+    counts = max(each, key=lambda by: sum(by.values()))
+    alone = max(_in_common(plan) + sum(each[0].values()), sum(each[1].values()))
     alone += _empties_stage(plan)
     needed = alone if plan.registers is None else len(used)
     if needed > len(available):
@@ -55,21 +63,21 @@ def dsr_ids(plan: Plan) -> Iterator[Diagnostic]:
         )
 
 
-def pairs(phase: Phase) -> int:
+def pairs(phase: Phase, *, short: bool = False) -> int:
     """Numbers for destinations: in the fabric a vector, a control wavelet behind it, what a lane
-    sends; in memory what a lane receives."""
+    sends; in memory what a lane receives, and a word that others are combined with."""
     if phase.exchange:
         return lane_sides_of(phase)
-    return _any(phase, sends) + _any(phase, controls)
+    return _any(phase, sends) + _any(phase, controls) + (short and _any(phase, stores))
 
 
-def sources(phase: Phase) -> int:
+def sources(phase: Phase, *, short: bool = False) -> int:
     """Numbers of `dsr_src1`: for vectors that are stored one by one, for the operation that sends
     or copies one, for the control wavelet; for what a lane receives, and for what it sends."""
     if phase.exchange:
         return lane_sides_of(phase)
-    one_by_one = _any(phase, stores) and not _any(phase, _stores_several)
-    return one_by_one + _any(phase, _moves) + _any(phase, controls)
+    by_number = _any(phase, stores) and (short or not _any(phase, _stores_several))
+    return by_number + _any(phase, _moves) + _any(phase, controls)
 
 
 def in_turn(plans: Iterable[Plan]) -> int:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic
 from collc.checks.step_table_entries import shape_problem
-from collc.plan import Phase, Plan, Role
+from collc.plan import PhaseOf, Plan, Role, is_of
 from collc.plan.unrolled import unrolled
 from collc.spec.exchange import StepsPhase
 
@@ -15,9 +15,8 @@ def extents(plan: Plan) -> Iterator[Diagnostic]:
     words = contract.element.words
     what = "elements" if words == 1 else "words"
     for phase in plan.phases:
-        pattern = phase.pattern
-        if isinstance(pattern, StepsPhase):
-            longest = _longest_row(plan, phase, pattern)
+        if is_of(phase, StepsPhase):
+            longest = _longest_row(plan, phase)
         else:
             longest = max(_longest(role, contract.length) for role in phase.roles)
         longest *= words
@@ -31,13 +30,13 @@ def extents(plan: Plan) -> Iterator[Diagnostic]:
             )
 
 
-def _longest_row(plan: Plan, phase: Phase, pattern: StepsPhase) -> int:
+def _longest_row(plan: Plan, phase: PhaseOf[StepsPhase]) -> int:
     """Elements that are let pass at once, or from the stage's first to its last."""
-    if phase.exchange is None or shape_problem(plan, phase, pattern):
-        return pattern.slicing.length  # another check says so
-    rows = unrolled(phase, pattern)
-    stage = phase.exchange.areas * pattern.slicing.length
-    return max(pattern.slicing.length, stage, int(rows.passed.max(initial=0)))
+    length = phase.pattern.slicing.length
+    if phase.exchange is None or shape_problem(plan, phase):
+        return length  # another check says so
+    stage = phase.exchange.areas * length
+    return max(length, stage, int(unrolled(phase).passed.max(initial=0)))
 
 
 def _longest(role: Role, length: int) -> int:

@@ -6,7 +6,7 @@ import numpy as np
 
 from collc.base.diagnostics import Diagnostic
 from collc.plan import Phase, Plan, filters_of
-from collc.plan.pe_masks import filtering
+from collc.plan.pe_masks import filtering, united
 from collc.plan.program import ProgramPlan
 from collc.spec import Collective
 
@@ -51,13 +51,12 @@ def _is_counted(collective: Collective, phase: Phase) -> bool:
 
 def _most(settings: Iterable[Setting]) -> int:
     """The filters of the PE that has most: one for each of its colors that has one."""
-    by_color: dict[int, np.ndarray[tuple[int, ...], np.dtype[np.bool_]]] = {}
-    for collective, phase, numbers in settings:
-        if not _is_counted(collective, phase):
-            continue
-        for color, mask in filtering(collective, phase).items():
-            number = numbers[color]
-            by_color[number] = by_color[number] | mask if number in by_color else mask
+    by_color = united(
+        (numbers[color], mask)
+        for collective, phase, numbers in settings
+        if _is_counted(collective, phase)
+        for color, mask in filtering(collective, phase).items()
+    )
     if not by_color:
         return 0
     return int(np.sum(list(by_color.values()), axis=0, dtype=np.int64).max())

@@ -2,18 +2,20 @@
 
 An operation runs on the microthread with the number of its output queue, else of its input queue.
 The lanes of an exchange send and receive at the same time. Those that run in turn run on one, that
-of the first of them.
+of the first of them. In a short collective (`collc.plan.short`) PEs receive what is broadcast
+beside all that they do.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from collc.base.diagnostics import Diagnostic
 from collc.checks.counted import input_queues_of, output_queues_of, preceding_lanes, sending_lanes
 from collc.plan import Plan
+from collc.plan.short import is_short
 
 
 def microthreads(plan: Plan) -> Iterator[Diagnostic]:
-    """C324: an input queue and an output queue of an exchange with one number."""
+    """C324: an input queue and an output queue with one number, of an exchange or a word."""
     into = out = 0
     bound = plan.target.binds_output_queues
     for phase in plan.phases:
@@ -22,13 +24,19 @@ def microthreads(plan: Plan) -> Iterator[Diagnostic]:
         lanes = [lane for lane in sending_lanes(phase) if bound or lane not in preceding]
         into, out = into + input_queues_of(phase), out + output_queues_of(phase, bound=bound)
         inputs, outputs = plan.input_queues[begin[0] : into], plan.output_queues[begin[1] : out]
-        own = zip(lanes, outputs, strict=False)
-        shared = set(inputs) & {number for lane, number in own if lane not in preceding}
-        if phase.exchange and shared:
+        beside: Iterable[int] = ()
+        if phase.exchange:
+            own = zip(lanes, outputs, strict=False)
+            beside = (number for lane, number in own if lane not in preceding)
+        elif is_short(plan) and phase is plan.phases[-1]:
+            beside = plan.output_queues[: begin[1]]
+        shared = set(inputs).intersection(beside)
+        if shared:
             yield Diagnostic(
                 "C324",
                 f"`{phase.name}` sends and receives at the same time on queues with number "
                 f"{min(shared)}, which have one microthread",
                 pattern.span,
-                help="use fewer steps, so that other queues are free",
+                help=f"{'use fewer steps' if phase.exchange else 'reserve less'}, so that other "
+                "queues are free",
             )

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from collc.base.diagnostics import Diagnostic
 from collc.checks.by_phase import problems
 from collc.checks.step_table_entries import step_tables_of
-from collc.plan import Phase, Plan
+from collc.plan import PhaseOf, Plan
 from collc.plan.unrolled import connections
 from collc.spec.exchange import StepsPhase
 
@@ -21,11 +21,11 @@ def circuits(plan: Plan) -> Iterator[Diagnostic]:
     return problems("C320", help, step_tables_of(plan), _problem)
 
 
-def _problem(phase: Phase, pattern: StepsPhase) -> str:
-    return connections(phase, pattern)[1] or _switched(phase)
+def _problem(phase: PhaseOf[StepsPhase]) -> str:
+    return connections(phase)[1] or _switched(phase)
 
 
-def _switched(phase: Phase) -> str:
+def _switched(phase: PhaseOf[StepsPhase]) -> str:
     """Routes of an exchange never change."""
     for role in phase.roles:
         for use in role.colors:

@@ -6,15 +6,19 @@ the token that its step waits for, and tokens of a color never overtake each oth
 does depends only on the tokens it has taken, so any order of moves leads to the same end, and a
 run that ends well shows that no order of arrivals can go wrong. In particular both ends of each
 link see the vectors of a color in the same order, and control wavelets move what they should.
+
+What the root of a short collective (`collc.plan.short`) sends to all goes on a color of the phase
+behind, which `multicast` follows.
 """
 
 from collections import deque
 from collections.abc import Iterator, Sequence
 
 from collc.base.diagnostics import Diagnostic
-from collc.checks.by_phase import phases_of
+from collc.checks.by_phase import in_phase, phases_of
 from collc.checks.line_tokens import LineTokens, run_tokens
-from collc.plan import Phase, Plan
+from collc.plan import PhaseOf, Plan
+from collc.plan.short import is_short
 from collc.schedule import ReducePhase
 
 SHOWN_VECTORS = 6
@@ -22,14 +26,15 @@ SHOWN_VECTORS = 6
 
 def delivery(plan: Plan) -> Iterator[Diagnostic]:
     """C314 vectors get stuck, C315 a wrong vector arrives, C316 a stray control wavelet."""
-    for phase, pattern in phases_of(ReducePhase, plan):
-        run = run_tokens(phase, pattern)
-        yield from _stuck(phase, pattern, run)
-        yield from _wrong_vectors(phase, pattern, run)
-        yield from _stray_controls(phase, pattern, run)
+    for phase in phases_of(ReducePhase, plan):
+        to_all = plan.phases[-1].name if is_short(plan) and phase is plan.phases[-2] else ""
+        run = run_tokens(phase, to_all)
+        yield from _stuck(phase, run)
+        yield from _wrong_vectors(phase, run)
+        yield from _stray_controls(phase, run)
 
 
-def _stuck(phase: Phase, pattern: ReducePhase, run: LineTokens) -> Iterator[Diagnostic]:
+def _stuck(phase: PhaseOf[ReducePhase], run: LineTokens) -> Iterator[Diagnostic]:
     """C314: a PE that does not come to its end, or a vector on its way when all is quiet."""
     waiting = run.waiting()
     left = _left(run.links) or _left(run.ramps)
@@ -44,7 +49,7 @@ def _stuck(phase: Phase, pattern: ReducePhase, run: LineTokens) -> Iterator[Diag
     yield Diagnostic(
         "C314",
         f"`{phase.name}` gets stuck: {', '.join(parts)}",
-        pattern.span,
+        phase.pattern.span,
         help="a router has to be in the position that takes the next vector; use a pre-order tree",
     )
 
@@ -57,19 +62,15 @@ def _left(queues: dict[tuple[int, str], deque[tuple[int, bool]]]) -> tuple[int, 
     return None
 
 
-def _wrong_vectors(phase: Phase, pattern: ReducePhase, run: LineTokens) -> Iterator[Diagnostic]:
+def _wrong_vectors(phase: PhaseOf[ReducePhase], run: LineTokens) -> Iterator[Diagnostic]:
     """C315: the first rank that receives other vectors than the schedule says, or in another
     order."""
-    for rank, (received, due) in enumerate(zip(run.received, pattern.children, strict=True)):
+    for rank, (received, due) in enumerate(zip(run.received, phase.pattern.children, strict=True)):
         waits = run.waits_for(rank) is not None
         if tuple(received) != (due[: len(received)] if waits else due):
-            yield Diagnostic(
-                "C315",
-                f"in `{phase.name}` rank {rank} receives {_vectors(received)}, due is "
-                f"{_vectors(due)}",
-                pattern.span,
-                help="the routes do not follow the schedule; please report this",
-            )
+            problem = f"rank {rank} receives {_vectors(received)}, due is {_vectors(due)}"
+            help = "the routes do not follow the schedule; please report this"
+            yield in_phase("C315", phase, problem, help)
             return
 
 
@@ -82,16 +83,15 @@ def _vectors(sources: Sequence[int]) -> str:
     return f"the vector{'s' if len(sources) > 1 else ''} of rank {', '.join(shown)}"
 
 
-def _stray_controls(phase: Phase, pattern: ReducePhase, run: LineTokens) -> Iterator[Diagnostic]:
+def _stray_controls(phase: PhaseOf[ReducePhase], run: LineTokens) -> Iterator[Diagnostic]:
     """C316: a control wavelet that moves another router than its sender's and its receiver's."""
-    parent = {child: rank for rank, sources in enumerate(pattern.children) for child in sources}
+    parent = {
+        child: rank for rank, sources in enumerate(phase.pattern.children) for child in sources
+    }
     for source, router in run.moved_by_control:
         if router not in (source, parent.get(source)):
-            yield Diagnostic(
-                "C316",
-                f"in `{phase.name}` the control wavelet of rank {source} moves the router of rank "
-                f"{router}, meant is that of rank {parent.get(source)}",
-                pattern.span,
-                help="routers between sender and receiver have to be in their last position",
-            )
+            problem = f"the control wavelet of rank {source} moves the router of rank {router}, "
+            problem += f"meant is that of rank {parent.get(source)}"
+            help = "routers between sender and receiver have to be in their last position"
+            yield in_phase("C316", phase, problem, help)
             return

@@ -1,11 +1,13 @@
 """A broadcast reaches every PE exactly once.
 
 The vector is followed from its root over the grid, in which all but the first and the last row and
-column of each region are left out: between them a region does the same everywhere.
+column of each region are left out: between them a region does the same everywhere. The root of a
+short collective (`collc.plan.short`) has sent it in the phase before, and is reached as well.
 """
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 
 from collc.base.diagnostics import Diagnostic
 from collc.checks.by_phase import phases_of, problems
@@ -13,10 +15,12 @@ from collc.plan import (
     ColorUse,
     Direction,
     Phase,
+    PhaseOf,
     Plan,
     Role,
     Strided,
 )
+from collc.plan.short import is_short
 from collc.schedule import BroadcastPhase
 
 STEPS = {
@@ -31,24 +35,36 @@ Cell = tuple[int, int]
 def multicast(plan: Plan) -> Iterator[Diagnostic]:
     """C317: a PE that a broadcast does not reach, or reaches twice."""
     help = "the routes do not cover the grid"
-    return problems("C317", help, phases_of(BroadcastPhase, plan), _problem)
+    return problems("C317", help, phases_of(BroadcastPhase, plan), partial(_problem, plan))
 
 
-def _problem(phase: Phase, pattern: BroadcastPhase) -> str:
+def _problem(plan: Plan, phase: PhaseOf[BroadcastPhase]) -> str:
     """The first PE, by rows, that is not reached once, or what goes wrong on the way."""
+    begun, pattern = is_short(plan), phase.pattern
+    if begun and list(_senders(plan.phases[-2], phase.name)) != [(pattern.x, pattern.y)]:
+        return f"`{plan.phases[-2].name}` does not send it at PE ({pattern.x}, {pattern.y}) alone"
     columns = _representatives([region.x for region, _ in phase.regions])
     rows = _representatives([region.y for region, _ in phase.regions])
     if pattern.x not in columns or pattern.y not in rows:
         return f"PE ({pattern.x}, {pattern.y}) has no role"
-    copies, astray = _flood(phase, pattern, columns, rows)
+    copies, astray = _flood(phase, columns, rows, begun=begun)
     if astray:
         return astray
     for y in rows:
         for x in columns:
-            due = 0 if (x, y) == (pattern.x, pattern.y) else 1
+            due = 0 if (x, y) == (pattern.x, pattern.y) and not begun else 1
             if copies[x, y] != due:
                 return f"PE ({x}, {y}) gets the vector {copies[x, y]} times, due is {due}"
     return ""
+
+
+def _senders(phase: Phase, color: str) -> Iterator[Cell]:
+    """The PEs that send on a color in a phase that is not its own."""
+    for region, index in phase.regions:
+        if any(op.sends_on == color for op in phase.roles[index].ops):
+            for x in region.x:
+                for y in region.y:
+                    yield phase.path.places[x] if phase.path else (x, y)
 
 
 def _representatives(runs: list[Strided]) -> list[int]:
@@ -61,12 +77,13 @@ def _is_stretch(run: Strided) -> bool:
 
 
 def _flood(
-    phase: Phase, pattern: BroadcastPhase, columns: list[int], rows: list[int]
+    phase: PhaseOf[BroadcastPhase], columns: list[int], rows: list[int], *, begun: bool
 ) -> tuple[Counter[Cell], str]:
-    """How often each PE takes the vector, and where it goes astray if it does."""
+    """How often each PE takes the vector, and where it goes astray if it does; it has `begun` if
+    its root has sent it before."""
     copies: Counter[Cell] = Counter()
     visited: set[Cell] = set()
-    arrivals = [(columns.index(pattern.x), rows.index(pattern.y), Direction.RAMP)]
+    arrivals = [(columns.index(phase.pattern.x), rows.index(phase.pattern.y), Direction.RAMP)]
     while arrivals:
         column, row, source = arrivals.pop()
         if not (0 <= column < len(columns) and 0 <= row < len(rows)):
@@ -76,8 +93,9 @@ def _flood(
         use = _use(role)
         if role is None or use is None or use.positions[0].receive is not source:
             return copies, f"PE {cell} does not take the vector from {source.value.lower()}"
-        if not _does_its_part(role, source):
-            return copies, f"PE {cell} does not {'send' if source is Direction.RAMP else 'copy'} it"
+        sends = source is Direction.RAMP and not begun
+        if not _does_its_part(role, sends=sends):
+            return copies, f"PE {cell} does not {'send' if sends else 'copy'} it"
         if cell in visited:
             return copies, f"PE {cell} gets the vector twice"
         visited.add(cell)
@@ -90,14 +108,14 @@ def _flood(
     return copies, ""
 
 
-def _does_its_part(role: Role, source: Direction) -> bool:
-    """Whether the PE that the vector leaves sends it, and one that it comes to copies it."""
+def _does_its_part(role: Role, *, sends: bool) -> bool:
+    """Whether a PE `sends` the vector, or copies it, and does nothing else."""
     (op, *others) = role.ops or (None,)
-    part = op is not None and (op.sends if source is Direction.RAMP else op.copies)
+    part = op is not None and (op.sends if sends else op.copies)
     return part and not others
 
 
-def _role_at(phase: Phase, cell: Cell) -> Role | None:
+def _role_at(phase: PhaseOf[BroadcastPhase], cell: Cell) -> Role | None:
     found = (phase.roles[index] for region, index in phase.regions if cell in region)
     return next(found, None)
 

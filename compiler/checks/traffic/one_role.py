@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from collc.base.diagnostics import Diagnostic
+from collc.checks.by_phase import in_phase
 from collc.plan import Phase, Plan, Region, Strided
 from collc.schedule import BroadcastPhase, ReducePhase
 from collc.spec.exchange import StepsPhase
@@ -19,20 +20,19 @@ def one_role(plan: Plan) -> Iterator[Diagnostic]:
         else:
             problem = _grid_problem(phase, pattern)
         if problem:
-            message = f"in `{phase.name}` {problem}"
             remedy = "the regions of a phase have to cover its PEs once; please report this"
-            yield Diagnostic("C312", message, pattern.span, help=remedy)
+            yield in_phase("C312", phase, problem, remedy)
 
 
 def _line_problem(phase: Phase, pattern: ReducePhase | StepsPhase) -> str:
     """Every region spans all lines; along a line each coordinate is in one region."""
     counts: Counter[int] = Counter()
     for region, _ in phase.regions:
-        along, across = (region.x, region.y) if pattern.axis == "x" else (region.y, region.x)
+        along, across = region.sides(pattern.axis)
         if across != Strided(*pattern.lines):
             return f"a role does not span lines {pattern.lines[0]} to {pattern.lines[1]}"
         counts.update(along)
-    low, high = (0, pattern.ranks - 1) if isinstance(pattern, StepsPhase) else pattern.stretch
+    low, high = pattern.stretch
     wrong = [c for c in sorted({*range(low, high + 1), *counts}) if counts[c] != 1]
     outside = [c for c in counts if not low <= c <= high]
     if not wrong and not outside:

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from collc.base.diagnostics import Diagnostic
 from collc.base.grids import Grid
 from collc.base.paths import Path, Pe
-from collc.plan import Direction, Phase, Plan, Role
-from collc.plan.placement import roles_of_ranks, sent_colors
-from collc.plan.unrolled import NOWHERE, connections, roles_of_places
-from collc.schedule import Phase as Pattern
+from collc.checks.by_phase import in_phase
+from collc.plan import Direction, Phase, Plan, Role, is_of
+from collc.plan.placement import roles_of_places, roles_of_ranks, sent_colors
+from collc.plan.unrolled import NOWHERE, connections
 from collc.schedule import ReducePhase
 from collc.spec.exchange import StepsPhase
 
@@ -24,22 +24,15 @@ _ALONG = frozenset((Direction.RAMP, Direction.WEST, Direction.EAST))
 def paths(plan: Plan) -> Iterator[Diagnostic]:
     """C330: a path that is none, or a phase that leaves it, or detours that lead elsewhere."""
     for phase in plan.phases:
-        pattern = phase.pattern
         if phase.path is None:
             continue
         grid = plan.collective.grid
         problem = (
-            _path_problem(phase.path, grid)
-            or _leaves(phase)
-            or _ways_problem(phase, phase.path, pattern)
+            _path_problem(phase.path, grid) or _leaves(phase) or _ways_problem(phase, phase.path)
         )
         if problem:
-            yield Diagnostic(
-                "C330",
-                f"in `{phase.name}` {problem}",
-                pattern.span,
-                help="what follows each other has to be connected; please report this",
-            )
+            help = "what follows each other has to be connected; please report this"
+            yield in_phase("C330", phase, problem, help)
 
 
 def _path_problem(path: Path, grid: Grid) -> str:
@@ -65,11 +58,11 @@ def _sides(role: Role) -> set[Direction]:
     return {side for route in routes for side in (route.receive, *route.send)}
 
 
-def _ways_problem(phase: Phase, path: Path, pattern: Pattern) -> str:
+def _ways_problem(phase: Phase, path: Path) -> str:
     """What is wrong with the detours of a phase; nothing if they are its gaps, and meet nothing."""
     if not path.gaps and not phase.detours:
         return ""
-    used, due = _hops(phase, path, pattern)
+    used, due = _hops(phase, path)
     for detour in phase.detours:
         steps = zip(detour.pes, detour.pes[1:], strict=False)
         if any(abs(x - a) + abs(y - b) != 1 for (x, y), (a, b) in steps):
@@ -87,15 +80,13 @@ def _ways_problem(phase: Phase, path: Path, pattern: Pattern) -> str:
     return next((f"`{c}` has no detour from PE {a} to PE {b}" for a, b, c in sorted(due)), "")
 
 
-def _hops(
-    phase: Phase, path: Path, pattern: Pattern
-) -> tuple[set[tuple[Pe, str]], set[tuple[Pe, Pe, str]]]:
+def _hops(phase: Phase, path: Path) -> tuple[set[tuple[Pe, str]], set[tuple[Pe, Pe, str]]]:
     """The colors of routers that are set for neighbours, and what needs detours: from where, to
     where, on which color."""
     by_detours = {detour.color for detour in phase.detours}
     used: set[tuple[Pe, str]] = set()
     due: set[tuple[Pe, Pe, str]] = set()
-    for place, other, color in _sent(phase, pattern):
+    for place, other, color in _sent(phase):
         if path.crosses(place, other) or color in by_detours:
             due.add((path.places[place], path.places[other], color))
         else:
@@ -104,18 +95,18 @@ def _hops(
     return used, due
 
 
-def _sent(phase: Phase, pattern: Pattern) -> Iterator[tuple[int, int, str]]:
+def _sent(phase: Phase) -> Iterator[tuple[int, int, str]]:
     """From which place something goes to which, on what color."""
-    if isinstance(pattern, ReducePhase):
-        of_ranks = roles_of_ranks(phase, pattern)
-        for transfer in pattern.transfers:
+    if is_of(phase, ReducePhase):
+        of_ranks = roles_of_ranks(phase)
+        for transfer in phase.pattern.transfers:
             sender = of_ranks[transfer.source]
-            place, other = map(pattern.coordinate, (transfer.source, transfer.destination))
+            place, other = map(phase.pattern.coordinate, (transfer.source, transfer.destination))
             for color in sent_colors(sender) if sender else ():
                 yield place, other, color
-    elif isinstance(pattern, StepsPhase):
-        target, _ = connections(phase, pattern)
-        for place, role in enumerate(roles_of_places(phase, pattern)):
+    elif is_of(phase, StepsPhase):
+        target, _ = connections(phase)
+        for place, role in enumerate(roles_of_places(phase)):
             lanes = role.lanes if role else ()
             for index, lane in enumerate(lanes):
                 to = int(target[place * len(lanes) + index])

@@ -10,7 +10,6 @@ from itertools import pairwise
 
 from collc.base.diagnostics import Diagnostic
 from collc.plan import Action, Advance, ColorUse, Phase, Plan, Role, Route
-from collc.schedule import Phase as SchedulePhase
 from collc.spec.simd import by_call_back
 
 REMEDY = "let one side change at a time, with a position between"
@@ -20,11 +19,10 @@ def position_sides(plan: Plan) -> Iterator[Diagnostic]:
     """C311: a change of both sides, of none, to several directions, or one that its sender cannot
     make."""
     for phase in plan.phases:
-        pattern = phase.pattern
         for role in phase.roles:
             for use in role.colors:
                 for problem in _problems(plan, role, use):
-                    yield _diagnostic(phase, pattern, role, use, problem)
+                    yield _diagnostic(phase, role, use, problem)
 
 
 def _problems(plan: Plan, role: Role, use: ColorUse) -> Iterator[str]:
@@ -52,12 +50,6 @@ def _problem(plan: Plan, before: Route, after: Route, *, own: bool) -> str:
     return ""
 
 
-def _diagnostic(
-    phase: Phase,
-    pattern: SchedulePhase,
-    role: Role,
-    use: ColorUse,
-    problem: str,
-) -> Diagnostic:
+def _diagnostic(phase: Phase, role: Role, use: ColorUse, problem: str) -> Diagnostic:
     where = f"a switch position of color `{use.color}` at role `{role.name}` of `{phase.name}`"
-    return Diagnostic("C311", f"{where} {problem}", pattern.span, help=REMEDY)
+    return Diagnostic("C311", f"{where} {problem}", phase.pattern.span, help=REMEDY)

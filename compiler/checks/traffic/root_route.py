@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic
 from collc.checks.by_phase import phases_of, problems
-from collc.plan import Phase, Plan, Role, Route
+from collc.plan import PhaseOf, Plan, Role, Route
 from collc.plan.placement import SIDES, roles_of_places
 from collc.plan.root_bypass import bypass_color
 from collc.schedule import ReducePhase
@@ -17,14 +17,15 @@ from collc.schedule import ReducePhase
 def root_route(plan: Plan) -> Iterator[Diagnostic]:
     """C325: a router on the way of the sum that does not let it pass, or one beside it that is
     set for its color."""
-    found = (one for one in phases_of(ReducePhase, plan) if one[1].bypass)
+    found = (one for one in phases_of(ReducePhase, plan) if one.pattern.bypass)
     return problems("C325", "the sum has a color of its own", found, _problem)
 
 
-def _problem(phase: Phase, pattern: ReducePhase) -> str:
+def _problem(phase: PhaseOf[ReducePhase]) -> str:
+    pattern = phase.pattern
     near, far = SIDES[pattern.order]
     passes = (Route(near, (far,)),)
-    for place, role in enumerate(roles_of_places(phase, pattern)):
+    for place, role in enumerate(roles_of_places(phase)):
         routes = _routes(role, bypass_color(pattern))
         if 0 < place < pattern.bypass and routes != passes:
             return f"the router {place} places from the end does not let the sum pass to the root"

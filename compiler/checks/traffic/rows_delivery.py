@@ -11,9 +11,10 @@ import numpy as np
 
 from collc.base.diagnostics import Diagnostic
 from collc.base.memoize import memoized
+from collc.checks.by_phase import in_phase
 from collc.checks.step_table_entries import step_tables_of
 from collc.checks.step_table_run import Run, due, run_rows
-from collc.plan import Phase, Plan
+from collc.plan import Phase, PhaseOf, Plan
 from collc.plan.dynamic_lengths import exchange_of_length
 from collc.plan.unrolled import connections, unrolled
 from collc.spec.exchange import StepsPhase
@@ -23,25 +24,25 @@ SHOWN = 3
 
 def rows_delivery(plan: Plan) -> Iterator[Diagnostic]:
     """C321: rows that wait for ever. C322: other slices arrive than the schedule says."""
-    for phase, pattern in step_tables_of(plan):
-        yield from _problems(*exchange_of_length(phase, pattern, pattern.slicing.count))
+    for phase in step_tables_of(plan):
+        yield from _problems(exchange_of_length(phase, phase.pattern.slicing.count))
 
 
 @memoized
-def _problems(phase: Phase, pattern: StepsPhase) -> tuple[Diagnostic, ...]:
+def _problems(phase: PhaseOf[StepsPhase]) -> tuple[Diagnostic, ...]:
     assert phase.exchange is not None, "a phase made of steps is an exchange"
-    target, lost = connections(phase, pattern)
+    target, lost = connections(phase)
     if lost:
         return ()  # another check says so
-    run = run_rows(unrolled(phase, pattern), target, phase.exchange)
+    run = run_rows(unrolled(phase), target, phase.exchange)
     if run.problem:
-        return (_wrong(phase, pattern, run.problem),)
+        return (_wrong(phase, run.problem),)
     if run.stuck:
-        return (_stuck(phase, pattern, run),)
-    return tuple(_differing(phase, pattern, run))
+        return (_stuck(phase, run),)
+    return tuple(_differing(phase, run))
 
 
-def _stuck(phase: Phase, pattern: StepsPhase, run: Run) -> Diagnostic:
+def _stuck(phase: Phase, run: Run) -> Diagnostic:
     """C321, with the first places that wait and what for."""
     lanes = phase.exchange.lanes if phase.exchange else ("",)
     parts = []
@@ -54,26 +55,21 @@ def _stuck(phase: Phase, pattern: StepsPhase, run: Run) -> Diagnostic:
     return Diagnostic(
         "C321",
         f"`{phase.name}` gets stuck: {', '.join(parts)}",
-        pattern.span,
+        phase.pattern.span,
         help="what is sent in a step has to be received in the same step, in one order",
     )
 
 
-def _differing(phase: Phase, pattern: StepsPhase, run: Run) -> Iterator[Diagnostic]:
+def _differing(phase: PhaseOf[StepsPhase], run: Run) -> Iterator[Diagnostic]:
     """C322 for the first place and element that ends up with something else."""
-    wrong = np.argwhere(run.held != due(pattern))
+    wrong = np.argwhere(run.held != due(phase.pattern))
     if len(wrong):
         place, slice_ = (int(n) for n in wrong[0])
         first, last = int(run.bounds[slice_]), int(run.bounds[slice_ + 1]) - 1
-        yield _wrong(
-            phase, pattern, f"place {place} ends with other values in elements {first} to {last}"
-        )
+        yield _wrong(phase, f"place {place} ends with other values in elements {first} to {last}")
 
 
-def _wrong(phase: Phase, pattern: StepsPhase, problem: str) -> Diagnostic:
-    return Diagnostic(
-        "C322",
-        f"in `{phase.name}` {problem}",
-        pattern.span,
-        help="the rows do not follow the schedule; please report this",
+def _wrong(phase: Phase, problem: str) -> Diagnostic:
+    return in_phase(
+        "C322", phase, problem, "the rows do not follow the schedule; please report this"
     )

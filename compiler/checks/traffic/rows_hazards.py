@@ -9,13 +9,15 @@ from itertools import permutations
 
 import numpy as np
 
+from collc.base.columns import Ints
 from collc.base.diagnostics import Diagnostic
 from collc.base.joins import Ranges
 from collc.base.memoize import memoized
+from collc.checks.by_phase import in_phase
 from collc.checks.step_table_entries import step_tables_of
-from collc.plan import Phase, Plan, RowKind
+from collc.plan import PhaseOf, Plan, RowKind
 from collc.plan.dynamic_lengths import exchange_of_length
-from collc.plan.unrolled import Ints, Unrolled, unrolled
+from collc.plan.unrolled import Unrolled, unrolled
 from collc.spec.exchange import StepsPhase
 
 SENDS, STAGES = int(RowKind.SENDS), int(RowKind.STAGES)
@@ -25,27 +27,22 @@ ENDS = int(RowKind.ENDS)
 
 def rows_hazards(plan: Plan) -> Iterator[Diagnostic]:
     """C323: elements that are changed while they are sent or received."""
-    for phase, pattern in step_tables_of(plan):
-        yield from _problems(*exchange_of_length(phase, pattern, pattern.slicing.count))
+    for phase in step_tables_of(plan):
+        yield from _problems(exchange_of_length(phase, phase.pattern.slicing.count))
 
 
 @memoized
-def _problems(phase: Phase, pattern: StepsPhase) -> tuple[Diagnostic, ...]:
-    rows = unrolled(phase, pattern)
+def _problems(phase: PhaseOf[StepsPhase]) -> tuple[Diagnostic, ...]:
+    rows = unrolled(phase)
     found = np.concatenate([_within_rows(rows), *_across_lanes(rows)])
     if not len(found):
         return ()
     lane = int(np.searchsorted(rows.start, found.min(), "right")) - 1
     row = int(found.min())
-    problem = Diagnostic(
-        "C323",
-        f"in `{phase.name}` place {lane // rows.lanes} receives elements "
-        f"{rows.into_from[row]} to {rows.into_to[row] - 1} while it sends or receives them "
-        "otherwise",
-        pattern.span,
-        help="they have to be staged until the step has ended; please report this",
-    )
-    return (problem,)
+    elements = f"elements {rows.into_from[row]} to {rows.into_to[row] - 1}"
+    problem = f"place {lane // rows.lanes} receives {elements} while it sends or receives them "
+    help = "they have to be staged until the step has ended; please report this"
+    return (in_phase("C323", phase, problem + "otherwise", help),)
 
 
 def _within_rows(rows: Unrolled) -> Ints:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from collc.base.diagnostics import Diagnostic
 from collc.checks.by_phase import phases_of, problems
 from collc.checks.vector_order import Passage, passages
-from collc.plan import Advance, Phase, Plan, Role
+from collc.plan import Advance, PhaseOf, Plan, Role
 from collc.plan.placement import roles_of_ranks
 from collc.schedule import ReducePhase
 
@@ -23,11 +23,11 @@ def switches_return(plan: Plan) -> Iterator[Diagnostic]:
     return problems("C329", help, phases_of(ReducePhase, plan), _problem)
 
 
-def _problem(phase: Phase, pattern: ReducePhase) -> str:
+def _problem(phase: PhaseOf[ReducePhase]) -> str:
     """The first router that is not set back when it should be, or nothing."""
-    roles = roles_of_ranks(phase, pattern)
+    roles = roles_of_ranks(phase)
     moves = [_colors_that_move(role) for role in roles]
-    for passage in passages(pattern, roles):
+    for passage in passages(phase.pattern, roles):
         source, color = passage.source, passage.color
         if passage.op.advance in SETS_BACK:
             early = _moving(moves, color, _passed_later(passage))

@@ -14,15 +14,3 @@ from collc.lowering.steps.routes import (
 )
 from collc.lowering.steps.traffic import Traffic, traffic_of
 from collc.lowering.steps.wiring import Wiring, circuits, relays
-
-__all__ = [
-    "Traffic",
-    "Wiring",
-    "circuits",
-    "noncontiguous_circuits",
-    "noncontiguous_relays",
-    "noncontiguous_tree",
-    "relays",
-    "steps_phase",
-    "traffic_of",
-]

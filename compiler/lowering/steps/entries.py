@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from collc.base.columns import Bools, Ints
 from collc.lowering.steps.formulas import Formulas
 from collc.lowering.steps.numbers import number_of
-from collc.lowering.steps.traffic import Bools, Ints
 from collc.plan import (
     AREA_BITS,
     ONE,

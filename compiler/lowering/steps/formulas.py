@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from collc.base.columns import Bools, Ints
 from collc.lowering.steps.numbers import number_of
-from collc.lowering.steps.traffic import Bools, Ints
 from collc.plan import Number
 
 Formulas = dict[bytes, Number]  # those found so far, by places, values and which of them are used

@@ -14,8 +14,9 @@ own.
 
 import numpy as np
 
+from collc.base.columns import Bools, Ints
 from collc.base.joins import Ranges
-from collc.lowering.steps.traffic import Bools, Ints, Traffic
+from collc.lowering.steps.traffic import Traffic
 
 
 def staged(traffic: Traffic, ranks: int, by_call_back: bool) -> tuple[Bools, Ints]:

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from collc_evaluator import repeats
 
+from collc.base.columns import Ints
 from collc.lowering.steps.parts import APPLIES, RECEIVES, SENDS
 from collc.lowering.steps.rows import FIELDS
-from collc.lowering.steps.traffic import Ints
 
 LONGEST = 6  # rows of a group
 HEADER = 2  # numbers in front of a loop: turns and shift

@@ -11,7 +11,7 @@ from math import gcd
 import numpy as np
 from collc_evaluator import first_period
 
-from collc.lowering.steps.traffic import Bools, Ints
+from collc.base.columns import Bools, Ints
 from collc.plan import Number
 
 LARGEST = 0xFFFF  # the formulas are evaluated with 16 bits

@@ -9,14 +9,13 @@ farthest on its way first, so that nobody waits for what stands behind what he h
 Every PE follows that order, doing what concerns it: sending its own, passing on, receiving.
 """
 
-from __future__ import annotations
-
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 
 import numpy as np
 from collc_evaluator import lay
 
-from collc.lowering.steps.traffic import Bools, Ints, Traffic
+from collc.base.columns import Bools, Columns, Ints, joined
+from collc.lowering.steps.traffic import Traffic
 from collc.lowering.steps.wiring import Wiring
 from collc.plan import AREA_BITS, RowKind
 from collc.spec.exchange import Slicing
@@ -28,7 +27,7 @@ MOST = 0x7FFE  # elements of one operation, on any target
 
 
 @dataclass(frozen=True, eq=False)
-class Parts:
+class Parts(Columns):
     """Arrays, one entry a part. `time` is twice the step, one more where a stage is applied;
     `kind` bits of `RowKind`; `first` and `count` the slices, of a relay 0 and the elements, or the
     slices, too, where their lengths are those of the run."""
@@ -39,21 +38,6 @@ class Parts:
     kind: Ints
     first: Ints
     count: Ints
-
-    def __len__(self) -> int:
-        return len(self.place)
-
-    def chosen(self, which: Ints | Bools) -> Parts:
-        """The entries that an index selects."""
-        return Parts(*(getattr(self, field.name)[which] for field in fields(self)))
-
-
-def joined(parts: list[Parts]) -> Parts:
-    """All parts in one record."""
-    kept = [one for one in parts if len(one)] or parts[:1]
-    return Parts(
-        *(np.concatenate([getattr(one, field.name) for one in kept]) for field in fields(Parts))
-    )
 
 
 def along_circuits(traffic: Traffic, wiring: Wiring, staged: Bools, areas: Ints) -> Parts:
@@ -83,7 +67,7 @@ def along_circuits(traffic: Traffic, wiring: Wiring, staged: Bools, areas: Ints)
         return parts
     starts = np.flatnonzero(np.concatenate(([True], ~_applied_on(parts)))[: len(parts)])
     counts = np.add.reduceat(parts.count, starts.astype(np.intp))  # takes no wider indices
-    return Parts(**(vars(parts.chosen(starts)) | {"count": counts}))
+    return replace(parts.chosen(starts), count=counts)
 
 
 def _lanes_of(traffic: Traffic, wiring: Wiring) -> Ints:
@@ -132,7 +116,7 @@ def by_relays(
 
 
 @dataclass(frozen=True, eq=False)
-class _Transfers:
+class _Transfers(Columns):
     """Transfers in the order in which lanes do them, as `collc_evaluator.lay` takes them: a slot is
     a lane of a PE; at the beginning, between and at the end [transfer, (kind, first, count)]."""
 
@@ -143,10 +127,6 @@ class _Transfers:
     beginning: Ints
     between: Ints
     end: Ints
-
-    def chosen(self, which: Ints) -> _Transfers:
-        """The entries that an index selects."""
-        return _Transfers(*(getattr(self, field.name)[which] for field in fields(self)))
 
 
 def _transfers(
@@ -184,12 +164,7 @@ def _transfers(
         nothing,
         _columns(applied.kind, applied.first, applied.count),
     )
-    both = _Transfers(
-        *(
-            np.concatenate((getattr(moved, field.name), getattr(done, field.name)))
-            for field in fields(moved)
-        )
-    )
+    both = joined([moved, done])
     return both.chosen(np.argsort(both.time, kind="stable"))
 
 

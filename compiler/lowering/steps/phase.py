@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from collc.base.columns import Bools, Ints
 from collc.base.paths import Path
 from collc.lowering.regions import regions_of
 from collc.lowering.roles import where
@@ -26,7 +27,7 @@ from collc.lowering.steps.parts import (
     by_relays,
 )
 from collc.lowering.steps.rows import FIELDS, Rows, padded, rows_of
-from collc.lowering.steps.traffic import Bools, Ints, Traffic
+from collc.lowering.steps.traffic import Traffic
 from collc.lowering.steps.wiring import Wiring
 from collc.plan import Detour, Exchange, Lane, Loop, Number, Phase, Role
 from collc.spec import ContractKind

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from collc.base.columns import Bools, Columns, Ints, joined
 from collc.lowering.steps.parts import APPLIES, RECEIVES, RELAYS, SENDS, Parts
-from collc.lowering.steps.traffic import Bools, Ints
 from collc.plan import RowKind
 
 ENDS = int(RowKind.ENDS)
@@ -17,16 +17,13 @@ FIELDS = 5  # kind, out, out_count, into, into_count
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class Rows(Columns):
     """Rows sorted by place, lane, time and their order; `values` is [rows, FIELDS]."""
 
     place: Ints
     lane: Ints
     time: Ints
     values: Ints
-
-    def __len__(self) -> int:
-        return len(self.place)
 
 
 def rows_of(parts: Parts, circuits: bool) -> Rows:
@@ -95,12 +92,9 @@ def _with_empty_rows(rows: Rows) -> Rows:
         lacking = asked[np.isin(asked, step_of[here], invert=True)]
         empty = np.zeros((len(lacking), FIELDS), dtype=np.int64)
         added.append(Rows(lacking // times, np.full_like(lacking, lane), lacking % times, empty))
-    place, lane_of, time, values = (
-        np.concatenate([getattr(part, name) for part in (rows, *added)])
-        for name in ("place", "lane", "time", "values")
-    )
-    order = np.lexsort((time, lane_of, place))  # stable: rows of a step keep their order
-    return Rows(place[order], lane_of[order], time[order], values[order])
+    rows = joined([rows, *added])
+    # stable: rows of a step keep their order
+    return rows.chosen(np.lexsort((rows.time, rows.lane, rows.place)))
 
 
 def _with_ends(rows: Rows) -> Rows:
@@ -119,17 +113,16 @@ def padded(rows: Rows, places: int) -> list[Ints]:
     rows of a step as any other has; those that it lacks do nothing, and no PE gets them."""
     found = []
     for lane in range(int(rows.lane.max()) + 1):
-        here = rows.lane == lane
-        place, time, values = rows.place[here], rows.time[here], rows.values[here]
-        group = place * (int(rows.time.max()) + 1) + time
+        own = rows.chosen(rows.lane == lane)
+        group = own.place * (int(rows.time.max()) + 1) + own.time
         new = np.concatenate(([True], group[1:] != group[:-1]))
         number = _running(np.cumsum(new) - 1, np.ones(len(group), dtype=np.bool_))
         times = np.unique(rows.time)
-        slot_of = np.searchsorted(times, time)
+        slot_of = np.searchsorted(times, own.time)
         most = np.ones(len(times), dtype=np.int64)
         np.maximum.at(most, slot_of, number + 1)
         start = np.cumsum(most) - most
         table = np.zeros((places, int(most.sum()), FIELDS), dtype=np.int64)
-        table[place, start[slot_of] + number] = values
+        table[own.place, start[slot_of] + number] = own.values
         found.append(table)
     return found

@@ -14,7 +14,8 @@ from types import MappingProxyType
 
 import numpy as np
 
-from collc.lowering.steps.traffic import Bools, Ints, Traffic
+from collc.base.columns import Bools, Ints
+from collc.lowering.steps.traffic import Traffic
 from collc.plan import ColorUse, Direction, Route
 
 MOST_LANES = 2

@@ -3,5 +3,3 @@
 from collc.lowering.streams.phase import stream_phases
 from collc.lowering.streams.reasons import why_not
 from collc.lowering.streams.recognition import recognised
-
-__all__ = ["recognised", "stream_phases", "why_not"]

@@ -170,14 +170,18 @@ def all_to_all(line: Shape) -> tuple[Flow, ...]:
 # and 0.445. Colors that share a link get a part of it each, the near ones more than they need by
 # then, so these are the best of those measured (D355).
 HALVES, THIRDS, FIFTHS, SEVENTHS = (32,), (26,), (16, 28), (14, 23, 29)
+FAR_FIFTHS = (18, 28)  # where words that go far are sent early
 _GRAIN = 64
 BESIDE = 3  # groups to which a PE sends at the same time: by four queues, beside two that it has
 
 
-def grouped_all_to_all(line: Shape, ends: Sequence[int] = HALVES) -> tuple[Flow, ...]:
+def grouped_all_to_all(
+    line: Shape, ends: Sequence[int] = HALVES, *, far_early: bool = False
+) -> tuple[Flow, ...]:
     """The same where the ranks of each group are served by colors of their own, whose blocks have
     the slices of that group and travel no farther: half of the words for two groups, less for more.
-    Of many groups a PE sends to those beyond its own one after the other, the nearest first."""
+    Of many groups a PE sends to those beyond its own one after the other, the nearest first, or in
+    the group at an end of the line those far away earlier."""
     ranks = len(line.sizes)
     cuts = _cuts(ranks, [ranks * end // _GRAIN for end in ends])
     found = []
@@ -187,9 +191,10 @@ def grouped_all_to_all(line: Shape, ends: Sequence[int] = HALVES) -> tuple[Flow,
             forward = range(end - 1, -1, -1)  # from the last place that it comes to
             _blocks(flow, forward if flow.forward else range(first, ranks), served)
             found.append((flow, served))
-    ahead, back = ([one for one in found if one[0].forward is way] for way in (True, False))
-    for towards in (ahead, back[::-1]):
-        _name_lanes(towards, ranks, in_turn=len(cuts) - 1 > BESIDE)
+    in_turn = len(cuts) - 1 > BESIDE
+    for way in (True, False):
+        towards = [one for one in found if one[0].forward is way][:: 1 if way else -1]
+        _name_lanes(towards, ranks, in_turn=in_turn, far_early=in_turn and far_early)
     return tuple(flow for flow, _ in found)
 
 
@@ -204,24 +209,44 @@ def _cuts(ranks: int, below: Sequence[int]) -> list[int]:
     return [*cuts, ranks]
 
 
-def _name_lanes(towards: Sequence[tuple[Flow, range]], ranks: int, *, in_turn: bool) -> None:
+def _name_lanes(
+    towards: Sequence[tuple[Flow, range]], ranks: int, *, in_turn: bool, far_early: bool
+) -> None:
     """The lanes of flows one way, those that end first coming first: at each place that of the
     ranks that are served, and those on which it only sends, each after the one before if they are
     `in_turn`."""
     for place in range(ranks):
-        across = ""
+        beyond = []
         for flow, served in towards:
-            part, word = flow.parts.get(place), "forward" if flow.forward else "backward"
-            if part is None:
+            if place not in flow.parts:
                 continue
             if place in served:
-                flow.parts[place] = replace(part, lane=word)
-                continue
-            number = int(across.rpartition("_")[2]) + 1 if across else 1
-            lane = f"across_{word}_{number}"
-            after = across if in_turn else ""
-            flow.parts[place] = replace(part, lane=lane, after=after)
-            across = lane
+                flow.parts[place] = replace(flow.parts[place], lane=_word(flow))
+            else:
+                beyond.append(flow)
+        if far_early and len(beyond) == len(towards) - 1:
+            beyond = _far_early(beyond, place if beyond[0].forward else ranks - 1 - place)
+        after = ""
+        for number, flow in enumerate(beyond, 1):
+            lane = f"across_{_word(flow)}_{number}"
+            flow.parts[place] = replace(flow.parts[place], lane=lane, after=after)
+            after = lane if in_turn else ""
+
+
+_LAST = 3  # places at an end of the line whose words come last everywhere
+
+
+def _far_early(flows: Sequence[Flow], place: int) -> list[Flow]:
+    """The order in which a place of the group at an end of the line, `place` from there, sends to
+    the others. The words of the last group have the longest way behind the links that are in use
+    all the time, so they are not the last to pass those: it comes before the one in front of it,
+    and at the places whose words are the last of all before all beyond the middle (D380)."""
+    keeps = len(flows) // 2 - 1 if place < _LAST else len(flows) - 2
+    return [*flows[:keeps], *reversed(flows[keeps:])]
+
+
+def _word(flow: Flow) -> str:
+    return "forward" if flow.forward else "backward"
 
 
 def _blocks(flow: Flow, order: Sequence[int], served: Sequence[int]) -> None:

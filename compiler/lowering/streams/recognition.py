@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from collc.base.memoize import memoized
 from collc.lowering.streams.forms import (
+    FAR_FIFTHS,
     FIFTHS,
     HALVES,
     SEVENTHS,
@@ -95,8 +96,11 @@ def _moved(held: Ints, there: npt.NDArray[np.bool_]) -> Recognised | None:
     if bool((held == origin)[:, there].all()):
         return Recognised("allgather", (allgather, chained_allgather))
     if there.all() and bool((held == own * ranks + own[:, None]).all()):
-        groups = _GROUPS if ranks <= _MOST_GROUPED else _GROUPS[:1]
-        grouped = (partial(grouped_all_to_all, ends=one) for one in groups)
+        grouped = (
+            partial(grouped_all_to_all, ends=ends, far_early=far_early)
+            for ends, far_early, tried in _GROUPS
+            if ranks in tried
+        )
         return Recognised("all_to_all", (all_to_all, *grouped))
     rows = np.flatnonzero((held != _beginning(ranks))[:, there].any(axis=1))
     if len(rows) == 1 and bool((held[rows[0]] == origin)[there].all()):
@@ -146,8 +150,16 @@ def _reduce_scatter(phase: StepsPhase) -> Recognised | None:
     return Recognised("reduce_scatter", forms, combines=True)
 
 
-_GROUPS = (HALVES, THIRDS, FIFTHS, SEVENTHS)  # of ranks that all_to_alls have colors for
-_MOST_GROUPED = 200  # ranks, beyond which checking more than two groups takes many seconds
+# Groups of ranks that all_to_alls have colors for, whether those at the ends send far words early,
+# and the numbers of ranks for which such a form is tried: beyond, prediction and check of all take
+# many seconds; and in short lines the order in which groups are sent to makes no difference.
+_GROUPS = (
+    (HALVES, False, range(1 << 16)),
+    (THIRDS, False, range(401)),
+    (FIFTHS, False, range(201)),
+    (FAR_FIFTHS, True, range(40, 201)),
+    (SEVENTHS, False, range(201)),
+)
 MANY = 3  # ranks from which on there is something to combine on the way
 
 

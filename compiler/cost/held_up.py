@@ -1,0 +1,32 @@
+"""What holds the end of a vector up on its way along a line: its receiver, or a router."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collc.cost.line import LineRun
+
+
+def by_receiver(run: LineRun, source: int, rank: int, start: int, end: int) -> int:
+    """The last element leaves when the receiver has made room for it."""
+    costs = run.costs
+    hops = run.hops(source, rank)
+    queued = costs.buffered(hops)
+    if queued >= costs.length:
+        return 0
+    taken = max(
+        start + run.combining(source, costs.length - 1 - queued),
+        end - run.combining(source, queued),
+    )
+    return taken + costs.hop * hops + 1
+
+
+def at_gate(run: LineRun, source: int) -> int:
+    """The last element leaves when those before it have passed a router that opened late."""
+    costs, gate = run.costs, run.gate[source]
+    queued = costs.router_queue * run.apart(source, gate) + costs.output_queue
+    if not gate or queued >= costs.length:
+        return 0
+    opened = run.opens[gate][run.roles[source].ops[-1].sends_on or ""]
+    return opened + costs.length - 1 - queued + costs.hop * run.apart(source, gate)

@@ -1,0 +1,88 @@
+"""The root of a short collective sends the sum to all as it combines the word that comes last.
+
+    two operations    combine color -> memory, then copy memory -> multicast
+    one               combine color -> multicast
+
+So the sum does not land in memory first, where sending from there takes longer (`send_start`);
+elsewhere the root sends it from memory. The root has it as all others do: its router hands back
+what it sends, one wavelet, for which the input queue has room whenever the PE takes it. Of a longer
+vector twice as many wavelets would go down the root's ramp, for nothing but the start-up.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from collc.lowering.broadcast import in_order
+from collc.plan import (
+    VECTOR,
+    Action,
+    ColorUse,
+    Direction,
+    Loop,
+    Op,
+    Phase,
+    Role,
+    Route,
+    lanes_of,
+    once,
+)
+from collc.plan.short import tells_of_a_word
+from collc.schedule import BroadcastPhase, ReducePhase
+from collc.spec import Collective
+from collc.target import Target
+
+
+def with_sum_to_all(
+    phases: tuple[Phase, ...], collective: Collective, target: Target
+) -> tuple[Phase, ...]:
+    """The phases of a collective that is alone in its program, as they are or, if it is a short
+    one, with the sum sent to all in the last but one."""
+    if collective.root_of_call or not tells_of_a_word(collective.contract) or not _by_trees(phases):
+        return phases
+    *before, last, multicast = phases
+    combined = target.cycles.engine.send_start > 0
+    roles = tuple(_sends_to(multicast.name, role, combined=combined) for role in last.roles)
+    back = tuple(_receives(role) for role in multicast.roles)
+    return (*before, replace(last, roles=roles), replace(multicast, roles=back))
+
+
+def _by_trees(phases: Sequence[Phase]) -> bool:
+    """Whether trees of any number come first, in which an operation takes all that is stored, and
+    then a multicast."""
+    *before, last = (phase.pattern for phase in phases) if phases else (None,)
+    trees = bool(before) and all(isinstance(pattern, ReducePhase) for pattern in before)
+    runs = (turns for phase in phases for role in phase.roles for _, turns in role.repeated)
+    return trees and isinstance(last, BroadcastPhase) and all(turns == 1 for turns in runs)
+
+
+def _sends_to(color: str, role: Role, *, combined: bool) -> Role:
+    """A root that sends what it has combined to all, the last vector on the way if `combined`;
+    other roles as they are."""
+    if not role.ops or any(op.sends for op in role.ops):
+        return role
+    (stored,) = role.ops
+    if not combined:
+        sent = once(Op(VECTOR, Action.COPY, color))
+        return _does(role, f"{role.about}, sends its vector to all", (once(stored), sent))
+    others = stored.vectors - 1
+    first = (once(replace(stored, vectors=others)),) if others else ()
+    last = once(Op(stored.receive, Action.COMBINE, color))
+    about = f"combines {others} vector{'s' if others > 1 else ''} in memory, " if others else ""
+    about += "sends its vector to all, combined with the last one on the way"
+    return _does(role, about, (*first, last))
+
+
+def _receives(role: Role) -> Role:
+    """The root of a multicast as one that receives; other roles as they are."""
+    if not any(op.sends for op in role.ops):
+        return role
+    (use,) = role.colors
+    (route,) = use.positions
+    back = Route(route.receive, in_order({*route.send, Direction.RAMP}))
+    copied = replace(role, colors=(ColorUse(use.color, (back,)),))
+    about = "copies the vector that it sends to all, which its router hands back"
+    return _does(copied, about, (once(Op(use.color, Action.COPY, VECTOR)),))
+
+
+def _does(role: Role, about: str, loops: tuple[Loop, ...]) -> Role:
+    return replace(role, about=about, lanes=lanes_of(loops))

@@ -1,0 +1,97 @@
+"""A candidate for the choice: what it takes at least, and planned, checked and predicted."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from collc_evaluator import StuckError
+
+from collc.base.diagnostics import Diagnostic
+from collc.checks import BUDGETS, CHECKS, check_plan
+from collc.cost import cycles_of
+from collc.cost.axis_shortcut import CANDIDATE
+from collc.cost.choice import build_plan
+from collc.language.show import show_steps
+from collc.lowering.resources import left_by
+from collc.plan import Plan
+from collc.proof import prove
+from collc.schedule import Schedule, build_schedule
+from collc.schedule.barrier_tokens import with_tokens
+from collc.spec import Collective, Considered
+from collc.target import Target
+from collc.tuning.cost_terms import Terms, least_terms, terms_of
+from collc.tuning.trees import with_chosen_trees
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A collective in full, as it is written, its schedule, and what it takes at least."""
+
+    text: str
+    collective: Collective
+    schedule: Schedule
+    least: Terms
+
+    @property
+    def at_least(self) -> int:
+        """Cycles that it takes at least."""
+        return self.least.cycles
+
+    def without_prediction(self, refused: str = "") -> Considered:
+        """What is noted if it is refused, or not looked at any further."""
+        terms = self.least.named()
+        return Considered(self.text, self.at_least, None, None, None, refused, terms)
+
+
+class Refusal(NamedTuple):
+    """What is wrong with a candidate, and how many colors its plan has; 0 if it has no plan."""
+
+    problem: Diagnostic
+    colors: int
+
+
+class Chosen(NamedTuple):
+    """A collective in full, chosen from several; its schedule, which is proved, and its plan, which
+    has passed all checks."""
+
+    collective: Collective
+    schedule: Schedule
+    plan: Plan
+
+
+def candidate_of(collective: Collective, target: Target) -> Candidate:
+    """A collective in full as something to be predicted."""
+    schedule = build_schedule(collective)
+    least = least_terms(with_tokens(schedule), target)
+    return Candidate(show_steps(collective), collective, schedule, least)
+
+
+def predicted(
+    candidate: Candidate, target: Target, problems: list[Refusal], best: int | None = None
+) -> tuple[Chosen | None, Considered]:
+    """Plan, check and predict a candidate, with its trees chosen; None if it is refused. What is
+    not faster than `best` has to keep its budgets only, since it is not going to be emitted."""
+    complete = with_chosen_trees(candidate.collective, target)
+    same = complete is candidate.collective  # no tree was left to be chosen
+    schedule = candidate.schedule if same else build_schedule(complete)
+    found = list(prove(schedule))
+    values = with_tokens(schedule)
+    cycles = colors = 0
+    if not found:
+        plan = build_plan(values, left_by(complete.limits.reserved, target))
+        colors = len(plan.colors)
+        try:
+            cycles = cycles_of(plan, CANDIDATE)
+        except StuckError:
+            cycles = 0  # a check says why
+        slower = best is not None and cycles >= best
+        found = list(check_plan(plan, BUDGETS if slower else CHECKS))
+        assert found or cycles, "a plan that gets stuck is refused by a check"
+    if found:
+        problems += [Refusal(problem, colors) for problem in found]
+        refused = f"{found[0].code}: {found[0].message}"
+        return None, candidate.without_prediction(refused)
+    memory = plan.code_bytes + plan.data_bytes
+    terms = terms_of(values, cycles, target).named()
+    text, least = candidate.text, candidate.at_least
+    considered = Considered(text, least, cycles, colors, memory, "", terms)
+    return Chosen(complete, schedule, plan), considered
