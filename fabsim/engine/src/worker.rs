@@ -249,8 +249,8 @@ impl Worker {
         probe: &mut P,
     ) -> Result<Stepped, Fault> {
         let plan = &cycle.plans[state.plan as usize];
-        let said = (&mut self.writes, &mut self.log);
-        let mut env = Env::new(plan, (pe, cycle.now), looking.view, said);
+        let (writes, log) = (&mut self.writes, &mut self.log);
+        let mut env = Env::new(plan, (pe, cycle.now), looking.view, writes, log);
         env.executed = probe.wants_code().then(Vec::new);
         env.may_run_ahead = cycle.runs_ahead && probe.is_silent();
         env.puts_off = cycle.puts_off;

@@ -27,7 +27,7 @@ impl Turn<'_> {
     fn take(&mut self, plans: &[PePlan], fabric: View, now: u64) {
         let plan = &plans[self.state.plan as usize];
         let (writes, log) = (&mut Vec::new(), &mut Vec::new());
-        let mut env = Env::new(plan, (self.pe, now), fabric, (writes, log));
+        let mut env = Env::new(plan, (self.pe, now), fabric, writes, log);
         env.may_run_ahead = true;
         let next = self.state.go_ahead(&mut env);
         let unblocked_at = env.unblocked_at;

@@ -80,10 +80,8 @@ impl<'a> Env<'a> {
         plan: &'a PePlan,
         (index, now): (PeIndex, u64),
         fabric: View<'a>,
-        (writes, log): (
-            &'a mut Vec<(PeIndex, Change)>,
-            &'a mut Vec<(u64, PeIndex, String)>,
-        ),
+        writes: &'a mut Vec<(PeIndex, Change)>,
+        log: &'a mut Vec<(u64, PeIndex, String)>,
     ) -> Env<'a> {
         Env {
             plan,
