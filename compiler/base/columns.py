@@ -1,4 +1,4 @@
-"""Records of arrays of equal length: row i of a record is entry i of each of its arrays."""
+"""Structures of arrays of equal length: row i of a record is entry i of each of its arrays."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
@@ -15,18 +15,18 @@ C = TypeVar("C", bound="Columns")
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """Such a record; what is in it its fields say."""
+    """Base of such records, all of whose fields are arrays with one entry a row."""
 
     def __len__(self) -> int:
         return len(getattr(self, fields(self)[0].name))
 
     def chosen(self: C, which: npt.NDArray[Any]) -> C:
-        """The rows that indices or a mask select."""
+        """The rows selected by an array of indices, [chosen], or a mask, [rows]."""
         return replace(self, **{one.name: getattr(self, one.name)[which] for one in fields(self)})
 
 
 def joined(parts: Sequence[C]) -> C:
-    """The rows of several records, of which there is one at least."""
+    """The rows of several records of one class, of which there is one at least, concatenated."""
     columns = {
         one.name: np.concatenate([getattr(part, one.name) for part in parts])
         for one in fields(parts[0])
@@ -35,7 +35,7 @@ def joined(parts: Sequence[C]) -> C:
 
 
 def spread(counts: npt.NDArray[Any]) -> tuple[Ints, Ints]:
-    """As many entries for each row as `counts` says: the row of each, and how many of that row come
-    before it."""
+    """Each row repeated `counts[row]` times: for every repetition its row, and its number among the
+    repetitions of that row, from 0 on; both [sum of counts]."""
     row: Ints = np.repeat(np.arange(len(counts), dtype=np.int64), counts)
     return row, np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts, counts)

@@ -1,4 +1,4 @@
-"""Values made of frozen dataclasses and tuples, with some of their parts exchanged."""
+"""Values made of frozen dataclasses and tuples, with some of their parts replaced."""
 
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass, replace
@@ -6,8 +6,9 @@ from typing import Any
 
 
 def rewritten(piece: Any, change: Callable[[object], object]) -> Any:  # noqa: ANN401 - of any kind
-    """The value with what `change` makes of each of its parts, in their order; where that is None,
-    the part is kept and gone into."""
+    """The value with each part replaced by what `change` returns for it, from the outside in and in
+    the order of fields; where that is None, the parts of the part are looked at. What has been
+    replaced is not gone into."""
     changed = change(piece)
     if changed is not None:
         return changed

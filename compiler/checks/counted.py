@@ -110,7 +110,7 @@ def tasks_in_turn(plans: Iterable[Plan], *, ends_torn_down: bool = False) -> int
     tears down the color of a multicast. Where phases end with their teardowns, none has one behind
     a control wavelet."""
     phases = [phase for plan in plans for phase in plan.phases]
-    controls = (_sums(phase) * -1 if ends_torn_down else _is_multicast(phase) for phase in phases)
+    controls = (-_sums(phase) if ends_torn_down else _is_multicast(phase) for phase in phases)
     counts = map(tasks_of_phase, phases)
     return max((sum(both) for both in zip(counts, controls, strict=True)), default=0)
 

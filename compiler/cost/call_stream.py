@@ -318,10 +318,10 @@ class CallStream:
 
 
 def call_stream_of(
-    plan: ProgramPlan, none: Times, turns: tuple[tuple[int, ...], ...], joined: bool
+    plan: ProgramPlan, turns: tuple[tuple[int, ...], ...], joined: bool
 ) -> CallStream:
-    """A call stream before the launch; `none` is 0 for every PE. Calls that are `joined` are in
-    flight beside those of other call streams, in the program's `turns`."""
+    """A call stream before the launch. Calls that are `joined` are in flight beside those of other
+    call streams, in the program's `turns`."""
     shared = shared_of(plan)
     return CallStream(
         plan,

@@ -174,6 +174,6 @@ def control_leaves(part: Part, issued: int) -> int:
 
 
 def by_control(part: Part) -> Times:
-    """What the task takes that sends the control wavelet that ends a part."""
+    """By PE, the cycles of the task that sends the control wavelet with which a part ends."""
     code = part.costs.code
     return part.dispatch[1] + code.control + part.costs.control_load + code.control_sent

@@ -9,7 +9,8 @@ if TYPE_CHECKING:
 
 
 def by_receiver(run: LineRun, source: int, rank: int, start: int, end: int) -> int:
-    """The last element leaves when the receiver has made room for it."""
+    """The cycle in which the receiver has made room for the last element of the vector of `source`,
+    which it takes from cycle `start` to `end`; 0 if the queues between hold all elements."""
     costs = run.costs
     hops = run.hops(source, rank)
     queued = costs.buffered(hops)
@@ -23,7 +24,8 @@ def by_receiver(run: LineRun, source: int, rank: int, start: int, end: int) -> i
 
 
 def at_gate(run: LineRun, source: int) -> int:
-    """The last element leaves when those before it have passed a router that opened late."""
+    """The cycle in which those before the last element have passed a router that opened late; 0 if
+    there is none, or the queues before it hold all elements."""
     costs, gate = run.costs, run.gate[source]
     queued = costs.router_queue * run.apart(source, gate) + costs.output_queue
     if not gate or queued >= costs.length:

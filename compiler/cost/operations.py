@@ -216,7 +216,7 @@ class Costs:
         return Place(place.time + self.negated_cycles, place.depth)
 
     def since(self, cycle: int) -> Costs:
-        """The same where cycles count from another one on than the launch."""
+        """The same with cycles counted from one `cycle` after the launch, not from the launch."""
         if self.short is None:
             return self
         return replace(self, short=replace(self.short, first_task=self.short.first_task - cycle))

@@ -84,7 +84,7 @@ class _Run:
             if choice is not None:
                 at = at_root(self.plan, choice, root)
             calls = call_stream.calls
-            other = call_stream_of(at.plan, self.over, calls.turns, calls.joined)
+            other = call_stream_of(at.plan, calls.turns, calls.joined)
             other.asked = at.asked
             self.known[name, root] = other, at
         other, at = self.known[name, root]
@@ -129,7 +129,7 @@ def _begun(plan: ProgramPlan, lengths: Lengths) -> _Run:
     grid = plan.plans[0].collective.grid.whole
     none = np.zeros((grid.width, grid.height), dtype=np.int64)
     call_streams = tuple(
-        call_stream_of(one, none, plan.program.turns, len(plan.call_streams) > 1)
+        call_stream_of(one, plan.program.turns, len(plan.call_streams) > 1)
         for one in plan.call_streams or (plan,)
     )
     of_name = {

@@ -12,7 +12,7 @@ import numpy as np
 
 from collc.base.columns import Ints
 from collc.spec import Collective
-from collc.spec.custom_contract import Due, Holdings, OwnContract, dues
+from collc.spec.custom_contract import Due, Holdings, dues
 
 Row = tuple[int, ...]
 
@@ -31,12 +31,12 @@ def own_model(collective: Collective) -> OwnModel:
     """The tables of the contract of a collective."""
     own = collective.contract.own
     assert own is not None
-    given = None if own.given is None else tuple(shown_rows(_given(own, own.given)))
+    given = None if own.given is None else tuple(shown_rows(_given(own.given)))
     rows = [row for due in dues(own) for row in _rows(due)]
     return OwnModel(own.slices, given, tuple(shown_rows(rows)))
 
 
-def _given(own: OwnContract, given: Holdings) -> list[Row]:
+def _given(given: Holdings) -> list[Row]:
     """Rank, first slice, slices."""
     columns = zip(given.holder.tolist(), given.slice.tolist(), given.count.tolist(), strict=True)
     return sorted(set(columns))

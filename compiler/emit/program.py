@@ -183,7 +183,7 @@ def program_model(  # noqa: PLR0913, PLR0917 - what differs between call streams
     outputs = most_outputs(plan) if outputs is None else outputs
     shared = [replace(given, outputs=outputs) for given in shared_of(plan)]
     models = [_module(plan, index, source, shared) for index in range(len(plan.plans))]
-    steps = tuple(_steps(plan, models, shared))
+    steps = tuple(_steps(plan, models))
     modules = tuple(
         ModuleModel(
             model,
@@ -272,14 +272,11 @@ def _module(plan: ProgramPlan, index: int, source: str, shared: list[SharedPhase
     )
 
 
-def _steps(
-    plan: ProgramPlan, models: list[BundleModel], shared: list[SharedPhase]
-) -> Iterator[Step]:
-    found = zip(plan.uses, shared, setters(plan), strict=True)
-    for index, (use, given, setter) in enumerate(found):
+def _steps(plan: ProgramPlan, models: list[BundleModel]) -> Iterator[Step]:
+    for index, (use, setter) in enumerate(zip(plan.uses, setters(plan), strict=True)):
         of = plan.plans[use.collective]
         phase = models[use.collective].phases[use.phase]
-        at_once = given.dynamic_length and not phase.loads
+        at_once = plan.program.has_lengths and (phase.exchange or phase.stream)
         yield Step(
             index=index,
             module=of.collective.name,

@@ -244,7 +244,7 @@ def _call(call: syntax.Call, names: _Names, wanted: str) -> int:
     if named is not None:
         raise problem("C114", f"the arguments of {name} have no names", named.span)
     if name in TYPES:
-        return _cast(call, values, names, wanted)
+        return _cast(call, values, names)
     if name not in _FUNCTIONS:
         known = dict.fromkeys((*_FUNCTIONS, *TYPES))
         if name in FUNCTIONS:
@@ -296,7 +296,7 @@ def _shift(call: syntax.Call, values: list[Expression], names: _Names, wanted: s
     return names.builder.add(call.name.text, type, of, value=digits)
 
 
-def _cast(call: syntax.Call, values: list[Expression], names: _Names, wanted: str) -> int:
+def _cast(call: syntax.Call, values: list[Expression], names: _Names) -> int:
     to = call.name.text
     if len(values) != 1:
         raise problem("C114", f"{to} takes 1 argument, not {len(values)}", call.span)

@@ -56,8 +56,9 @@ def queues_of_colors(
 def as_wide_as_queues(
     phase: Phase, places: Mapping[str, int], queues: Sequence[tuple[int, int]], target: Target
 ) -> Phase:
-    """A phase, which is a wide multicast only if its queues hold what an instruction takes and as
-    much again: else half of the cycles would be for filling them."""
+    """The phase, of a multicast two wide only if its queues hold twice what an instruction takes:
+    with smaller ones many cycles go by until they are full again (D370). `queues` are the input and
+    the output queue at each position, `places` the positions of the phase's colors."""
     if phase.exchange is not None:
         return phase
     words = (

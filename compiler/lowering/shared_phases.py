@@ -18,6 +18,7 @@ from collc.plan.configuration import (
 )
 from collc.plan.operands import controls, copies, sends, stores
 from collc.plan.program import ProgramPlan, Use
+from collc.spec import Contract
 from collc.spec.simd import by_call_back
 
 
@@ -26,13 +27,12 @@ class SharedPhase:
     """What a phase of a program of several collectives is given: the positions of its colors among
     the program's, those of them that are torn down, the first positions of the ids it takes,
     whether it loads its registers when it begins, and whether its colors have registers by which
-    control wavelets are sent; `dynamic_length` says that the length is the call's. A phase that
-    `ends_torn_down` has an `own_control` if its control wavelets are sent by a register that
-    sends no vectors. It
-    `sets_routers` of the colors that are torn down if no other phase has code that sets them alike;
-    on those that are `switched` some phase changes switch positions, and a router has so many
-    `outputs` on them at most. Those of the colors that are `set_elsewhere` stay as another phase
-    has them."""
+    control wavelets are sent; `dynamic_length` says that its vectors are as long as a call says.
+    A phase that `ends_torn_down` has an `own_control` if its control wavelets are sent by a
+    register that sends no vectors. It `sets_routers` of the colors that are torn down if no other
+    phase has code that sets them alike; on those that are `switched` some phase changes switch
+    positions, and a router has so many `outputs` on them at most. Those of the colors that are
+    `set_elsewhere` stay as another phase has them."""
 
     positions: Mapping[str, int]
     torn_down: frozenset[str]
@@ -182,7 +182,7 @@ def _bare(plan: ProgramPlan, use: Use, ready: bool, own_control: bool = False) -
         first=Ids(),
         late=False,
         controls_ready=ready,
-        dynamic_length=plan.program.has_lengths,
+        dynamic_length=_contract(plan, use).run_length is not None,
         ends_torn_down=plan.ends_torn_down,
         own_control=own_control,
     )
@@ -198,8 +198,12 @@ def is_quick(plan: ProgramPlan, use: Use, given: SharedPhase) -> bool:
 
 def _by_call_back(plan: ProgramPlan, use: Use) -> bool:
     """Whether the phase of a tree combines elements by a call-back."""
-    contract = plan.plans[use.collective].collective.contract
-    return by_call_back(contract) and plan.phase(use).exchange is None
+    return by_call_back(_contract(plan, use)) and plan.phase(use).exchange is None
+
+
+def _contract(plan: ProgramPlan, use: Use) -> Contract:
+    """The contract that a phase is part of."""
+    return plan.plans[use.collective].collective.contract
 
 
 def _needs(plan: ProgramPlan, use: Use, given: SharedPhase) -> Ids:

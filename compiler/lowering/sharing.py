@@ -375,13 +375,12 @@ def shared_tasks(plans: Sequence[Plan]) -> int:
 
 
 def _to_tear_down(phase: Phase) -> int:
-    """Task ids that a phase needs to tear down its colors: one if it is a
-    multicast; a lane of an exchange does that with its own."""
+    """Task ids for tearing down a phase's colors: one of a multicast; lanes have theirs for it."""
     return int(phase.exchange is None and phase.kind is ContractKind.BROADCAST)
 
 
 def _controls(phase: Phase) -> int:
-    """The task of a phase behind its control wavelet, which a multicast has one more for."""
+    """Task ids of a phase for what is behind its control wavelet: one of a tree that combines."""
     return int(phase.exchange is None and phase.kind is not ContractKind.BROADCAST)
 
 

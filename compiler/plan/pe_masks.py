@@ -1,7 +1,7 @@
 """On which PEs of a program's grid phases set routers, receive and send, color by color.
 
-Masks have the shape of the whole grid, one truth for each PE, row by row. A collective on each line
-of a part is on all of its lines.
+Masks have the shape of the whole grid, one boolean for each PE, row by row. A collective on each
+line of a part is on all of its lines.
 """
 
 from collections.abc import Callable, Iterable
@@ -19,7 +19,7 @@ K = TypeVar("K")
 
 
 def united(masks: Iterable[tuple[K, Bools]]) -> dict[K, Bools]:
-    """The PEs of all masks that have a key, by key."""
+    """For each key the union of its masks."""
     found: dict[K, Bools] = {}
     for key, mask in masks:
         found[key] = found[key] | mask if key in found else mask

@@ -4,7 +4,8 @@ A vector of one word goes up along trees and comes back by a multicast: a barrie
 of one element. Alone in its program such a collective has a text of its own (D320): the word is
 the module's, so that all registers are loaded before the program begins, and a PE sends it by an
 operation that the code waits for, since the output queue takes a word at once. The root sends the
-sum to all as it combines what comes last (D375), so nobody sends in the multicast's phase.
+sum to all in the last phase of the reduction, where sending from memory takes longer as it combines
+the word that comes last (D375); so nobody sends in the multicast's phase.
 """
 
 from __future__ import annotations
