@@ -8,6 +8,7 @@
 //! A machine with several threads gives each of them some of the rows. Both halves of a cycle are
 //! done side by side; what passes between zones is handed over in between.
 
+mod ahead;
 mod changes;
 mod registers;
 mod team;
@@ -17,13 +18,13 @@ mod zones;
 use self::registers::writes_registers;
 use self::team::Team;
 pub use self::zones::worthwhile_threads;
-use self::zones::{for_all, team, zones, Weight, CROSSINGS_WORTH_A_THREAD, TILES_WORTH_A_THREAD};
+use self::zones::{for_all, team, zones, CROSSINGS_WORTH_A_THREAD, TILES_WORTH_A_THREAD};
 use crate::fabric::grid::PeIndex;
 use crate::fabric::observer::Silent;
 use crate::fabric::split_front;
 use crate::fabric::{Fabric, Looking, Moving};
 use crate::pe::plan::PePlan;
-use crate::pe::{Launch, Pe};
+use crate::pe::{Launch, Pe, PutsOff};
 use crate::probe::{Probe, Recorder};
 use crate::report::SimError;
 use crate::timing::{timing_of, Timing};
@@ -84,8 +85,6 @@ pub struct Machine {
     pub runs_ahead: bool,
     /// Those that share the work with the one that steps, if any.
     threads: Option<Team>,
-    /// How much longer visits take of late than usual ones.
-    ahead_of_late: Weight,
     lenient: bool,
     /// A wavelet has left the rectangle, and `warnings` says so.
     lost_noted: bool,
@@ -144,7 +143,6 @@ impl Machine {
             flows: true,
             runs_ahead: true,
             threads: team(threads, ends.len()),
-            ahead_of_late: Weight::default(),
             lenient,
             lost_noted: false,
             writes_registers: writes_registers(design),
@@ -250,15 +248,19 @@ impl Machine {
     ) -> Result<(), SimError> {
         let now = self.cycle;
         let may_flow = self.may_flow(probe);
-        let ahead = self.ahead_of_late.per_visit();
-        let worth_it = |team: &&mut Team| self.due() * ahead >= TILES_WORTH_A_THREAD * team.size();
+        let worth_it = |team: &&mut Team| self.due() >= TILES_WORTH_A_THREAD * team.size();
+        let has_threads = threads.is_some();
         let visiting = threads.as_deref_mut().filter(worth_it);
-        self.first_half(visiting, probe);
+        let puts_off = match (&visiting, has_threads) {
+            (_, false) => PutsOff::Nobody,
+            (Some(_), true) => PutsOff::Beside,
+            (None, true) => PutsOff::All,
+        };
+        self.first_half(visiting, puts_off, probe);
+        if has_threads {
+            self.run_ahead(threads.as_deref_mut());
+        }
         let visited: usize = self.workers.iter().map(Worker::visited).sum();
-        self.ahead_of_late.note(
-            visited,
-            self.workers.iter().map(|worker| worker.ran_ahead).sum(),
-        );
         let worth_it = |team: &&mut Team| visited >= TILES_WORTH_A_THREAD * team.size();
         let mut threads = threads.filter(worth_it);
         if let Err(failure) = self.gather() {
@@ -285,13 +287,19 @@ impl Machine {
         self.check_collisions(probe)
     }
 
-    fn first_half<P: Probe>(&mut self, threads: Option<&mut Team>, probe: &mut P) {
+    fn first_half<P: Probe>(
+        &mut self,
+        threads: Option<&mut Team>,
+        puts_off: PutsOff,
+        probe: &mut P,
+    ) {
         let cycle = Cycle {
             now: self.cycle,
             plans: &self.plans,
             looks_at_once: !self.writes_registers,
             may_flow: self.may_flow(probe),
             runs_ahead: self.runs_ahead,
+            puts_off,
         };
         let mut pes = self.pes.as_mut_slice();
         let zones = self.workers.iter_mut().zip(self.fabric.looking(self.cycle));
@@ -318,6 +326,7 @@ impl Machine {
             looks_at_once: !self.writes_registers,
             may_flow: self.may_flow(probe),
             runs_ahead: self.runs_ahead,
+            puts_off: PutsOff::Nobody,
         };
         let mut pes = self.pes.as_mut_slice();
         let zones = self
@@ -391,6 +400,7 @@ impl Machine {
             looks_at_once: !self.writes_registers,
             may_flow: true,
             runs_ahead: self.runs_ahead,
+            puts_off: PutsOff::Nobody,
         };
         let mut pes = self.pes.as_mut_slice();
         let zones = self.fabric.moving(cycle.now + 1);
@@ -415,6 +425,7 @@ impl Machine {
             looks_at_once: !self.writes_registers,
             may_flow: false,
             runs_ahead: self.runs_ahead,
+            puts_off: PutsOff::Nobody,
         };
         let mut pes = self.pes.as_mut_slice();
         let zones = self.workers.iter_mut().zip(self.fabric.looking(self.cycle));

@@ -21,6 +21,9 @@ const CHUNK: usize = 16 * PAGE;
 /// From this size on the system's allocator has a block, which grows without being copied and is given back;
 /// all but the ends of it is on large pages, too.
 const BIG: usize = CHUNK / 2;
+/// Up to this size blocks have a heap of their own: most of what a visit needs lies in them, on few pages if
+/// memories of PEs do not lie between.
+const SMALL: usize = 1024;
 
 /// Where chunks come from. They are kept until the process ends.
 struct Chunks;
@@ -28,7 +31,8 @@ struct Chunks;
 /// The allocator of a process that simulates: small blocks in chunks of large pages. Its heap has pointers to
 /// itself, so it stays where it is.
 struct LargePages {
-    heap: UnsafeCell<Dlmalloc<Chunks>>,
+    /// For blocks of up to `SMALL` bytes, and for others.
+    heaps: UnsafeCell<[Dlmalloc<Chunks>; 2]>,
     taken: AtomicBool,
 }
 
@@ -37,7 +41,7 @@ unsafe impl Sync for LargePages {}
 
 #[global_allocator]
 static ALLOCATOR: LargePages = LargePages {
-    heap: UnsafeCell::new(Dlmalloc::new_with_allocator(Chunks)),
+    heaps: UnsafeCell::new([const { Dlmalloc::new_with_allocator(Chunks) }; 2]),
     taken: AtomicBool::new(false),
 };
 
@@ -111,10 +115,12 @@ unsafe impl Allocator for Chunks {
 
 impl LargePages {
     /// Uses the heap, while nobody else does.
-    fn with<T>(&self, work: impl FnOnce(&mut Dlmalloc<Chunks>) -> T) -> T {
+    fn with<T>(&self, size: usize, work: impl FnOnce(&mut Dlmalloc<Chunks>) -> T) -> T {
         self.take();
         // SAFETY: whoever has `taken` is alone until `give_back`: `work` neither allocates nor panics.
-        let result = work(unsafe { &mut *self.heap.get() });
+        let heaps = unsafe { &mut *self.heaps.get() };
+        let [small, others] = heaps;
+        let result = work(if size <= SMALL { small } else { others });
         self.give_back();
         result
     }
@@ -140,7 +146,9 @@ impl LargePages {
 unsafe impl GlobalAlloc for LargePages {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if layout.size() < BIG {
-            return self.with(|heap| heap.malloc(layout.size(), layout.align()));
+            return self.with(layout.size(), |heap| {
+                heap.malloc(layout.size(), layout.align())
+            });
         }
         let block = System.alloc(layout);
         NonNull::new(block)
@@ -151,7 +159,9 @@ unsafe impl GlobalAlloc for LargePages {
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         if layout.size() < BIG {
-            return self.with(|heap| heap.calloc(layout.size(), layout.align()));
+            return self.with(layout.size(), |heap| {
+                heap.calloc(layout.size(), layout.align())
+            });
         }
         let block = System.alloc_zeroed(layout);
         NonNull::new(block)
@@ -162,28 +172,30 @@ unsafe impl GlobalAlloc for LargePages {
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         if layout.size() < BIG {
-            self.with(|heap| heap.free(block, layout.size(), layout.align()));
+            self.with(layout.size(), |heap| {
+                heap.free(block, layout.size(), layout.align())
+            });
         } else {
             System.dealloc(block, layout);
         }
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        let (was_big, is_big) = (layout.size() >= BIG, size >= BIG);
-        match (was_big, is_big) {
-            (false, false) => {
-                self.with(|heap| heap.realloc(block, layout.size(), layout.align(), size))
+        let kind = |size: usize| (size > SMALL, size >= BIG);
+        if kind(size) != kind(layout.size()) {
+            let moved = self.alloc(Layout::from_size_align_unchecked(size, layout.align()));
+            if !moved.is_null() {
+                moved.copy_from_nonoverlapping(block, size.min(layout.size()));
+                self.dealloc(block, layout);
             }
-            (true, true) => System.realloc(block, layout, size),
-            _ => {
-                let moved = self.alloc(Layout::from_size_align_unchecked(size, layout.align()));
-                if !moved.is_null() {
-                    moved.copy_from_nonoverlapping(block, size.min(layout.size()));
-                    self.dealloc(block, layout);
-                }
-                moved
-            }
+            return moved;
         }
+        if size >= BIG {
+            return System.realloc(block, layout, size);
+        }
+        self.with(size, |heap| {
+            heap.realloc(block, layout.size(), layout.align(), size)
+        })
     }
 }
 

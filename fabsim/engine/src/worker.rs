@@ -15,7 +15,7 @@ use crate::fault::Fault;
 use crate::flow::{Flows, Site, STREAK};
 use crate::pe::event::Turn;
 use crate::pe::plan::PePlan;
-use crate::pe::{Env, Next, Pe};
+use crate::pe::{Env, Next, Pe, PutsOff};
 use crate::probe::Probe;
 
 /// What is the same for all zones in a cycle.
@@ -32,6 +32,8 @@ pub struct Cycle<'a> {
     pub may_flow: bool,
     /// Main threads may run ahead.
     pub runs_ahead: bool,
+    /// Which of them do so after all visits, and not by zones.
+    pub puts_off: PutsOff,
 }
 
 /// From so many tiles of a machine on, those of a cycle do not fit a processor's own cache: what a visit needs is no
@@ -51,8 +53,8 @@ pub struct Worker {
     visits: Vec<PeIndex>,
     /// Tiles that had anything to do, cycle by cycle.
     pub tile_cycles: u64,
-    /// In how many visits of the last cycle main threads ran ahead.
-    pub ran_ahead: usize,
+    /// PEs whose main threads have yet to run ahead.
+    pub put_off: Vec<PeIndex>,
     /// The first PE whose instruction could not be carried out.
     pub failed: Option<(PeIndex, Fault)>,
     /// When host commands ended that ended in this cycle.
@@ -73,7 +75,7 @@ impl Worker {
             visit_order,
             visits: Vec::new(),
             tile_cycles: 0,
-            ran_ahead: 0,
+            put_off: Vec::new(),
             failed: None,
             finished: Vec::new(),
             writes: Vec::new(),
@@ -101,7 +103,6 @@ impl Worker {
         probe: &mut P,
     ) {
         self.alarm.ring(cycle.now, &mut self.awake);
-        self.ran_ahead = 0;
         let visits = self.list(looking);
         self.tile_cycles += (visits.len() + self.flows.count()) as u64;
         let first = looking.first();
@@ -247,29 +248,18 @@ impl Worker {
         (looking, was_active): (&mut Looking, bool),
         probe: &mut P,
     ) -> Result<Stepped, Fault> {
-        let mut env = Env {
-            plan: &cycle.plans[state.plan as usize],
-            now: cycle.now,
-            fabric: looking.view,
-            index: pe,
-            queues_changed: false,
-            unblocked_at: None,
-            writes: &mut self.writes,
-            log: &mut self.log,
-            executed: probe.wants_code().then(Vec::new),
-            may_run_ahead: cycle.runs_ahead && probe.is_silent(),
-            ahead: false,
-            held: false,
-            called: false,
-            turn_is_over: false,
-            turns_ahead: 0,
-            beside: None,
-            known: false,
-        };
+        let plan = &cycle.plans[state.plan as usize];
+        let (writes, log) = (&mut self.writes, &mut self.log);
+        let mut env = Env::new(plan, (pe, cycle.now), looking.view, writes, log);
+        env.executed = probe.wants_code().then(Vec::new);
+        env.may_run_ahead = cycle.runs_ahead && probe.is_silent();
+        env.puts_off = cycle.puts_off;
         let (next, turn) = state.step(&mut env)?;
         let (changed, unblocked_at) = (env.queues_changed, env.unblocked_at);
         self.tile_cycles += env.turns_ahead;
-        self.ran_ahead += usize::from(env.ahead);
+        if env.put_off {
+            self.put_off.push(pe);
+        }
         // It has been counted when it was worked out.
         self.tile_cycles -= u64::from(env.known && !was_active);
         if let Some(executed) = env.executed.take() {
@@ -297,6 +287,17 @@ impl Worker {
                 Turn::Microthread(id) => id.saturating_add(2),
             },
         })
+    }
+
+    /// Takes note of what came of a main thread that has run ahead from cycle `now` on.
+    pub fn note_ahead(&mut self, now: u64, pe: PeIndex, went: WentAhead) {
+        self.tile_cycles += went.turns;
+        self.finished.extend(went.finished);
+        match went.next {
+            Next::Soon => self.awake.insert(pe),
+            Next::At(at) => self.alarm.set(now, at, pe),
+            Next::Woken => {}
+        }
     }
 
     /// Between two cycles: flows go on, end and begin.
@@ -350,12 +351,24 @@ fn prefetch_visits(next: &[PeIndex], pes: &[Pe], looking: &Looking) {
         let pe = next.get(n)?;
         pes.get(pe.index() - looking.first().index())
     };
-    state(9).into_iter().for_each(Pe::prefetch);
-    state(6).into_iter().for_each(Pe::prefetch_threads);
-    state(3).into_iter().for_each(Pe::prefetch_operands);
+    state(11).into_iter().for_each(Pe::prefetch);
+    state(8).into_iter().for_each(Pe::prefetch_threads);
+    state(5).into_iter().for_each(Pe::prefetch_operands);
+    state(2).into_iter().for_each(Pe::prefetch_note);
     if let Some(&pe) = next.get(6) {
         looking.prefetch_channels(pe);
     }
+}
+
+/// What came of a main thread's running ahead.
+#[derive(Clone, Copy, Debug)]
+pub struct WentAhead {
+    /// When the compute element wants its next turn.
+    pub next: Next,
+    /// Turns it has taken in advance.
+    pub turns: u64,
+    /// When the host command ended, if it did.
+    pub finished: Option<u64>,
 }
 
 /// What came of the cycle of a compute element.

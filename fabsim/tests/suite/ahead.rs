@@ -10,7 +10,7 @@ use fabsim::host::{SimOptions, Simulator};
 use fabsim::program::*;
 use std::sync::Arc;
 
-/// Two PEs exchange vectors by microthreads while their main threads multiply, `LENGTH` elements at a
+/// Two PEs of a row exchange vectors by microthreads while their main threads multiply, `LENGTH` elements at a
 /// time, by `@map`, a loop, sums and stamps in between.
 const PE: &str = r#"
 param east: color;
@@ -89,18 +89,22 @@ comptime {
 const QUEUES: &str = "@initialize_queue(out_queue, .{ .color = if (first) east else west }); \
     @initialize_queue(in_queue, .{ .color = if (first) west else east });";
 
+/// So many that two threads share out what runs ahead.
+const ROWS: u16 = 4;
+
 fn layout(length: u16) -> String {
     format!(
-        "const memcpy = @import_module(\"<memcpy/get_params>\", .{{ .width = 2, .height = 1 }});
+        "const memcpy = @import_module(\"<memcpy/get_params>\", .{{ .width = 2, .height = {ROWS} }});
          const east = @get_color(4); const west = @get_color(5);
-         layout {{ @set_rectangle(2, 1);
-         for (@range(u16, 2)) |x| {{
-           @set_tile_code(x, 0, \"pe.csl\", .{{ .memcpy_params = memcpy.get_params(x),
-             .east = east, .west = west, .first = x == 0, .length = {length} }}); }}
-         @set_color_config(0, 0, east, .{{ .routes = .{{ .rx = .{{ RAMP }}, .tx = .{{ EAST }} }} }});
-         @set_color_config(1, 0, east, .{{ .routes = .{{ .rx = .{{ WEST }}, .tx = .{{ RAMP }} }} }});
-         @set_color_config(1, 0, west, .{{ .routes = .{{ .rx = .{{ RAMP }}, .tx = .{{ WEST }} }} }});
-         @set_color_config(0, 0, west, .{{ .routes = .{{ .rx = .{{ EAST }}, .tx = .{{ RAMP }} }} }});
+         layout {{ @set_rectangle(2, {ROWS});
+         for (@range(u16, {ROWS})) |y| {{
+           for (@range(u16, 2)) |x| {{
+             @set_tile_code(x, y, \"pe.csl\", .{{ .memcpy_params = memcpy.get_params(x),
+               .east = east, .west = west, .first = x == 0, .length = {length} }}); }}
+           @set_color_config(0, y, east, .{{ .routes = .{{ .rx = .{{ RAMP }}, .tx = .{{ EAST }} }} }});
+           @set_color_config(1, y, east, .{{ .routes = .{{ .rx = .{{ WEST }}, .tx = .{{ RAMP }} }} }});
+           @set_color_config(1, y, west, .{{ .routes = .{{ .rx = .{{ RAMP }}, .tx = .{{ WEST }} }} }});
+           @set_color_config(0, y, west, .{{ .routes = .{{ .rx = .{{ EAST }}, .tx = .{{ RAMP }} }} }}); }}
          @export_name(\"run\", fn()void); }}"
     )
 }
@@ -179,6 +183,8 @@ fn random_programs_come_out_as_if_nothing_ran_ahead() {
             });
             let plain = outcome(&design, false, 1);
             assert_eq!(outcome(&design, true, 1), plain, "{seed} {clock:?}");
+            let shared = outcome(&design, true, 2);
+            assert_eq!(shared, plain, "{seed} {clock:?}, two threads");
         }
     }
 }

@@ -13,8 +13,8 @@ use crate::prefetch::prefetch;
 use fabsim_program::program::{Direction, Directions};
 
 /// Channels and compute elements are prefetched so many moves ahead, queues of compute elements so many.
-const LATER: usize = 12;
-const SOON: usize = 6;
+const LATER: usize = 20;
+const SOON: usize = 10;
 
 /// What is below the ramps.
 pub trait Below<P> {

@@ -5,6 +5,7 @@ use super::Machine;
 use crate::fabric::grid::PeIndex;
 use crate::fabric::split_front;
 use crate::fault::Fault;
+use crate::pe::PutsOff;
 use crate::report::SimError;
 use crate::worker::Cycle;
 
@@ -45,6 +46,7 @@ impl Machine {
             looks_at_once: false,
             may_flow: false,
             runs_ahead: self.runs_ahead,
+            puts_off: PutsOff::Nobody,
         };
         let mut pes = self.pes.as_mut_slice();
         for (worker, mut looking) in self.workers.iter_mut().zip(self.fabric.looking(self.cycle)) {

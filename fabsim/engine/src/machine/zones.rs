@@ -12,30 +12,8 @@ pub(super) const TILES_WORTH_A_THREAD: usize = 60;
 /// The same of wavelets that go from one zone to another.
 pub(super) const CROSSINGS_WORTH_A_THREAD: usize = 200;
 
-/// A visit in which a main thread runs ahead takes as long as so many others.
-const VISITS_AHEAD: usize = 16;
-
-/// How long visits have taken of late: whether a cycle is worth several threads depends on what its visits
-/// are.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Weight {
-    visits: usize,
-    ahead: usize,
-}
-
-impl Weight {
-    /// What a visit takes, in usual visits.
-    pub fn per_visit(self) -> usize {
-        1 + VISITS_AHEAD * self.ahead / self.visits.max(1)
-    }
-
-    /// A cycle had so many visits, in some of which main threads ran ahead. Those of earlier cycles count
-    /// ever less.
-    pub fn note(&mut self, visits: usize, ahead: usize) {
-        self.visits = self.visits - self.visits / 16 + 16 * visits;
-        self.ahead = self.ahead - self.ahead / 16 + 16 * ahead;
-    }
-}
+/// The same of main threads that run ahead, each of which takes as long as many visits.
+pub(super) const AHEAD_WORTH_A_THREAD: usize = 4;
 
 /// Tiles of a machine for each thread: with fewer, most cycles are done by one.
 const TILES_OF_A_THREAD: usize = 1000;
@@ -100,7 +78,7 @@ pub(super) fn for_all<Z: Send>(
 
 #[cfg(test)]
 mod tests {
-    use super::{for_all, worthwhile_threads, Team, Weight, VISITS_AHEAD};
+    use super::{for_all, worthwhile_threads, Team};
     use std::sync::Mutex;
     use std::thread::sleep;
     use std::time::Duration;
@@ -118,18 +96,6 @@ mod tests {
             });
             assert_eq!(done.into_inner().expect("no panics"), vec![1; zones]);
         }
-    }
-
-    #[test]
-    fn visits_weigh_what_those_of_the_last_cycles_did() {
-        let mut weight = Weight::default();
-        assert_eq!(weight.per_visit(), 1);
-        (0..9).for_each(|_| weight.note(40, 40));
-        assert_eq!(weight.per_visit(), 1 + VISITS_AHEAD);
-        (0..9).for_each(|_| weight.note(40, 0));
-        assert!((2..VISITS_AHEAD).contains(&weight.per_visit()));
-        (0..200).for_each(|_| weight.note(4, 0));
-        assert_eq!(weight.per_visit(), 1);
     }
 
     #[test]

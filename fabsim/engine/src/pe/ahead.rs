@@ -9,6 +9,7 @@
 
 use super::company::Company;
 use super::main_thread::{Doing, Flow, Main, Threads};
+use super::map::MapRun;
 use super::operation::Running;
 use super::settings::is_shared;
 use super::state::Core;
@@ -89,6 +90,18 @@ impl Main {
             }
             _ => false,
         }
+    }
+
+    /// Whether something can come of running ahead: it is not at what others take part in.
+    #[inline]
+    pub(super) fn may_run_ahead(&self) -> bool {
+        let alone = match self.doing {
+            Doing::Code => true,
+            Doing::Operation => !self.running.as_ref().is_some_and(|op| op.touches_fabric()),
+            Doing::Map => self.maps.last().is_some_and(MapRun::is_private),
+            Doing::Nothing | Doing::Failing => false,
+        };
+        alone && !self.waits
     }
 
     /// Goes on from a turn of this cycle for as long as it may. What goes wrong on the way is to be

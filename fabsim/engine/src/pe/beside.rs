@@ -9,6 +9,7 @@ use super::memory::{reach, words};
 use super::operation::Running;
 use super::port::Port;
 use super::state::Core;
+use crate::prefetch::prefetch;
 use fabsim_program::program::Dsr;
 
 /// Notes taken at most before cycles pass.
@@ -42,15 +43,12 @@ struct Used {
     written: bool,
 }
 
-/// Notes of what the main thread has done ahead.
+/// Notes of what the main thread has done ahead. In front is what passing cycles need, in a cache line.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub struct Beside {
-    notes: Vec<Note>,
-    used: Vec<Used>,
-    /// When registers can be used.
-    usable: [u64; DSRS],
-    loaded: u64,
     place: Cursor,
+    notes: Vec<Note>,
     /// Cycles until the end of the notes, if nobody takes any.
     left: u64,
     /// Cycles taken, and how many of them waits may make up for.
@@ -61,6 +59,10 @@ pub struct Beside {
     /// Operations noted, and the cycles in which those that have ended did so.
     operations: usize,
     ended: Vec<u64>,
+    used: Vec<Used>,
+    loaded: u64,
+    /// When registers can be used.
+    usable: [u64; DSRS],
 }
 
 /// How far the notes have been gone through.
@@ -134,6 +136,15 @@ impl Beside {
             }
             _ => false,
         }
+    }
+
+    /// Prefetches the note that it is at.
+    #[inline]
+    pub fn prefetch_note(&self) {
+        self.notes
+            .get(self.place.note)
+            .into_iter()
+            .for_each(prefetch);
     }
 
     /// Elements of a `@map` have been taken in so many cycles.

@@ -54,39 +54,48 @@ impl Main {
     }
 }
 
+/// A function of its own, so that what surrounds it takes none of its registers.
+#[inline(never)]
 fn run(
     code: &Code,
     slots: &mut [u64],
     (core, registers): (&mut Core, u64),
-    (at, time, left): (&mut u32, &mut u64, &mut u32),
+    (from, since, most): (&mut u32, &mut u64, &mut u32),
     company: &mut impl Company,
 ) -> Result<(), FaultKind> {
     let both = code.insts.len().min(code.costs.len());
     let (insts, costs): (&[Inst], &[Cost]) = (&code.insts[..both], &code.costs[..both]);
-    while *left > 0 {
-        let place = *at as usize;
+    let (mut at, mut time, mut left) = (*from, *since, *most);
+    let mut ended = Ok(());
+    while left > 0 {
+        let place = at as usize;
         let Some(inst) = insts.get(place) else {
-            return Ok(());
+            break;
         };
         if company.is_full() {
-            return Ok(());
+            break;
         }
-        match step(inst, slots, core, registers, company)? {
-            Go::Next => {
-                *time += u64::from(costs[place].next);
+        match step(inst, slots, core, registers, company) {
+            Ok(Go::Next) => {
+                time += u64::from(costs[place].next);
                 company.step(u64::from(costs[place].next));
-                *at += 1;
+                at += 1;
             }
-            Go::To(to) => {
-                *time += u64::from(costs[place].taken);
+            Ok(Go::To(to)) => {
+                time += u64::from(costs[place].taken);
                 company.step(u64::from(costs[place].taken));
-                *at = to;
+                at = to;
             }
-            Go::Stop => return Ok(()),
+            Ok(Go::Stop) => break,
+            Err(fault) => {
+                ended = Err(fault);
+                break;
+            }
         }
-        *left -= 1;
+        left -= 1;
     }
-    Ok(())
+    (*from, *since, *most) = (at, time, left);
+    ended
 }
 
 #[inline(always)]

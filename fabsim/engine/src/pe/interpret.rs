@@ -87,7 +87,7 @@ impl Main {
                 span,
             });
         }
-        let fabric = running.inputs[0].is_some() || running.output().is_some();
+        let fabric = running.touches_fabric();
         let done = running
             .step(core, env.plan, env.now)
             .map_err(|f| f.at(span))?;

@@ -12,6 +12,7 @@ mod choose;
 mod clock_register;
 mod company;
 mod dash;
+mod env;
 pub mod event;
 mod execute;
 pub mod fifo;
@@ -43,6 +44,7 @@ mod thread_priority;
 
 use self::beside::Beside;
 use self::choose::Choice;
+pub use self::env::{Env, PutsOff};
 use self::event::{Executed, Turn};
 pub use self::main_thread::Doing;
 use self::main_thread::Main;
@@ -51,9 +53,6 @@ use self::plan::PePlan;
 use self::settings::MainPriority;
 use self::state::Core;
 use self::tasks::Start;
-use crate::fabric::grid::PeIndex;
-use crate::fabric::registers::{Change, Refused};
-use crate::fabric::View;
 use crate::fault::Fault;
 use fabsim_program::program::{FunctionId, Priority};
 use std::sync::Arc;
@@ -65,53 +64,6 @@ pub struct Launch {
     pub function: FunctionId,
     /// Its arguments.
     pub args: Arc<[u64]>,
-}
-
-/// What a compute element may know while it runs, and what it tells the machine.
-pub struct Env<'a> {
-    /// What its program is.
-    pub plan: &'a PePlan,
-    /// The cycle.
-    pub now: u64,
-    /// For configuration registers; nobody looks at other PEs' routers while code runs.
-    pub fabric: View<'a>,
-    /// Registers written; they change before routers look.
-    pub writes: &'a mut Vec<(PeIndex, Change)>,
-    /// Which compute element it is.
-    pub index: PeIndex,
-    /// A queue to or from the router changed.
-    pub queues_changed: bool,
-    /// `unblock_cmd_stream` was called, at this cycle.
-    pub unblocked_at: Option<u64>,
-    /// Printed lines, with their cycles.
-    pub log: &'a mut Vec<(u64, PeIndex, String)>,
-    /// What is executed, where a probe asks for it.
-    pub executed: Option<Vec<Executed>>,
-    /// The main thread may run ahead of the cycle, as nobody watches.
-    pub may_run_ahead: bool,
-    /// It does so: `now` is a cycle to come.
-    pub ahead: bool,
-    /// It has come to something that others take part in.
-    pub held: bool,
-    /// The turn has taken elements of a `@map`.
-    pub called: bool,
-    /// An operation was carried out ahead: what comes next has another turn.
-    pub turn_is_over: bool,
-    /// Turns it has taken in advance.
-    pub turns_ahead: u64,
-    /// The microthreads it does so beside, if there are any.
-    pub beside: Option<Box<Beside>>,
-    /// The turn was one taken in advance.
-    pub known: bool,
-}
-
-impl Env<'_> {
-    /// Changes a setting of the own router.
-    pub fn change(&mut self, change: Change) -> Result<(), Refused> {
-        self.fabric.check(self.index, change)?;
-        self.writes.push((self.index, change));
-        Ok(())
-    }
 }
 
 /// When a compute element wants its next turn.
@@ -220,25 +172,37 @@ impl Pe {
                     };
                 }
                 main.step(core, threads, env)?;
-                self.run_ahead(env);
+                if self.may_run_ahead(env) {
+                    if env.puts_off.concerns(&self.threads) {
+                        env.put_off = true;
+                        return Ok((Next::Woken, Turn::Main));
+                    }
+                    self.run_ahead(env);
+                }
                 Ok((self.after_main(env.now), Turn::Main))
             }
             Choice::Nothing => Ok((self.main.wake_time(env.now), Turn::Nothing)),
         }
     }
 
-    /// Goes on where nobody else can see the difference.
-    fn run_ahead(&mut self, env: &mut Env) {
+    /// What a turn has put off: the main thread goes on; when the compute element wants its next turn.
+    pub fn go_ahead(&mut self, env: &mut Env) -> Next {
+        self.run_ahead(env);
+        self.after_main(env.now)
+    }
+
+    /// Whether the main thread can go on where nobody else sees the difference.
+    fn may_run_ahead(&self, env: &Env) -> bool {
         let in_command = self.busy_with_command && env.unblocked_at.is_none();
-        if !in_command || !env.may_run_ahead || env.plan.shares_inputs {
-            return;
-        }
+        let usual = self.core.main_priority == MainPriority::MediumLow;
+        let goes_first = self.threads.is_empty() || usual;
+        let alone = !env.plan.shares_inputs && self.main.may_run_ahead();
+        in_command && env.may_run_ahead && goes_first && alone
+    }
+
+    /// Goes on so.
+    fn run_ahead(&mut self, env: &mut Env) {
         if !self.threads.is_empty() {
-            let goes_on = matches!(self.main.doing, Doing::Code | Doing::Operation | Doing::Map);
-            let usual = self.core.main_priority == MainPriority::MediumLow;
-            if !goes_on || !usual {
-                return;
-            }
             let at = self.main.busy_until().max(env.now + 1);
             let mut beside = self.beside.take().unwrap_or_default();
             let exclusive = env.plan.timing.exclusive_main > 0;
@@ -293,7 +257,10 @@ impl Pe {
             return Ok(Some((self.after_known(now), Turn::Main)));
         }
         let exclusive = self.beside.as_ref().is_some_and(|b| b.is_exclusive());
-        let low = self.ready_thread(env, Priority::Low).filter(|_| !exclusive);
+        let low = match exclusive {
+            true => None,
+            false => self.ready_thread(env, Priority::Low),
+        };
         match low {
             Some(n) => {
                 let turn = self.microthread(n, env)?;

@@ -118,6 +118,12 @@ impl Running {
         }
     }
 
+    /// Whether a queue is among its operands.
+    #[inline]
+    pub fn touches_fabric(&self) -> bool {
+        self.inputs[0].is_some() || self.output().is_some()
+    }
+
     /// Whether an instruction can be issued now.
     #[inline]
     pub fn can_step(&self, core: &Core, now: u64) -> bool {

@@ -125,6 +125,16 @@ impl Port {
         }
     }
 
+    /// A copy, field by field where it is a line: what has just been written in parts cannot be read in other
+    /// ones before it is in the cache.
+    #[inline]
+    pub fn copied(&self) -> Port {
+        match *self {
+            Port::Line { word, step, bytes } => Port::Line { word, step, bytes },
+            _ => self.clone(),
+        }
+    }
+
     /// Whether it is a queue.
     pub fn is_fabric(&self) -> bool {
         matches!(self, Port::Input { .. } | Port::Output(_))

@@ -229,6 +229,14 @@ impl Outputs {
         self.filled
     }
 
+    /// The place of the queue that goes first up the ramp of those that hold something, if it is `turn`'s.
+    #[inline]
+    pub fn first_filled(&self, turn: u8) -> Option<u8> {
+        let turn = u32::from(turn) % u8::BITS;
+        let waiting = self.filled.rotate_right(turn);
+        (waiting != 0).then(|| ((waiting.trailing_zeros() + turn) % u8::BITS) as u8)
+    }
+
     /// Appends to the queue at a place, which has room; what it holds leaves in order, however long each was
     /// on its way.
     #[inline]

@@ -28,7 +28,7 @@ impl Written {
     pub fn of(running: &Running) -> Option<Written> {
         let short = running.length <= ELEMENTS && running.dest.word().is_some();
         short.then(|| Written {
-            dest: running.dest.clone(),
+            dest: running.dest.copied(),
             elements: running.length,
             parts: running.pace.parts.max(1),
             last: 0,

@@ -1,0 +1,86 @@
+//! Main threads that run ahead, shared out among threads one by one.
+//!
+//! Such a turn takes as long as dozens of visits, and in many cycles but one row of PEs or a few PEs have one: by
+//! zones, one thread would have them all. It concerns nobody but its own PE, so that it can wait for the end of all
+//! visits and be had by any thread.
+
+use super::team::Team;
+use super::zones::{for_all, AHEAD_WORTH_A_THREAD};
+use super::Machine;
+use crate::fabric::grid::PeIndex;
+use crate::fabric::{split_front, View};
+use crate::pe::plan::PePlan;
+use crate::pe::{Env, Next, Pe};
+use crate::worker::WentAhead;
+
+/// Into how many parts the turns are divided for each thread, so that all end at about the same time.
+const PARTS_OF_A_THREAD: usize = 16;
+
+/// A PE whose main thread is to run ahead, and what came of it.
+struct Turn<'a> {
+    pe: PeIndex,
+    state: &'a mut Pe,
+    went: WentAhead,
+}
+
+impl Turn<'_> {
+    fn take(&mut self, plans: &[PePlan], fabric: View, now: u64) {
+        let plan = &plans[self.state.plan as usize];
+        let (writes, log) = (&mut Vec::new(), &mut Vec::new());
+        let mut env = Env::new(plan, (self.pe, now), fabric, writes, log);
+        env.may_run_ahead = true;
+        let next = self.state.go_ahead(&mut env);
+        let unblocked_at = env.unblocked_at;
+        debug_assert!(!env.queues_changed && env.writes.is_empty() && env.log.is_empty());
+        self.went = WentAhead {
+            next,
+            turns: env.turns_ahead,
+            finished: unblocked_at.filter(|_| std::mem::take(&mut self.state.busy_with_command)),
+        };
+    }
+}
+
+impl Machine {
+    /// Main threads run ahead that visits of this cycle have put off.
+    pub(super) fn run_ahead(&mut self, threads: Option<&mut Team>) {
+        let count: usize = self.workers.iter().map(|worker| worker.put_off.len()).sum();
+        if count == 0 {
+            return;
+        }
+        let threads = threads.filter(|team| count >= AHEAD_WORTH_A_THREAD * team.size());
+        let parts = threads
+            .as_ref()
+            .map_or(1, |team| PARTS_OF_A_THREAD * team.size());
+        let (mut pes, mut first) = (self.pes.as_mut_slice(), 0);
+        let mut turns: Vec<Turn> = Vec::with_capacity(count);
+        for worker in &mut self.workers {
+            worker.put_off.sort_unstable();
+            for &pe in &worker.put_off {
+                split_front(&mut pes, pe.index() - first);
+                first = pe.index() + 1;
+                let went = WentAhead {
+                    next: Next::Woken,
+                    turns: 0,
+                    finished: None,
+                };
+                let own = split_front(&mut pes, 1).iter_mut();
+                turns.extend(own.map(|state| Turn { pe, state, went }));
+            }
+        }
+        let (plans, fabric, now) = (&self.plans, self.fabric.view(), self.cycle);
+        let some = turns.chunks_mut(count.div_ceil(parts));
+        for_all(threads, some, |some| {
+            for turn in some {
+                turn.take(plans, fabric, now);
+            }
+        });
+        let mut turns = turns.into_iter();
+        for worker in &mut self.workers {
+            for _ in 0..std::mem::take(&mut worker.put_off).len() {
+                if let Some(Turn { pe, went, .. }) = turns.next() {
+                    worker.note_ahead(now, pe, went);
+                }
+            }
+        }
+    }
+}
