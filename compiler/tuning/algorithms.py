@@ -183,11 +183,29 @@ def compositions(kind: ContractKind, place: Place) -> tuple[Pieces, ...]:
     return _COMPOSITIONS.get(kind, ()) if place == 0 else ()
 
 
+def on_slices(collective: Collective) -> tuple[tuple[Pieces, int], ...]:
+    """Compositions of an allreduce on slices of a grid's lines, of either axis (on a square they
+    take the same), and the cycles that they take at least: in the first step and in the last a PE
+    receives all but its own slice, a word a cycle, and words pass all links of a line; in between a
+    slice passes all lines."""
+    if collective.contract.kind is not ContractKind.ALLREDUCE:
+        return ()
+    length, grid = collective.contract.length, collective.grid
+    either = (
+        ("rows", "columns", grid.width, grid.height),
+        ("columns", "rows", grid.height, grid.width),
+    )
+    return tuple(
+        (
+            _on_slices(lines, across, others),
+            2 * max(length - -(-length // ranks), ranks - 1) + others - 1,
+        )
+        for lines, across, ranks, others in either[: 1 if grid.width == grid.height else 2]
+    )
+
+
 def on_grid(collective: Collective) -> tuple[Pieces, ...]:
-    """Those on a grid: on slices of its lines, or by way of its corner."""
-    if collective.contract.kind is ContractKind.ALLREDUCE:
-        width, height = collective.grid.width, collective.grid.height
-        return (_on_slices("rows", "columns", height), _on_slices("columns", "rows", width))
+    """Compositions on a grid by way of its corner."""
     kind, along = collective.contract.kind, collective.counts_along
     within, among = ("rows", "column") if along == "x" else ("columns", "row")
     if kind is ContractKind.ALLGATHER:

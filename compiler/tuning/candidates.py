@@ -17,7 +17,14 @@ from collc.language.optimal_tree import optimum
 from collc.spec import Collective, ContractKind, Gap, Undecided
 from collc.spec.simd import wavelets
 from collc.target import Target
-from collc.tuning.algorithms import CHUNKS, algorithms, compositions, lines_of_steps, on_grid
+from collc.tuning.algorithms import (
+    CHUNKS,
+    algorithms,
+    compositions,
+    lines_of_steps,
+    on_grid,
+    on_slices,
+)
 from collc.tuning.written import (
     Pieces,
     Place,
@@ -33,7 +40,7 @@ from collc.tuning.written import (
 
 _TO_ALL = (ContractKind.ALLREDUCE, ContractKind.BARRIER)  # a sum, or a token, and back
 _LONGEST_PATH = 4096  # ranks of a path that is tried; its length alone costs 6 cycles a PE
-_LONGEST_OF_STEPS = 64  # ranks along the axes of a grid: on more, trees are faster by far
+_LONGEST_OF_STEPS = 64  # ranks along the axes of a grid: on more, steps along both take far longer
 _FEW = 16  # sizes of groups from 1 on that are all tried
 _GROUPS_TRIED = 16  # where two groups differ, sizes at even distances are tried as well
 _ROOTS_TRIED = 16
@@ -183,6 +190,8 @@ def _on_grid(collective: Collective, undecided: Undecided, target: Target) -> It
             yield from _along_path(collective, undecided, rank, _BACK)
     if not commutes(collective):
         yield from _grid_in_rank_order(collective, undecided)
+    else:
+        yield from (written(steps, least, "bandwidth") for steps, least in on_slices(collective))
     if max(undecided.extents) <= _LONGEST_OF_STEPS:
         yield from _steps_on_grid(collective, undecided, target)
 

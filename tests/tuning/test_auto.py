@@ -56,6 +56,21 @@ def test_an_allreduce_on_a_line(length: int, within: str) -> None:
         assert best <= cycles("allreduce", f"run {algorithm}", "17 x 1", length)
 
 
+def test_a_long_vector_on_a_large_grid_goes_by_slices() -> None:
+    slices = (
+        "run rows by chain_reduce_scatter "
+        "then run columns by chain_reduce(root = 32) on slices "
+        "then run columns by direct_broadcast(root = 32) on slices "
+        "then run rows by direct_allgather"
+    )
+    trees = (
+        "reduce columns by optimal to 0 then reduce row by optimal to 0 then broadcast from (0, 0)"
+    )
+    found = cycles("allreduce", "run auto", "66 x 66", 2048)
+    assert found <= cycles("allreduce", slices, "66 x 66", 2048)
+    assert found < 0.9 * cycles("allreduce", trees, "66 x 66", 2048)
+
+
 @pytest.mark.parametrize("length", [2, 500])
 def test_a_grid(length: int) -> None:
     best = cycles("allreduce", "run auto", "5 x 6", length)
