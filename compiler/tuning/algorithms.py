@@ -183,14 +183,15 @@ def compositions(kind: ContractKind, place: Place) -> tuple[Pieces, ...]:
     return _COMPOSITIONS.get(kind, ()) if place == 0 else ()
 
 
-def on_slices(collective: Collective) -> tuple[tuple[Pieces, int], ...]:
+def on_slices(collective: Collective, target: Target) -> tuple[tuple[Pieces, int], ...]:
     """Compositions of an allreduce on slices of a grid's lines, of either axis (on a square they
     take the same), and the cycles that they take at least: in the first step and in the last a PE
-    receives all but its own slice, a word a cycle, and words pass all links of a line; in between a
-    slice passes all lines."""
+    receives all but its own slice, a wavelet a cycle, and wavelets pass all links of a line; in
+    between a slice passes all lines."""
     if collective.contract.kind is not ContractKind.ALLREDUCE:
         return ()
-    length, grid = collective.contract.length, collective.grid
+    # What only moves is in pairs wherever what combines is, so neither takes fewer wavelets.
+    length, grid = wavelets(collective.contract, target, combines=False), collective.grid
     either = (
         ("rows", "columns", grid.width, grid.height),
         ("columns", "rows", grid.height, grid.width),

@@ -42,8 +42,7 @@ _TO_ALL = (ContractKind.ALLREDUCE, ContractKind.BARRIER)  # a sum, or a token, a
 _LONGEST_PATH = 4096  # ranks of a path that is tried; its length alone costs 6 cycles a PE
 _LONGEST_OF_STEPS = 64  # ranks along the axes of a grid: on more, steps along both take far longer
 _FEW = 16  # sizes of groups from 1 on that are all tried
-_GROUPS_TRIED = 16  # where two groups differ, sizes at even distances are tried as well
-_ROOTS_TRIED = 16
+_EVENLY = 16  # roots, and sizes of groups, that are tried at even distances, whatever the line
 _MANY_ROOTS = 64  # ranks tried as the root of an algorithm where none is said: each is to be proved
 
 
@@ -191,7 +190,8 @@ def _on_grid(collective: Collective, undecided: Undecided, target: Target) -> It
     if not commutes(collective):
         yield from _grid_in_rank_order(collective, undecided)
     else:
-        yield from (written(steps, least, "bandwidth") for steps, least in on_slices(collective))
+        for steps, at_least in on_slices(collective, target):
+            yield written(steps, at_least, "bandwidth")
     if max(undecided.extents) <= _LONGEST_OF_STEPS:
         yield from _steps_on_grid(collective, undecided, target)
 
@@ -274,15 +274,14 @@ def _along_path(
 def values(gap: Gap, collective: Collective, target: Target) -> tuple[int, ...]:
     """The numbers that come into question for a gap, rising."""
     length, ranks = max(collective.contract.length, 1), gap.ranks
+    even = {ranks * step // _EVENLY for step in range(_EVENLY)}
     if gap.what == "root":
-        even = {ranks * step // _ROOTS_TRIED for step in range(_ROOTS_TRIED)}
         tried = {*even, *_roots(collective, ranks, target), ranks - 1}
         return tuple(sorted(tried)) if commutes(collective) else (0,)
     if gap.what == "tree":  # the smallest group for every number of groups, and a last one that
         few = range(1, min(_FEW, ranks) + 1)  # is much smaller than the others
         groups = {-(-ranks // groups) for groups in range(1, ranks + 1)}
-        even = {ranks * step // _GROUPS_TRIED for step in range(1, _GROUPS_TRIED)} - {0}
-        return tuple(sorted({*few, *groups, *even}))
+        return tuple(sorted({*few, *groups, *even} - {0}))
     if gap.name == "root":  # of an algorithm: a rank, as its name says, and the one that is said
         return tuple(range(min(ranks, _MANY_ROOTS))) if gap.place is None else (gap.place,)
     most = max(length, ranks)

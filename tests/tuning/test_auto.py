@@ -8,12 +8,15 @@ import collc
 from collc.cost import Prediction
 from collc.driver.pipeline import prove_text
 from collc.driver.planning import planned
+from collc.language.again import with_steps
 from collc.schedule import Schedule
 from collc.schedule.barrier_tokens import with_tokens
 from collc.spec import ContractKind
 from collc.target import TARGETS
-from collc.tuning.algorithms import ALGORITHMS
+from collc.tuning.algorithms import ALGORITHMS, on_slices
 from collc.tuning.cost_terms import least_terms, terms_of
+from collc.tuning.predicted import candidate_of, predicted
+from collc.tuning.written import written
 
 TREES = ("chain", "star", "binomial", "two_phase(S = 3)", "optimal")
 
@@ -69,6 +72,32 @@ def test_a_long_vector_on_a_large_grid_goes_by_slices() -> None:
     found = cycles("allreduce", "run auto", "66 x 66", 2048)
     assert found <= cycles("allreduce", slices, "66 x 66", 2048)
     assert found < 0.9 * cycles("allreduce", trees, "66 x 66", 2048)
+
+
+@pytest.mark.parametrize(
+    ("element", "length"), [("f16", 3072), ("f32", 12), ("f32", 3072), ("(f32, u32)", 512)]
+)
+def test_what_compositions_on_slices_take_at_least_is_no_more_than_they_take(
+    element: str, length: int
+) -> None:
+    operation = "argmax" if "," in element else "add"
+    spec, _ = prove_text(
+        f"""
+        target wse2
+        grid g = 6 x 4
+        collective total = allreduce(x: {element}[{length}], {operation}) on g {{
+            reduce columns by chain to 0 then reduce row by chain to 0 then broadcast from (0, 0)
+        }}
+        program {{ total }}
+        """,
+        "test.coll",
+        {},
+    )
+    (collective,), target = spec.collectives, TARGETS["wse2"]
+    for steps, at_least in on_slices(collective, target):
+        one = candidate_of(with_steps(collective, written(steps).clauses), target)
+        found = predicted(one, target, [])[1].cycles
+        assert found is not None and at_least <= found
 
 
 @pytest.mark.parametrize("length", [2, 500])
