@@ -26,7 +26,7 @@ from collc.driver.bundle import Bundle
 from collc.driver.pipeline import compile_text
 from collc.run import fabsim_module
 from collc.run.expected import Array
-from collc.run.program import Wanted, compare, copy_in, inputs_of, wanted_of
+from collc.run.program import Wanted, compare, copy_in, held_in, inputs_of, wanted_of
 
 ROOT = Path(__file__).parents[1]
 KEPT = ROOT / "build" / "skews"
@@ -84,9 +84,10 @@ def _prepared(example: str, target: str, rounds: int, skew: int) -> Prepared:
 def _run(prepared: Prepared, seed: int, key: str) -> int:
     """The cycles of one run, from loading the program on."""
     simulator = fabsim_module().Simulator(prepared.program, threads=1)
-    copy_in(simulator, prepared.bundle.program, prepared.given, seed)
+    plan = prepared.bundle.program
+    copy_in(simulator, plan, prepared.given, seed)
     launch = simulator.launch("run")
-    problem = compare(simulator, prepared.bundle.program, prepared.wanted)
+    problem = compare(simulator, plan, prepared.wanted, held_in(simulator, plan))
     simulator.stop()
     if problem:
         raise click.ClickException(f"{key}, seed {seed}: {problem}")

@@ -25,6 +25,8 @@ from collc.spec.slice_ownership import owners
 
 Combine = Callable[[Array, Array], Array]
 
+_MOST_CARRIED = 1 << 26  # bytes
+
 NOT_KEPT = "the schedule's own result is not what the contract promises"
 
 
@@ -42,7 +44,10 @@ def make_input(collective: Collective, seed: int) -> Array:
     if dtype.names:
         return _pairs(rng, shape, dtype)
     if dtype.kind == "f":
-        return rng.uniform(0.5, 1.5, size=shape).astype(dtype)
+        found = np.empty(shape, dtype)
+        for row in found:  # all of them at once would take twice the room, as float64
+            row[...] = rng.uniform(0.5, 1.5, size=row.shape)
+        return found
     return np.frombuffer(rng.bytes(math.prod(shape) * dtype.itemsize), dtype).reshape(shape)
 
 
@@ -121,12 +126,15 @@ def mismatch(schedule: Schedule, given: Array, found: Array) -> str:
 def describe(wanted: Array, found: Array, asked: Mask) -> str:
     """Where two arrays [height, width, length] differ in what is asked, in words; empty if they do
     not, bit by bit."""
-    differs = (_bits(wanted) != _bits(found)) & asked
-    if not differs.any():
+    rows = zip(_bits(wanted), _bits(found), asked, strict=True)  # a grid's masks take much room
+    wrong = [int(((one != other) & which).sum()) for one, other, which in rows]
+    if not any(wrong):
         return ""
-    y, x, i = (int(index) for index in np.argwhere(differs)[0])
+    y = next(row for row, count in enumerate(wrong) if count)
+    differs = (_bits(wanted[y]) != _bits(found[y])) & asked[y]
+    x, i = (int(index) for index in np.argwhere(differs)[0])
     return (
-        f"{int(differs.sum())} of {int(asked.sum())} elements are wrong; the first is element "
+        f"{sum(wrong)} of {int(asked.sum())} elements are wrong; the first is element "
         f"{i} at PE ({x}, {y}): {found[y, x, i]!s} instead of {wanted[y, x, i]!s}"
     )
 
@@ -144,15 +152,15 @@ class Carried:
 def carry_on(schedule: Schedule, given: Array, known: Mask) -> Carried:
     """Carry out one collective of several on the vectors of the whole grid; those elements of
     `known` are known before."""
-    after, known_after = given.copy(), known.copy()
     grid = schedule.collective.grid
-    state, knowledge = on_site(grid, after), on_site(grid, known_after)
-    before = state.copy()
-    state[...] = expected(schedule, before)
-    knowledge[...] = known_after_call(schedule, knowledge)
-    copies = range(state.shape[2])
-    kept = (_keeps_contract(schedule, before[:, :, one], state[:, :, one]) for one in copies)
-    return Carried(after, known_after, all(kept))
+    before = on_site(grid, given)
+    after = expected(schedule, before)
+    copies = range(after.shape[2])
+    kept = all(_keeps_contract(schedule, before[:, :, one], after[:, :, one]) for one in copies)
+    now_known = known_after_call(schedule, on_site(grid, known))
+    return Carried(
+        replaced_on_site(grid, given, after), replaced_on_site(grid, known, now_known), kept
+    )
 
 
 def known_after_call(schedule: Schedule, known: Mask) -> Mask:
@@ -186,6 +194,15 @@ def on_site(grid: Grid, values: Array) -> Array:
     if site.lines is Lines.ROW:
         return part.swapaxes(0, 1)[None]
     return part[:, None] if site.lines is Lines.COLUMN else part[:, :, None]
+
+
+def replaced_on_site(grid: Grid, values: Array, part: Array) -> Array:
+    """An array of the whole grid with `part`, as `on_site` has it, in place of what is there."""
+    if grid.site is None:
+        return part[:, :, 0]
+    found = values.copy()
+    on_site(grid, found)[...] = part
+    return found
 
 
 def carry_on_in_part(schedule: Schedule, given: Array, known: Mask) -> Carried:
@@ -226,12 +243,15 @@ def _exchange(phase: StepsPhase, combine: Combine | None, state: Array) -> None:
     """Carry out the steps of a phase: all transfers of a step read before any of them writes."""
     first, last = phase.lines
     if phase.blocks is None:
-        _carry_steps(phase, combine, _at_places(phase, state, first, last))
+        # What the transfers of a step carry is as much as all vectors, so not of all lines at once.
+        count = max(1, _MOST_CARRIED * (last - first + 1) // max(1, state.nbytes))
+        ends = ((line, min(line + count - 1, last)) for line in range(first, last + 1, count))
+        _carry_steps(phase, combine, [_at_places(phase, state, *of_lines) for of_lines in ends])
         return
     for line in range(first, last + 1):
         begin = phase.blocks.first_of_line(line)
         view = _at_places(phase, state, line, line)
-        _carry_steps(phase, combine, view[..., begin : begin + phase.slicing.length])
+        _carry_steps(phase, combine, [view[..., begin : begin + phase.slicing.length]])
 
 
 def _at_places(phase: StepsPhase, state: Array, first: int, last: int) -> Array:
@@ -240,19 +260,20 @@ def _at_places(phase: StepsPhase, state: Array, first: int, last: int) -> Array:
     return state[lines].swapaxes(0, 1) if phase.axis == "x" else state[:, lines]
 
 
-def _carry_steps(phase: StepsPhase, combine: Combine | None, view: Array) -> None:
-    """The steps on the vectors of `view`, which come place by place."""
+def _carry_steps(phase: StepsPhase, combine: Combine | None, views: list[Array]) -> None:
+    """The steps on the vectors of each of `views`, which come place by place."""
     bounds = [phase.slicing.bound(index) for index in range(phase.slicing.count + 1)]
     for moves in phase.steps if phase.slicing.length else ():
         rows = list(_rows(phase, moves, bounds))
-        carried = [view[source, ..., taken].copy() for source, taken, *_ in rows]
-        for (_, _, destination, into, combines), values in zip(rows, carried, strict=True):
-            here = view[destination, ..., into]
-            if combines:
-                assert combine is not None
-                here[...] = combine(here, values)
-            else:
-                here[...] = values
+        for view in views:
+            carried = [view[source, ..., taken].copy() for source, taken, *_ in rows]
+            for (_, _, destination, into, combines), values in zip(rows, carried, strict=True):
+                here = view[destination, ..., into]
+                if combines:
+                    assert combine is not None
+                    here[...] = combine(here, values)
+                else:
+                    here[...] = values
 
 
 def _rows(

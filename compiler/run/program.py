@@ -1,6 +1,6 @@
 """Running a program on fabsim and judging all its rounds."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,7 @@ from collc.run.expected import (
     describe,
     make_input,
     on_site,
+    replaced_on_site,
 )
 from collc.schedule import build_schedule
 from collc.schedule.lengths import of_length
@@ -27,6 +28,9 @@ from collc.spec import Collective, Contract
 from collc.spec.arrays import DTYPE, Array, Mask, words_of
 
 Inputs = Mapping[str, ArrayLike]
+# What buffers hold by name, an array [round, height, width, length] each; and what is wrong
+# between the elements, in words, or nothing.
+Held = Mapping[str, tuple[Array, str]]
 
 
 def _with_inputs(drawn: Mapping[str, Array], inputs: Inputs | None) -> dict[str, Array]:
@@ -107,8 +111,13 @@ def run_program(  # noqa: PLR0913 - what to run, then how
         copy_lengths(simulator, plan, of_run)
         launch = simulator.launch("run", progress=progress)
         wanted = wanted_of(plan, given, of_run)
-        wrong, held = compare(simulator, plan, wanted), _held(simulator, plan, given)
-        return Outcome(launch, wrong, of_run, wanted.compared, held)
+        del given  # of a whole wafer it takes gigabytes
+        held = held_in(simulator, plan)
+        wrong = compare(simulator, plan, wanted, held)
+        results = {
+            name: vectors[0] if plan.alone else vectors for name, (vectors, _) in held.items()
+        }
+        return Outcome(launch, wrong, of_run, wanted.compared, results)
 
     grid = plan.plans[0].collective.grid.whole
     elements = plan.program.rounds * sum(one.length for one, _ in _buffers(plan).values())
@@ -126,14 +135,13 @@ def _given(plan: ProgramPlan, seed: int, inputs: Inputs | None) -> dict[str, Arr
     return {name: vectors[None] for name, vectors in given.items()}
 
 
-def _held(simulator: Any, plan: ProgramPlan, given: dict[str, Array]) -> dict[str, Array]:  # noqa: ANN401 - see `fabsim_module`
-    """What the buffers hold after the run, as `inputs_of` has them; of a collective that is alone
-    without an axis for rounds."""
-    grid, found = plan.plans[0].collective.grid.whole, {}
-    for name, (contract, _) in _buffers(plan).items():
-        vectors, _ = read_vectors(simulator, grid, contract, len(given[name]))
-        found[name] = vectors[0] if plan.alone else vectors
-    return found
+def held_in(simulator: Any, plan: ProgramPlan) -> Held:  # noqa: ANN401 - see `fabsim_module`
+    """What the buffers hold in the machine."""
+    grid, rounds = plan.plans[0].collective.grid.whole, plan.program.rounds
+    return {
+        name: read_vectors(simulator, grid, contract, rounds)
+        for name, (contract, _) in _buffers(plan).items()
+    }
 
 
 def _buffers(plan: ProgramPlan) -> dict[str, tuple[Contract, Collective]]:
@@ -144,11 +152,12 @@ def _buffers(plan: ProgramPlan) -> dict[str, tuple[Contract, Collective]]:
 
 def inputs_of(plan: ProgramPlan, seed: int) -> dict[str, Array]:
     """Random vectors for every buffer: an array [round, height, width, length] each."""
-    rounds = plan.program.rounds
-    return {
-        name: np.stack([make_input(c, seed * 1_000_003 + 7919 * i + r) for r in range(rounds)])
-        for i, (name, (_, c)) in enumerate(sorted(_buffers(plan).items()))
-    }
+    found = {}
+    for i, (name, (_, collective)) in enumerate(sorted(_buffers(plan).items())):
+        seeds = (seed * 1_000_003 + 7919 * i + r for r in range(plan.program.rounds))
+        first, *others = (make_input(collective, of_round) for of_round in seeds)
+        found[name] = np.stack([first, *others]) if others else first[None]
+    return found
 
 
 def copy_in(simulator: Any, plan: ProgramPlan, given: dict[str, Array], seed: int) -> None:  # noqa: ANN401 - see `fabsim_module`
@@ -185,15 +194,15 @@ def wanted_of(plan: ProgramPlan, given: dict[str, Array], lengths: Lengths | Non
     )
 
 
-def compare(simulator: Any, plan: ProgramPlan, wanted: Wanted) -> str:  # noqa: ANN401 - see `fabsim_module`
-    """What is not as wanted in the machine, in words; empty when all is right."""
+def compare(simulator: Any, plan: ProgramPlan, wanted: Wanted, held: Held) -> str:  # noqa: ANN401 - see `fabsim_module`
+    """What is not as wanted in the machine, whose buffers hold `held`, in words; empty when all is
+    right."""
     if wanted.broken:
         return NOT_KEPT if plan.alone else f"`{wanted.broken}`: {NOT_KEPT}"
     if wanted.buffers and not wanted.compared:
         return NOTHING_KNOWN
-    grid, buffers = plan.plans[0].collective.grid.whole, _buffers(plan)
     for name, states in wanted.buffers.items():
-        by_round, wrong = read_vectors(simulator, grid, buffers[name][0], len(states))
+        by_round, wrong = held[name]
         if wrong:
             return f"`{name}`: {wrong}"
         for round_, (vectors, known) in enumerate(states):
@@ -209,9 +218,7 @@ def _carried_out(
 ) -> tuple[dict[str, tuple[Array, Mask]], str]:
     """The buffers after a round, which of their elements the contracts make known, and the first
     call that its schedule does not keep the contract of."""
-    state = {
-        name: (vectors.copy(), np.ones(vectors.shape, np.bool_)) for name, vectors in given.items()
-    }
+    state = {name: (vectors, np.ones(vectors.shape, np.bool_)) for name, vectors in given.items()}
     choices = {one.name: one for one in plan.program.choices}
     rooted = {one.name: one for one in plan.program.rooted}
     broken = ""
@@ -232,15 +239,17 @@ def _carried_out(
         if into is None:
             state[name] = carried.vectors, carried.known
         else:
-            _write_result(schedule.collective, carried, *state[into.name])
+            state[into.name] = _written_into(schedule.collective.grid, carried, *state[into.name])
         broken = broken or ("" if carried.kept else call)
     return state, broken
 
 
-def _write_result(collective: Collective, carried: Carried, vectors: Array, known: Mask) -> None:
-    """Put the results of a collective, and what is known of them, into another buffer."""
-    for there, here in ((vectors, carried.vectors), (known, carried.known)):
-        on_site(collective.grid, there)[...] = on_site(collective.grid, here)
+def _written_into(grid: Grid, carried: Carried, vectors: Array, known: Mask) -> tuple[Array, Mask]:
+    """Another buffer with the results of a collective in it, and what is known of them."""
+    return (
+        replaced_on_site(grid, vectors, on_site(grid, carried.vectors)),
+        replaced_on_site(grid, known, on_site(grid, carried.known)),
+    )
 
 
 def _module_of(plan: ProgramPlan, name: str) -> str:
@@ -267,18 +276,27 @@ def _tokens(simulator: Any, plan: ProgramPlan) -> str:  # noqa: ANN401 - see `fa
 
 
 _BETWEEN = 0xA5  # every byte that is not of an element
+_MOST_COPIED = 1 << 26  # bytes that are copied at once: a whole wafer's would be needed twice
+
+
+def _blocks_of_rows(width: int, height: int, bytes_of_pe: int) -> Iterator[slice]:
+    """The rows of PEs of a grid, so many at a time that they take little memory."""
+    count = max(1, _MOST_COPIED // max(1, width * bytes_of_pe))
+    return (slice(y, min(y + count, height)) for y in range(0, height, count))
 
 
 def write_vectors(simulator: Any, contract: Contract, vectors: Array) -> None:  # noqa: ANN401 - see `fabsim_module`
     """Give all PEs their vectors, [round, height, width, element]: one PE's rounds in a row."""
     rounds, height, width, _ = vectors.shape
     held = contract.span_of(contract.held)
-    memory = np.empty((height, width, rounds, held), vectors.dtype)
-    memory.view(np.uint8)[...] = _BETWEEN
-    memory[..., :: contract.stride] = vectors.transpose(1, 2, 0, 3)
-    words = words_of(memory)
-    count = len(words) // (width * height)
-    simulator.memcpy_h2d(contract.buffer, words, 0, 0, width, height, count)
+    for rows in _blocks_of_rows(width, height, rounds * held * vectors.itemsize):
+        part = vectors[:, rows].transpose(1, 2, 0, 3)
+        memory = np.empty((*part.shape[:3], held), vectors.dtype)
+        memory.view(np.uint8)[...] = _BETWEEN
+        memory[..., :: contract.stride] = part
+        words = words_of(memory)
+        place = (0, rows.start, width, len(memory), len(words) // (width * len(memory)))
+        simulator.memcpy_h2d(contract.buffer, words, *place)
 
 
 def read_vectors(
@@ -291,10 +309,14 @@ def read_vectors(
     words, or nothing."""
     dtype, held = DTYPE[contract.element], contract.span_of(contract.held)
     one = words_of(np.zeros(rounds * held, dtype))
-    place = (0, 0, grid.width, grid.height, len(one))
-    found = np.asarray(simulator.memcpy_d2h(contract.buffer, one.dtype, *place)).view(dtype)
-    memory = found.reshape(grid.height, grid.width, rounds, held)
     apart = np.arange(held) % contract.stride > 0
-    between = np.ascontiguousarray(memory[..., apart]).view(np.uint8)
-    wrong = "" if (between == _BETWEEN).all() else "what is between its elements has changed"
-    return memory[..., :: contract.stride].transpose(2, 0, 1, 3), wrong
+    vectors = np.empty((rounds, grid.height, grid.width, contract.held), dtype)
+    intact = True
+    for rows in _blocks_of_rows(grid.width, grid.height, rounds * held * dtype.itemsize):
+        place = (0, rows.start, grid.width, rows.stop - rows.start, len(one))
+        found = np.asarray(simulator.memcpy_d2h(contract.buffer, one.dtype, *place)).view(dtype)
+        memory = found.reshape(-1, grid.width, rounds, held)
+        between = np.ascontiguousarray(memory[..., apart]).view(np.uint8)
+        intact = intact and bool((between == _BETWEEN).all())
+        vectors[:, rows] = memory[..., :: contract.stride].transpose(2, 0, 1, 3)
+    return vectors, "" if intact else "what is between its elements has changed"

@@ -12,6 +12,8 @@ import numpy as np
 from collc.spec import Operation
 from collc.spec.arrays import Array, Mask, reduced
 
+_MOST_AT_ONCE = 1 << 26  # bytes of operands, whose copies in wider arithmetic take four times that
+
 
 @dataclass(frozen=True, eq=False)
 class InAnyOrder:
@@ -38,6 +40,13 @@ def in_any_order(operation: Operation, operands: Array) -> InAnyOrder:
     floating = np.issubdtype(operands.dtype, np.floating)
     if not floating or not operation.facts.rounds:
         return InAnyOrder(reduced(operation, operands), None)
+    parts = max(1, min(operands.shape[1], operands.nbytes // _MOST_AT_ONCE))
+    found = [_rounded(operation, part) for part in np.array_split(operands, parts, axis=1)]
+    return InAnyOrder(*(np.concatenate(of_parts) for of_parts in zip(*found, strict=True)))
+
+
+def _rounded(operation: Operation, operands: Array) -> tuple[Array, Array]:
+    """`plain` and `most` of an operation that rounds."""
     ufunc = operation.facts.ufunc
     info = np.finfo(operands.dtype)
     exact = operands.astype(np.float64)
@@ -53,4 +62,4 @@ def in_any_order(operation: Operation, operands: Array) -> InAnyOrder:
             smallest = np.multiply.reduce(exact, axis=0, where=exact < 1)
             in_range = (largest <= info.max) & (smallest >= info.tiny) & ~np.isnan(plain)
         most = len(operands) * float(info.eps) * sizes
-    return InAnyOrder(plain, np.where(in_range, most, np.inf))
+    return plain, np.where(in_range, most, np.inf)
