@@ -18,7 +18,7 @@ from collc.cost.operations import Costs, depth_of
 from collc.cost.phase_entry import code_of_start, work_of
 from collc.cost.phase_timing import ends_of
 from collc.cost.predict import Mask, Times
-from collc.cost.processor import Piece, Processor, Stall, Stretch, Work
+from collc.cost.processor import Piece, Processor, Stall, Stretch, Work, restricted
 from collc.cost.register_loads import loads
 from collc.cost.stretches import last
 from collc.cost.switched import Begun, Switched, switched_of
@@ -172,17 +172,13 @@ class CallStream:
             length = np.where(awaited & (left == 0), code.told_last, code.told)
             time = np.where(here, begin + length + gap, time)
             handlers.append((begin, np.where(here, begin + length, begin)))
-        told = [replace(piece, on=mask) for piece, mask in zip(self.told, remain, strict=True)]
-        return time, handlers, told
+        return time, handlers, restricted(self.told, remain)
 
     def left_over(self, over: Times) -> list[Piece]:
         """The tasks that tell of teardowns and have not begun when the turn is over."""
         assert self.processor is not None, "one that has no others beside it leaves none"
         begun = self.processor.would_take(self.told) if self.told else []
-        return [
-            replace(piece, on=piece.on & (begin >= over))
-            for piece, begin in zip(self.told, begun, strict=True)
-        ]
+        return restricted(self.told, [begin >= over for begin in begun])
 
     def code(self) -> list[Stretch]:
         """When its code has run, and is going to."""
@@ -252,19 +248,9 @@ class CallStream:
         task = Piece(due, length + ended, np.ones_like(due, dtype=np.bool_))
         handlers = [*self.told, *teardowns]
         begin, *begun = self.processor.would_take([task, *handlers])
-        earlier = [handler < begin for handler in begun]
-        self.told = [
-            replace(piece, on=piece.on & ~first)
-            for piece, first in zip(handlers, earlier, strict=True)
-        ]
-        pieces = [
-            task,
-            *(
-                replace(piece, on=piece.on & first)
-                for piece, first in zip(handlers, earlier, strict=True)
-            ),
-        ]
-        return self.processor.take(pieces)[0] + length
+        self.told = restricted(handlers, [handler >= begin for handler in begun])
+        earlier = restricted(handlers, [handler < begin for handler in begun])
+        return self.processor.take([task, *earlier])[0] + length
 
     def _teardowns(self, position: int, ends: Ends) -> list[Piece]:
         """The handlers of the teardowns behind a phase."""

@@ -5,7 +5,7 @@ A task is never interrupted, and one that is due while another runs waits for it
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -42,6 +42,12 @@ class Piece:
     def length(self) -> Times:
         """What it takes; 0 where there is none."""
         return np.where(self.on, self.cycles, 0)
+
+
+def restricted(pieces: Sequence[Piece], masks: Iterable[Mask]) -> list[Piece]:
+    """Pieces of code on the PEs of a mask alone, without those that none is left with."""
+    masked = (replace(piece, on=piece.on & mask) for piece, mask in zip(pieces, masks, strict=True))
+    return [piece for piece in masked if piece.on.any()]
 
 
 @dataclass(frozen=True)
