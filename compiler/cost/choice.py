@@ -10,6 +10,7 @@ from itertools import product
 
 from collc.cost.axis_shortcut import NEVER, cycles_or_never
 from collc.cost.relays import relays_at_least
+from collc.cost.steps_model import steps_at_least
 from collc.cost.streams import streams_at_least
 from collc.lowering import (
     Alternative,
@@ -131,7 +132,7 @@ def _without_slow_relays(
 def _least(plans: Sequence[Plan], colors: Callable[[Plan], int]) -> Plan:
     """The plan with the fewest cycles, of several such that with the fewest colors, of these the
     first one. What takes more at least than one that is known is not followed."""
-    least = [streams_at_least(plan) for plan in plans]
+    least = [max(streams_at_least(plan), steps_at_least(plan)) for plan in plans]
     best: tuple[int, int, int] | None = None
     for index in sorted(range(len(plans)), key=lambda index: least[index]):
         if best is None or least[index] <= best[0]:

@@ -97,7 +97,8 @@ class StreamLine:
 
     def wavelets(self, slices: Slices | None, place: int) -> int:
         """Of these slices."""
-        return 0 if slices is None else sum(self.sizes[i] for i in slices.at(place))
+        of_place = range(0) if slices is None else slices.at(place)
+        return sum(self.sizes[of_place.start : of_place.stop])
 
 
 def run_streams(

@@ -61,8 +61,8 @@ def _declared(collective: Collective) -> Declared:
 
 def _elaborated(declared: Declared, changed: CollectiveDecl) -> Collective:
     context = declared.context
-    # of these a copy has unfolded nothing yet
-    anew = replace(context, forest=replace(context.forest), algorithms=replace(context.algorithms))
+    # a copy of the algorithms has unfolded nothing yet
+    anew = replace(context, forest=context.forest.anew(), algorithms=replace(context.algorithms))
     problems = Problems()
     collective = elaborate_collective(changed, declared.grids, anew, problems)
     problems.raise_if_any()

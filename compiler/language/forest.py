@@ -9,8 +9,10 @@ that never join: every part of a `join` has a rank in the result at least, so on
 soon too many.
 """
 
+from __future__ import annotations
+
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from collc.base.diagnostics import Span
 from collc.language import syntax
@@ -88,6 +90,12 @@ class Forest(Declarations[syntax.TreeDecl]):
     _sizes: dict[str, int] = field(default_factory=dict, init=False)
     _known: dict[Call, Shape] = field(default_factory=dict, init=False)
     _literals: dict[syntax.Literal, Shape] = field(default_factory=dict, init=False)
+
+    def anew(self) -> Forest:
+        """The same for another collective: no effort has been made, but shapes are known."""
+        forest = replace(self)
+        forest._known, forest._sizes, forest._literals = self._known, self._sizes, self._literals
+        return forest
 
     def tree(self, name: syntax.Word) -> syntax.TreeDecl:
         """Tree of a name."""

@@ -7,11 +7,11 @@ That all are named, and that each keeps its contract, a test finds out by proof.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from collc.cost.steps_model import step_begins
 from collc.language.declared_names import OPTIMAL
 from collc.spec import Collective, Contract, ContractKind
 from collc.spec.simd import WIDE, elements_of_wavelet, takes_several, wavelets
 from collc.target import Target
-from collc.tuning.steps_model import step_begins
 from collc.tuning.written import Piece, Pieces, Place, Use, broadcast, reduce, run
 
 CHUNKS = (2, 8)

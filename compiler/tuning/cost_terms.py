@@ -24,6 +24,7 @@ from collc.base.diagnostics import Span
 from collc.base.grids import Grid
 from collc.cost import predict
 from collc.cost.choice import build_plan
+from collc.cost.steps_model import follow_steps, step_begins
 from collc.lowering import does_as_a_stream
 from collc.plan.short import tells_of_a_word
 from collc.schedule import BroadcastPhase, Phase, ReducePhase, Schedule, build_schedule
@@ -44,7 +45,6 @@ from collc.spec.arithmetic import arithmetic_of
 from collc.spec.exchange import StepsPhase
 from collc.spec.simd import PAIR, slices_go_in_pairs, wavelets
 from collc.target import Target
-from collc.tuning.steps_model import follow_steps, step_begins
 
 
 @dataclass(frozen=True)

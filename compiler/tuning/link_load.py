@@ -12,19 +12,19 @@ import numpy as np
 
 from collc.base.columns import Ints
 from collc.base.memoize import memoized
-from collc.lowering.steps.wiring import RELAY_LANES
-from collc.plan import Phase
-from collc.schedule import Schedule
-from collc.spec.exchange import StepsPhase
-from collc.spec.simd import PAIR, WIDE
-from collc.target import Target
-from collc.tuning.steps_model import (
+from collc.cost.steps_model import (
     busy_with,
     moved_by,
     over_links,
     sizes,
     step_begins,
 )
+from collc.lowering.steps.wiring import RELAY_LANES
+from collc.plan import Phase
+from collc.schedule import Schedule
+from collc.spec.exchange import StepsPhase
+from collc.spec.simd import PAIR, WIDE
+from collc.target import Target
 
 Pe = tuple[int, int]
 

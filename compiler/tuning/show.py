@@ -7,12 +7,12 @@ from typing import Any
 
 from collc.base.table import aligned
 from collc.cost.show import shortened
+from collc.cost.steps_model import follow_steps
 from collc.plan import Plan
 from collc.spec import Considered, Decision
 from collc.spec.exchange import StepsPhase
 from collc.tuning.cost_terms import terms_of
 from collc.tuning.link_load import CrowdedLink, crowded_link
-from collc.tuning.steps_model import follow_steps
 
 _SIZE = re.compile(r"(?<=\(S = )\d+(?=\))")  # of the groups of a tree
 

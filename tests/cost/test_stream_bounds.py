@@ -8,7 +8,9 @@ import pytest
 from stream_forms import CONTRACTS, plans, text_of
 
 from collc.cost import choice, cycles_of
+from collc.cost.axis_shortcut import cycles_or_never
 from collc.cost.choice import build_plan
+from collc.cost.steps_model import steps_at_least
 from collc.cost.streams import streams_at_least
 from collc.driver.pipeline import prove_text
 from collc.lowering import candidate_plans
@@ -23,6 +25,17 @@ def test_no_stream_takes_less(name, target, ranks, length, element):
     found = [(streams_at_least(one), one) for one in plans(schedule, target)]
     assert all(least <= cycles_of(plan) for least, plan in found)
     assert any(least > 0 for least, _ in found) == (name != "reduce_scatter")
+
+
+@pytest.mark.parametrize(("name", "target"), list(product(CONTRACTS, TARGETS)))
+def test_no_plan_by_steps_takes_less(name, target):
+    _, schedule = prove_text(text_of(name), "t", {"P": 9, "B": 90}, target)
+    found = [
+        (steps_at_least(plan), cycles_or_never(plan))
+        for plan in candidate_plans(schedule, TARGETS[target])
+    ]
+    assert all(least <= cycles for least, cycles in found)
+    assert any(least > 0 for least, _ in found)
 
 
 def test_words_that_nobody_needs_may_be_on_their_way_at_the_end():

@@ -10,12 +10,12 @@ import pytest
 
 from collc.base.diagnostics import Diagnostic
 from collc.cost import evaluated_line, predict
+from collc.cost.steps_model import step_begins
 from collc.driver.bundle import Bundle
 from collc.language.show import render
 from collc.target import TARGETS
 from collc.tuning import other_plans, warnings
 from collc.tuning.link_load import CrowdedLink, crowded_link
-from collc.tuning.steps_model import step_begins
 from tests.tuning.warned import codes_of, compiled, plans_told, usage_of
 
 ROW = "8 x 1"

@@ -7,11 +7,11 @@ import itertools
 import pytest
 
 import collc
+from collc.cost.steps_model import Steps, follow_steps
 from collc.driver.bundle import Bundle
 from collc.tuning.cost_terms import terms_of
 from collc.tuning.link_load import crowded_link
 from collc.tuning.show import show_terms
-from collc.tuning.steps_model import Steps, follow_steps
 
 TEXT = """target wse2
 grid row = {pes} x 1

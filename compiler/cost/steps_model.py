@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from collc.base.columns import Ints
+from collc.base.memoize import memoized
+from collc.plan import Plan, is_of
 from collc.spec import Contract
 from collc.spec.exchange import Moves, StepsPhase
 from collc.spec.simd import PAIR, slices_go_in_pairs
@@ -32,6 +34,18 @@ class Steps:
     chain: tuple[tuple[int, int, int], ...]
 
 
+def steps_at_least(plan: Plan) -> int:
+    """Cycles that a plan takes at least for phases that it carries out step by step."""
+    contract = plan.schedule.collective.contract
+    by_steps = [
+        follow_steps(phase.pattern, contract, plan.target)
+        for phase in plan.phases
+        if is_of(phase, StepsPhase) and not phase.streams
+    ]
+    return max((max(int(one.time.max()), one.link_load) for one in by_steps), default=0)
+
+
+@memoized
 def follow_steps(phase: StepsPhase, contract: Contract, target: Target) -> Steps:
     """Follow all steps of a phase."""
     packed = PAIR if slices_go_in_pairs(phase, contract, target) else 1
