@@ -21,11 +21,11 @@ from typing import Any
 import click
 import fingerprint
 
+from collc.base.columns import Array
 from collc.base.files import write_files
 from collc.driver.bundle import Bundle
 from collc.driver.pipeline import compile_text
 from collc.run import fabsim_module
-from collc.run.expected import Array
 from collc.run.program import Wanted, compare, copy_in, held_in, inputs_of, wanted_of
 
 ROOT = Path(__file__).parents[1]

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+Array = npt.NDArray[Any]
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 Words = npt.NDArray[np.uint64]  # sets of up to 64 members in each

@@ -11,13 +11,14 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from collc.base.columns import Bools
 from collc.cost.calls import Calls
 from collc.cost.dispatch import Dispatch, combining, control_load, dispatches, sends_first
 from collc.cost.ends import Ends, Part, by_control
 from collc.cost.operations import Costs, depth_of
 from collc.cost.phase_entry import code_of_start, work_of
 from collc.cost.phase_timing import ends_of
-from collc.cost.predict import Mask, Times
+from collc.cost.predict import Times
 from collc.cost.processor import Piece, Processor, Stall, Stretch, Work, restricted
 from collc.cost.register_loads import loads
 from collc.cost.stretches import last
@@ -63,7 +64,7 @@ class CallStream:
     switching: int = 0
     processor: Processor | None = None
     due: Times = field(default_factory=lambda: np.zeros((1, 1), dtype=np.int64))
-    by_code: Mask = field(default_factory=lambda: np.zeros((1, 1), dtype=np.bool_))
+    by_code: Bools = field(default_factory=lambda: np.zeros((1, 1), dtype=np.bool_))
     asked: Times = field(default_factory=lambda: np.zeros((1, 1), dtype=np.int64))
 
     def turns_to(self, other: CallStream) -> None:
@@ -144,7 +145,7 @@ class CallStream:
         return reached + code.waits + code.frame + np.maximum(depth - code.returns, 0)
 
     def _handled(
-        self, used: dict[int, Mask], waits: Mask, free: Times
+        self, used: dict[int, Bools], waits: Bools, free: Times
     ) -> tuple[Times, list[tuple[Times, Times]], list[Piece]]:
         """When the task may begin that the handlers of the colors that a phase uses activate, on
         PEs that wait for them and are free from some cycle on: behind these, and those that are due
@@ -379,6 +380,6 @@ def _costs(call_stream: CallStream, position: int, use: Use, costs: Costs) -> Co
     )
 
 
-def _by_call_back(plan: ProgramPlan, use: Use, costs: Costs) -> Mask:
+def _by_call_back(plan: ProgramPlan, use: Use, costs: Costs) -> Bools:
     """The PEs whose code combines vectors itself, and so keeps the processor to the end."""
     return combining(plan, use) & costs.maps

@@ -12,9 +12,10 @@ from functools import partial
 
 import numpy as np
 
+from collc.base.columns import Bools
 from collc.cost.operations import Costs
 from collc.cost.phase_entry import by_role
-from collc.cost.predict import Mask, Times
+from collc.cost.predict import Times
 from collc.lowering.shared_phases import SharedPhase, is_quick
 from collc.plan import BY_WAVELET, Role
 from collc.plan.program import ProgramPlan, Use
@@ -35,7 +36,7 @@ def dispatches(plan: ProgramPlan, given: list[SharedPhase]) -> list[Dispatch]:
     """Of each use."""
     code = plan.target.code
     found = []
-    tasks: dict[int, list[Mask]] = {}  # the PEs that have a part in each, phase by phase
+    tasks: dict[int, list[Bools]] = {}  # the PEs that have a part in each, phase by phase
     own = [_tasks(plan, use, one) for use, one in zip(plan.uses, given, strict=True)]
     often = [position for one in own for position, _ in one.values()]
     for one in own:
@@ -60,7 +61,7 @@ def _shape(plan: ProgramPlan) -> tuple[int, int]:
     return grid.width, grid.height
 
 
-def _tasks(plan: ProgramPlan, use: Use, given: SharedPhase) -> dict[str, tuple[int, Mask]]:
+def _tasks(plan: ProgramPlan, use: Use, given: SharedPhase) -> dict[str, tuple[int, Bools]]:
     """The position of each task that a use has, and the PEs whose it is."""
     phase, position = plan.phase(use), given.first.tasks
     if phase.exchange:
@@ -70,7 +71,7 @@ def _tasks(plan: ProgramPlan, use: Use, given: SharedPhase) -> dict[str, tuple[i
         }
     contract = plan.plans[use.collective].collective.contract
     maps = by_call_back(contract)
-    found: dict[str, tuple[int, Mask]] = {}
+    found: dict[str, tuple[int, Bools]] = {}
     if not maps and any(op.stores for role in phase.roles for op in role.ops):
         stored = _where(plan, use, lambda role: any(op.stores for op in role.ops))
         found["stored"] = position, stored
@@ -83,14 +84,14 @@ def _tasks(plan: ProgramPlan, use: Use, given: SharedPhase) -> dict[str, tuple[i
     return found
 
 
-def combining(plan: ProgramPlan, use: Use) -> Mask:
+def combining(plan: ProgramPlan, use: Use) -> Bools:
     """The PEs that combine vectors in a phase of a tree: call-backs have them to their end."""
     if plan.phase(use).exchange:
         return np.zeros(_shape(plan), dtype=np.bool_)
     return _where(plan, use, _combines)
 
 
-def sends_first(plan: ProgramPlan, use: Use) -> Mask:
+def sends_first(plan: ProgramPlan, use: Use) -> Bools:
     """The PEs whose first operation of a phase sends and receives nothing."""
     return _where(plan, use, _sends_first)
 
@@ -107,7 +108,7 @@ def _combines(role: Role) -> bool:
     return any(op.stores or (op.sends and op.combines_from is not None) for op in role.ops)
 
 
-def _where(plan: ProgramPlan, use: Use, holds: Callable[[Role], bool]) -> Mask:
+def _where(plan: ProgramPlan, use: Use, holds: Callable[[Role], bool]) -> Bools:
     """The PEs whose role of a phase is such a one."""
     return by_role(plan, use, holds) > 0
 

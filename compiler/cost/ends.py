@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from collc.base.columns import Array, Bools
 from collc.base.grids import Grid, Lines
 from collc.cost.operations import Costs
-from collc.cost.predict import Mask, Times
+from collc.cost.predict import Times
 from collc.cost.processor import Stall
 from collc.cost.stretches import Stretches, later, no_stretch
 from collc.plan import Phase
 
-Array = npt.NDArray[Any]
 Area = tuple[slice, slice] | tuple[Times, Times]  # of a grid: columns and rows
 
 
@@ -29,7 +27,7 @@ class Ends:
     (`collc.cost.stretches`)."""
 
     over: Times
-    by_task: Mask
+    by_task: Bools
     torn: dict[str, Times]
     due: tuple[Times, Times]
     long: Times

@@ -27,7 +27,6 @@ from collc.schedule import BroadcastPhase, ReducePhase, Schedule, ascending
 from collc.spec.exchange import StepsPhase
 
 Times = Ints
-Mask = Bools
 
 
 @dataclass(frozen=True)
@@ -128,10 +127,10 @@ def _last_reduce(schedule: Schedule) -> ReducePhase | None:
     return phases[-1] if phases else None
 
 
-def _takes_part(schedule: Schedule, index: int) -> Mask:
+def _takes_part(schedule: Schedule, index: int) -> Bools:
     """The PEs that have a part in the phase with this index or in a later one."""
     grid = schedule.collective.lined
-    parts: Mask = np.zeros((grid.width, grid.height), dtype=np.bool_)
+    parts: Bools = np.zeros((grid.width, grid.height), dtype=np.bool_)
     for pattern in schedule.phases[index:]:
         if isinstance(pattern, ReducePhase | StepsPhase):
             lines_of(parts, pattern)[:] = True
@@ -140,7 +139,7 @@ def _takes_part(schedule: Schedule, index: int) -> Mask:
     return parts
 
 
-def _reduce(progress: _Progress, phase: PhaseOf[ReducePhase], goes_on: Mask) -> None:
+def _reduce(progress: _Progress, phase: PhaseOf[ReducePhase], goes_on: Bools) -> None:
     """Evaluate each different line of a phase once; PEs on none run through it."""
     costs, pattern = progress.costs, phase.pattern
     time, depth, done, continued = (
@@ -171,7 +170,7 @@ def ranks_with_vectors(pattern: ReducePhase) -> list[int]:
 
 
 def _exchange(
-    progress: _Progress, phase: PhaseOf[StepsPhase], goes_on: Mask, looks: int | None
+    progress: _Progress, phase: PhaseOf[StepsPhase], goes_on: Bools, looks: int | None
 ) -> None:
     """Evaluate a phase made of steps; PEs on none of its lines run through it."""
     costs = progress.costs
@@ -195,7 +194,7 @@ def lines_of(values: npt.NDArray[Any], pattern: ReducePhase | StepsPhase) -> npt
     return chosen if ascending(pattern.order) else chosen[:, ::-1]
 
 
-def _negate_back(progress: _Progress, pattern: ReducePhase, goes_on: Mask) -> None:
+def _negate_back(progress: _Progress, pattern: ReducePhase, goes_on: Bools) -> None:
     """All PEs run through one more function, in which those with the result pass over it."""
     costs = progress.costs
     time, done, depth = (

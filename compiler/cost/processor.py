@@ -7,15 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from collc.cost.predict import Mask, Times
+from collc.base.columns import Array, Bools
+from collc.cost.predict import Times
 from collc.cost.stretches import BEGIN, DUE, END, Stretches
-
-Rows = npt.NDArray[Any]
 
 # by PE: when code was due, from which cycle on it runs, and before which one
 Stretch = tuple[Times, Times, Times]
@@ -34,7 +31,7 @@ class Piece:
 
     due: Times
     cycles: Times
-    on: Mask
+    on: Bools
     system: bool = False
     color: int = -1
 
@@ -44,7 +41,7 @@ class Piece:
         return np.where(self.on, self.cycles, 0)
 
 
-def restricted(pieces: Sequence[Piece], masks: Iterable[Mask]) -> list[Piece]:
+def restricted(pieces: Sequence[Piece], masks: Iterable[Bools]) -> list[Piece]:
     """Pieces of code on the PEs of a mask alone, without those that none is left with."""
     masked = (replace(piece, on=piece.on & mask) for piece, mask in zip(pieces, masks, strict=True))
     return [piece for piece in masked if piece.on.any()]
@@ -72,7 +69,7 @@ class Processor:
     stacked: Times | None = None  # see `_taken`
     stacked_of_given: int = 0
 
-    def put_off(self, begin: Times, end: Times, sends: Mask) -> Times:
+    def put_off(self, begin: Times, end: Times, sends: Bools) -> Times:
         """By how much work that would be done from `begin` to `end` ends later for what others do
         meanwhile; for what `sends` and receives nothing that is all that they do."""
         late = np.zeros_like(begin)
@@ -160,7 +157,7 @@ class Processor:
             begun[number] = np.where(on, at, begun[number])
         return list(begun)
 
-    def _early(self, handlers: Sequence[Piece], left: Sequence[Mask], due: Times) -> list[Mask]:
+    def _early(self, handlers: Sequence[Piece], left: Sequence[Bools], due: Times) -> list[Bools]:
         """Where handlers that are left go before a task that is due in a cycle: each that is due
         when the task could begin puts it off."""
         if not handlers:
@@ -185,7 +182,7 @@ class Processor:
         return end
 
     def _in_order(
-        self, pieces: Sequence[Piece], masks: Sequence[Mask], *, first: bool = False
+        self, pieces: Sequence[Piece], masks: Sequence[Bools], *, first: bool = False
     ) -> list[Times]:
         """When pieces of the system begin on the PEs of their masks, as they are due; `first` if a
         task that was due before waits for them."""
@@ -244,12 +241,12 @@ class Processor:
         ]
 
 
-def _sorted(order: Times, *rows: Rows) -> Iterator[tuple[Rows, ...]]:
+def _sorted(order: Times, *rows: Array) -> Iterator[tuple[Array, ...]]:
     """Rows by the order on each PE."""
     return zip(*(np.take_along_axis(of, order, axis=0) for of in rows), strict=True)
 
 
-def _unsorted(order: Times, rows: Sequence[Rows]) -> list[Rows]:
+def _unsorted(order: Times, rows: Sequence[Array]) -> list[Array]:
     """What was made in an order, as it was before."""
     made = np.stack(rows)
     np.put_along_axis(made, order, made.copy(), axis=0)

@@ -11,11 +11,12 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from collc.base.columns import Bools
 from collc.cost.bound import bound_of
 from collc.cost.call_stream import Call, CallStream, call_stream_of
 from collc.cost.calls import finished
 from collc.cost.operations import costs_of
-from collc.cost.predict import Mask, Prediction, Times, predict
+from collc.cost.predict import Prediction, Times, predict
 from collc.cost.roots import AtRoot, at_root
 from collc.plan.dynamic_lengths import Lengths
 from collc.plan.program import ProgramPlan
@@ -47,7 +48,7 @@ class _Run:
     call_streams: tuple[CallStream, ...]
     of_name: dict[str, CallStream]
     over: Times
-    by_code: Mask
+    by_code: Bools
     lengths: Lengths = field(default_factory=dict)  # and roots, of the run
     known: dict[tuple[str, int], tuple[CallStream, AtRoot]] = field(default_factory=dict)
 

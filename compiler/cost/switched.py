@@ -4,10 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from collc.base.columns import Bools
 from collc.cost.calls import Routers
 from collc.cost.ends import parts_of
 from collc.cost.phase_entry import places_of
-from collc.cost.predict import Mask, Times
+from collc.cost.predict import Times
 from collc.cost.processor import Piece
 from collc.plan import ColorUse
 from collc.plan.configuration import is_switched
@@ -20,7 +21,7 @@ class Switched:
     and what it sets."""
 
     colors: tuple[tuple[str, int], ...]
-    used: tuple[Mask, ...]
+    used: tuple[Bools, ...]
     routers: Routers
 
 
@@ -31,7 +32,7 @@ class Begun:
     before, each from when to when, and those that are left."""
 
     at: Times
-    waits: Mask
+    waits: Bools
     task: Times
     handlers: tuple[tuple[Times, Times], ...]
     told: tuple[Piece, ...]

@@ -11,13 +11,11 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from collc.base.columns import Array
 from collc.language.problems import ProblemError, problem
 from collc.spec import OwnOperation
 from collc.spec.formula import FLOATS, INTEGERS, evaluate
-
-Array = NDArray[Any]
 
 _DRAWN = 2048  # triples at random, of each kind
 _ROUNDINGS = 64  # spacings of floats by which results of either order may differ

@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
+from collc.base.columns import Array
 from collc.base.diagnostics import CollcError, Diagnostic
 from collc.base.files import write_files
 from collc.base.memoize import Latest
 from collc.schedule.barrier_tokens import TOKEN
-from collc.spec.arrays import Array
 
 Progress = Callable[[int], None]
 

@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from collc.base.columns import Array, Bools
 from collc.base.grids import Grid, Lines, Site
 from collc.run.unordered_reference import in_any_order
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule, home_pe, pes_of_ranks
 from collc.spec import Collective, ContractKind, Operation, OwnOperation
-from collc.spec.arrays import DTYPE, Array, Mask, combine
+from collc.spec.arrays import DTYPE, combine
 from collc.spec.custom_contract import Holdings, OwnContract, dues
 from collc.spec.exchange import Moves, Slicing, StepsPhase
 from collc.spec.formula import evaluate
@@ -92,7 +93,7 @@ def _lines(schedule: Schedule, state: Array) -> Array:
     return state if path is None else state[path.y, path.x][None]
 
 
-def promised(schedule: Schedule) -> Mask:
+def promised(schedule: Schedule) -> Bools:
     """Which elements of which PEs the contract says something about, [height, width, length]."""
     contract, grid = schedule.collective.contract, schedule.collective.grid
     found = np.zeros((grid.height, grid.width, contract.length), np.bool_)
@@ -123,7 +124,7 @@ def mismatch(schedule: Schedule, given: Array, found: Array) -> str:
     return NOT_KEPT
 
 
-def describe(wanted: Array, found: Array, asked: Mask) -> str:
+def describe(wanted: Array, found: Array, asked: Bools) -> str:
     """Where two arrays [height, width, length] differ in what is asked, in words; empty if they do
     not, bit by bit."""
     rows = zip(_bits(wanted), _bits(found), asked, strict=True)  # a grid's masks take much room
@@ -145,11 +146,11 @@ class Carried:
     elements are known by the contracts; and whether this one was kept."""
 
     vectors: Array
-    known: Mask
+    known: Bools
     kept: bool
 
 
-def carry_on(schedule: Schedule, given: Array, known: Mask) -> Carried:
+def carry_on(schedule: Schedule, given: Array, known: Bools) -> Carried:
     """Carry out one collective of several on the vectors of the whole grid; those elements of
     `known` are known before."""
     grid = schedule.collective.grid
@@ -163,7 +164,7 @@ def carry_on(schedule: Schedule, given: Array, known: Mask) -> Carried:
     )
 
 
-def known_after_call(schedule: Schedule, known: Mask) -> Mask:
+def known_after_call(schedule: Schedule, known: Bools) -> Bools:
     """Which elements of the PEs of a collective, [height, width, copies, length], are known by its
     contract: those that it promises, as far as what they are made of was known."""
     contract, (x, y) = schedule.collective.contract, home_pe(schedule)
@@ -205,7 +206,7 @@ def replaced_on_site(grid: Grid, values: Array, part: Array) -> Array:
     return found
 
 
-def carry_on_in_part(schedule: Schedule, given: Array, known: Mask) -> Carried:
+def carry_on_in_part(schedule: Schedule, given: Array, known: Bools) -> Carried:
     """The same for a schedule whose vectors are the first elements of longer ones; the others stay
     as they are."""
     length = schedule.collective.contract.length
@@ -326,13 +327,13 @@ def _is_reduction(schedule: Schedule, given: Array, wanted: Array) -> bool:
     return all(right.allows(row)[mask].all() for row, mask in rows)
 
 
-def _promised_of(collective: Collective) -> Mask:
+def _promised_of(collective: Collective) -> Bools:
     """Which elements of which PEs the contract promises, [height, width, length]."""
     own = _own(collective)
     return _mask(collective, own.promised)
 
 
-def _given_of(collective: Collective) -> Mask:
+def _given_of(collective: Collective) -> Bools:
     """Which elements of which PEs it starts from."""
     own, grid = _own(collective), collective.grid
     if own.given is None:
@@ -365,7 +366,7 @@ def _same(result: Array, operands: Array, collective: Collective) -> bool:
     return bool(in_any_order(operation, operands).allows(result).all())
 
 
-def _mask(collective: Collective, held: Holdings) -> Mask:
+def _mask(collective: Collective, held: Holdings) -> Bools:
     grid, slicing = collective.grid, _slicing(collective)
     found = np.zeros((grid.height, grid.width, slicing.length), np.bool_)
     pes = pes_of_ranks(collective)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from collc.base.columns import Array, Bools
 from collc.base.grids import Grid
 from collc.emit.program import call_stream_name
 from collc.plan.dynamic_lengths import Lengths, checked_lengths, lengths_of_run
@@ -25,7 +26,7 @@ from collc.run.expected import (
 from collc.schedule import build_schedule
 from collc.schedule.lengths import of_length
 from collc.spec import Collective, Contract
-from collc.spec.arrays import DTYPE, Array, Mask, words_of
+from collc.spec.arrays import DTYPE, words_of
 
 Inputs = Mapping[str, ArrayLike]
 # What buffers hold by name, an array [round, height, width, length] each; and what is wrong
@@ -75,7 +76,7 @@ class Wanted:
     """What the buffers hold after each round, and which elements of it are known; and a call whose
     contract its schedule has not kept, if there is one."""
 
-    buffers: dict[str, list[tuple[Array, Mask]]]
+    buffers: dict[str, list[tuple[Array, Bools]]]
     broken: str
 
     @property
@@ -215,7 +216,7 @@ def compare(simulator: Any, plan: ProgramPlan, wanted: Wanted, held: Held) -> st
 
 def _carried_out(
     plan: ProgramPlan, given: dict[str, Array], lengths: Mapping[str, int]
-) -> tuple[dict[str, tuple[Array, Mask]], str]:
+) -> tuple[dict[str, tuple[Array, Bools]], str]:
     """The buffers after a round, which of their elements the contracts make known, and the first
     call that its schedule does not keep the contract of."""
     state = {name: (vectors, np.ones(vectors.shape, np.bool_)) for name, vectors in given.items()}
@@ -244,12 +245,12 @@ def _carried_out(
     return state, broken
 
 
-def _written_into(grid: Grid, carried: Carried, vectors: Array, known: Mask) -> tuple[Array, Mask]:
+def _written_into(
+    grid: Grid, results: Carried, vectors: Array, known: Bools
+) -> tuple[Array, Bools]:
     """Another buffer with the results of a collective in it, and what is known of them."""
-    return (
-        replaced_on_site(grid, vectors, on_site(grid, carried.vectors)),
-        replaced_on_site(grid, known, on_site(grid, carried.known)),
-    )
+    found = on_site(grid, results.vectors), on_site(grid, results.known)
+    return replaced_on_site(grid, vectors, found[0]), replaced_on_site(grid, known, found[1])
 
 
 def _module_of(plan: ProgramPlan, name: str) -> str:

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from collc.base.columns import Array, Bools
 from collc.spec import Operation
-from collc.spec.arrays import Array, Mask, reduced
+from collc.spec.arrays import reduced
 
 _MOST_AT_ONCE = 1 << 26  # bytes of operands, whose copies in wider arithmetic take four times that
 
@@ -23,7 +24,7 @@ class InAnyOrder:
     plain: Array
     most: Array | None
 
-    def allows(self, results: Array) -> Mask:
+    def allows(self, results: Array) -> Bools:
         """Which of the results, [..., length], may be those of some order."""
         same = results == self.plain
         if results.dtype.names is None:

@@ -4,13 +4,10 @@ from functools import partial, reduce
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from collc.base.columns import Array
 from collc.spec import ElementType, Operation
 from collc.spec.formula import DTYPE_OF_NUMBER
-
-Array = NDArray[Any]
-Mask = NDArray[np.bool_]
 
 DTYPE: dict[ElementType, np.dtype[Any]] = {
     one: np.dtype(

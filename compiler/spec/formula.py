@@ -11,12 +11,10 @@ Integers wrap around at their width. The smaller (larger) of two is the second i
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from collc.base.columns import Array
 
 INTEGERS = ("i32", "u32", "i16", "u16")
 FLOATS = ("f32", "f16")

@@ -16,11 +16,11 @@ from functools import lru_cache
 from pathlib import Path
 
 import fabsim
+from collc.base.columns import Array
 from collc.base.files import write_files
 from collc.driver.bundle import Bundle
 from collc.driver.pipeline import compile_text
 from collc.run.program import copy_lengths, write_vectors
-from collc.spec.arrays import Array
 
 _CODE = re.compile(r"@(\d+) P(\d+)\.0: \[EX OP\] (?:\^ (\S+): T\d+(\.ut)? (\S+)|(IDLE))")
 _ISSUE = re.compile(r"@(\d+) P(\d+)\.0: \[IS OP\] \^ \S+ T\d+(\.ut)? (\S+)")

@@ -12,6 +12,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
+from collc.base.columns import Ints
 from collc.base.memoize import memoized
 from collc.lowering.streams.forms import (
     FAR_FIFTHS,
@@ -32,7 +33,6 @@ from collc.lowering.streams.forms import (
 from collc.schedule.own_slices import own_slices
 from collc.spec.exchange import StepsPhase
 
-Ints = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
 
 
