@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from collc.driver.pipeline import compile_text
+from collc.checks import check_plan
+from collc.driver.pipeline import compile_text, prove_text
+from collc.lowering import candidate_plans
 from collc.plan import (
     Advance,
     Filter,
@@ -24,6 +26,7 @@ from collc.plan import (
     stream_of,
 )
 from collc.schedule import Schedule
+from collc.target import TARGETS
 from mutants import exchanges
 from mutants.kinds import Kind, Mutant
 from mutants.trees import advancing, color_uses
@@ -59,17 +62,37 @@ STREAMS = {
     "slices": ("wse2", "3 x 3", "allreduce(x: f32[27], add)", ON_SLICES),
     "uneven_slices": ("wse3", "3 x 3", "allreduce(x: f32[31], add)", ON_SLICES),
 }
+# of which the form is changed in which a PE's operations run one after the other
+SERIAL = {
+    "serial_allgather": ("wse2", "4 x 1", "allgather(x: f32[42])", "run direct_allgather"),
+    "serial_reduce_scatter": (
+        "wse3",
+        "4 x 1",
+        "reduce_scatter(x: f32[42], add)",
+        "run chain_reduce_scatter",
+    ),
+}
 LARGE = {"slices", "uneven_slices"}  # of several phases, each of which is changed
-RUNS = [(name, target) for name, (target, *_) in STREAMS.items()]
+RUNS = [(name, target) for name, (target, *_) in (STREAMS | SERIAL).items()]
 
 
 def plan_of(name: str, target: str) -> tuple[Schedule, Plan]:
     """A plan to change."""
-    _, grid, contract, steps = STREAMS[name]
+    _, grid, contract, steps = (STREAMS | SERIAL)[name]
     text = TEXT.format(grid=grid, contract=contract, steps=steps)
+    if name in SERIAL:
+        _, schedule = prove_text(text, "test.coll", {}, target)
+        serial = filter(_is_serial, candidate_plans(schedule, TARGETS[target]))
+        return schedule, next(plan for plan in serial if not check_plan(plan))
     bundle = compile_text(text, "test.coll", {}, target)
     assert bundle.plan.streams, name
     return bundle.schedule, bundle.plan
+
+
+def _is_serial(plan: Plan) -> bool:
+    """Whether an operation of a PE waits for another one's end."""
+    lanes = (lane for phase in plan.phases for role in phase.roles for lane in role.lanes)
+    return any(stream is not None and stream.after for stream in map(stream_of, lanes))
 
 
 def mutants(plan: Plan) -> Iterator[Mutant[Plan]]:
