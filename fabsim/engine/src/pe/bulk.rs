@@ -48,12 +48,27 @@ impl Running {
     pub fn all_in_memory(&mut self, core: &mut Core, plan: &PePlan) -> u64 {
         let cycles = self.cycles_in_memory(plan.timing.bank_conflict_cycles);
         let at_once = if self.feeds_itself() { 1 } else { RUN };
+        self.take_all(&mut core.memory, at_once);
+        cycles
+    }
+
+    /// The cycles that all its elements take, if that is the same wherever its vectors are.
+    pub fn steady_cycles(&self) -> Option<u64> {
+        let steady = self.per_cycle > 0 || !self.pace.banked;
+        steady.then(|| self.cycles_in_memory(1))
+    }
+
+    /// Does what is left of one that does not feed itself.
+    pub fn pass_in_memory(&mut self, memory: &mut Memory) {
+        self.take_all(memory, RUN);
+    }
+
+    fn take_all(&mut self, memory: &mut Memory, at_once: usize) {
         while self.remaining > 0 {
             let count = at_once.min(self.remaining as usize);
-            self.elements_in_memory(&mut core.memory, count);
+            self.elements_in_memory(memory, count);
             self.remaining -= count as u32;
         }
-        cycles
     }
 
     /// The cycles that its elements take from now on, where one in conflicting banks takes `conflict`.

@@ -85,9 +85,9 @@ impl Main {
 }
 
 /// Calls of one operation, one after the other.
-struct Calls<'a> {
-    op: &'a DsdOperation,
-    running: &'a mut Running,
+pub(super) struct Calls<'a> {
+    pub(super) op: &'a DsdOperation,
+    pub(super) running: &'a mut Running,
     /// Where its vectors begin, destination first.
     starts: [i32; 4],
     slots: &'a mut [u64],
@@ -101,6 +101,11 @@ impl Calls<'_> {
         let usable = usable.max().unwrap_or(0);
         let mut left = map.remaining.unwrap_or(0);
         while left > 0 && env.turns_ahead < TURNS && self.running.length > 0 {
+            let alike = self.take_alike(map, (left, usable), core, env);
+            left -= alike;
+            if alike > 0 {
+                continue;
+            }
             self.running.remaining = self.running.length;
             if !self.is_clear(map, core, env) {
                 break;
@@ -131,7 +136,7 @@ impl Calls<'_> {
         beside && self.running.is_safe_in_memory(core)
     }
 
-    fn take_elements(&mut self, map: &mut MapRun, core: &mut Core) {
+    pub(super) fn take_elements(&mut self, map: &mut MapRun, core: &mut Core) {
         for (slot, port) in self.slots.iter_mut().zip(&mut map.inputs) {
             // All of it is inside.
             let read = port.read(&core.memory, &mut core.inputs);
@@ -189,7 +194,7 @@ impl Calls<'_> {
     }
 
     /// Vectors begin anew, where no register keeps how far they have come.
-    fn go_back(&mut self) {
+    pub(super) fn go_back(&mut self) {
         let ports = std::iter::once(&mut self.running.dest).chain(&mut self.running.sources);
         let saves = &self.running.saves;
         for ((port, save), start) in ports.zip(saves).zip(&self.starts) {

@@ -88,6 +88,11 @@ impl Memory {
         first.min(last) >= 0 && first.max(last) <= end
     }
 
+    /// Whether words are all inside, the last one excluded.
+    pub fn holds(&self, from: i64, to: i64) -> bool {
+        from >= 0 && to <= self.words.len() as i64
+    }
+
     /// Elements of a line that `holds_line`.
     pub fn read_line(&self, word: i64, step: i64, bytes: u8, into: &mut [u32]) {
         let mut at = word;

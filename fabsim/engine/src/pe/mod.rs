@@ -5,6 +5,7 @@
 //! before the main thread, low ones after it; among equals they take turns.
 
 mod ahead;
+mod alike;
 mod beside;
 mod bulk;
 mod calls;
@@ -23,6 +24,7 @@ pub mod issue;
 mod main_thread;
 pub mod map;
 pub mod memory;
+mod notes;
 pub mod opcode;
 mod operands;
 mod operate;
