@@ -14,7 +14,7 @@ use crate::prefetch::prefetch;
 use fabsim_program::program::Dsr;
 
 /// Notes taken at most before cycles pass.
-const NOTES: usize = 192;
+const NOTES: usize = 512;
 const DSRS: usize = 64;
 
 /// Words of memory, the last one excluded, that a microthread reads or writes.
