@@ -200,7 +200,15 @@ impl Beside {
     }
 
     /// Goes through the turns before a cycle; how many they were.
+    #[inline]
     pub fn advance(&mut self, until: u64) -> u64 {
+        match self.place.at < until {
+            true => self.advance_to(until),
+            false => 0,
+        }
+    }
+
+    fn advance_to(&mut self, until: u64) -> u64 {
         let mut turns = 0;
         while self.place.at < until && !self.is_done() {
             turns += match self.whole_calls(until) {
@@ -216,10 +224,12 @@ impl Beside {
         let Some(&Note::Calls(calls)) = self.notes.get(self.place.note) else {
             return 0;
         };
-        if self.last_usable(calls.dsrs) > self.place.at + calls.until_ready() {
+        let left = until - self.place.at;
+        let ready = self.place.at + calls.until_ready();
+        if left < calls.cycles() || self.last_usable(calls.dsrs) > ready {
             return 0;
         }
-        let most = (until - self.place.at) / calls.cycles();
+        let most = left / calls.cycles();
         let first = self.place.at + calls.cycles() - u64::from(calls.back) - 1;
         let count = self.place.pass_calls(&calls, most);
         let ends = (0..count).map(|n| first + n * calls.cycles());
@@ -292,6 +302,9 @@ impl Beside {
 
     /// Whether the notes end within the turn of the cycle `now`, which then goes on with something new.
     pub fn ends_in(&mut self, now: u64) -> bool {
+        if self.place.at != now && !self.is_done() {
+            return false;
+        }
         let (mut rest, mut mapped) = (self.place, self.place.mapped);
         while let Some(note) = rest.note(&self.notes) {
             let free = match note {
@@ -299,7 +312,7 @@ impl Beside {
                 Note::Wait { cycles: 0, dsrs } => self.last_usable(dsrs) <= now,
                 _ => false,
             };
-            if !free || self.place.at != now {
+            if !free {
                 return false;
             }
             if let Note::Elements(_) = note {

@@ -75,13 +75,21 @@ impl CallNotes {
     fn part(&self, n: u32) -> Note {
         match n % PARTS {
             0 => Note::Elements(self.elements.into()),
-            1 if self.wait > 0 => Note::Wait {
+            1 => Note::Wait {
                 cycles: self.wait.into(),
                 dsrs: self.dsrs,
             },
-            1 => Note::Step(0),
             2 => Note::Turns(self.turns.into()),
             _ => Note::Step(self.back.into()),
+        }
+    }
+
+    /// The part behind one, without those that nothing is noted for.
+    fn part_behind(&self, n: u32) -> u32 {
+        match n % PARTS {
+            0 if self.wait == 0 => n + 2,
+            2 if self.back == 0 => n + 2,
+            _ => n + 1,
         }
     }
 
@@ -139,7 +147,7 @@ impl Cursor {
     #[inline]
     pub fn go_on(&mut self, notes: &[Note]) {
         if let Some(Note::Calls(calls)) = notes.get(self.note) {
-            self.part += 1;
+            self.part = calls.part_behind(self.part);
             if self.part < PARTS * u32::from(calls.count) {
                 return;
             }
