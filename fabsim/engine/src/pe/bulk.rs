@@ -174,11 +174,25 @@ impl Running {
 
     /// Elements of that of 16 bits, `N` at most.
     fn halves_in_memory<const N: usize>(&self, memory: &mut Memory, count: usize) {
-        let mut bits = [[0; N]; 3];
-        for (port, bits) in self.used().iter().zip(&mut bits) {
-            read_halves(port, memory, bits, count);
+        let mut copies = [[0; N]; 3];
+        let row = |port: &Port| match *port {
+            Port::Line { word, step: 1, .. } if count == N => memory.row::<N>(word as usize),
+            _ => None,
+        };
+        for (port, copy) in self.used().iter().zip(&mut copies) {
+            match *port {
+                Port::Scalar { bits, .. } => *copy = [bits as u16; N],
+                Port::Line { word, step, .. } if row(port).is_none() => {
+                    memory.read_words(word as usize, step, &mut copy[..count]);
+                }
+                _ => {}
+            }
         }
-        let made = combine(self.opcode, &bits);
+        let mut rows = copies.each_ref();
+        for (port, place) in self.used().iter().zip(&mut rows) {
+            *place = row(port).unwrap_or(place);
+        }
+        let made = combine(self.opcode, rows);
         let Port::Line { word, step, .. } = self.dest else {
             return;
         };
@@ -224,18 +238,6 @@ fn read(port: &Port, memory: &Memory, into: &mut [u32]) {
             memory.read_line(i64::from(word), i64::from(step), bytes, into);
         }
         Port::Scalar { bits, .. } => into.fill(bits),
-        _ => {}
-    }
-}
-
-fn read_halves<const N: usize>(port: &Port, memory: &Memory, into: &mut [u16; N], count: usize) {
-    match *port {
-        Port::Scalar { bits, .. } => *into = [bits as u16; N],
-        Port::Line { word, step, .. } => match memory.row(word as usize).filter(|_| step == 1) {
-            // Of a known length: no call copies it.
-            Some(row) => *into = *row,
-            None => memory.read_words(word as usize, step, &mut into[..count]),
-        },
         _ => {}
     }
 }
