@@ -29,6 +29,7 @@ pub mod opcode;
 mod operands;
 mod operate;
 pub mod operation;
+mod packed;
 pub mod plan;
 pub mod port;
 mod prefetch;
