@@ -114,6 +114,21 @@ impl Memory {
         self.words.get_mut(word..)?.first_chunk_mut()
     }
 
+    /// Two neighbouring words that are inside, the first one in the low half; nobody watches what is read.
+    #[inline]
+    pub fn pair(&self, word: i32) -> u32 {
+        let pair = self.row::<2>(word as usize);
+        pair.map_or(0, |&[low, high]| u32::from(low) | u32::from(high) << 16)
+    }
+
+    /// Writes two such words.
+    #[inline]
+    pub fn set_pair(&mut self, word: i32, value: u32) {
+        if let Some(pair) = self.row_mut::<2>(word as usize) {
+            *pair = [value as u16, (value >> 16) as u16];
+        }
+    }
+
     /// Words of a line of words that `holds_line`.
     pub fn read_words(&self, word: usize, step: i32, into: &mut [u16]) {
         if step == 1 {

@@ -126,7 +126,10 @@ impl Running {
     #[inline]
     pub(super) fn can_step_lanes(&self, lanes: Lanes, core: &Core, now: u64) -> bool {
         let need = self.needed(lanes);
-        let mut can = self.has_room(core);
+        let mut can = match self.output() {
+            Some(queue) => core.outputs[usize::from(queue)].ring.room() >= need,
+            None => true,
+        };
         for &queue in self.inputs.iter().flatten() {
             let ring = &core.inputs[usize::from(queue)].ring;
             let ready = ring.ready_count(now);
@@ -219,30 +222,31 @@ impl Running {
     /// Copies them: what lies in two words is an element of 32 bits.
     #[inline]
     fn copy_pairs(&mut self, core: &mut Core, count: u8, ready: u64) {
-        let infinite = self.is_infinite();
-        for n in 0..count {
-            self.remaining -= if infinite { 0 } else { 2 };
-            match (&mut self.sources[0], &mut self.dest) {
-                (Port::Input { queue, .. }, Port::Line { word, .. }) => {
-                    let arrived = core.inputs[usize::from(*queue)].ring.pop();
-                    let payload = arrived.map_or(0, |entry| entry.payload);
-                    // All of it is inside.
-                    let _ = core.memory.set_element(i64::from(*word), 4, payload);
+        let halves = 2 * u32::from(count);
+        if !self.is_infinite() {
+            self.remaining -= halves;
+        }
+        match (&mut self.sources[0], &mut self.dest) {
+            (Port::Input { queue, .. }, Port::Line { word, .. }) => {
+                let ring = &mut core.inputs[usize::from(*queue)].ring;
+                for _ in 0..count {
+                    let payload = ring.pop().map_or(0, |entry| entry.payload);
+                    core.memory.set_pair(*word, payload);
                     *word += 2;
                 }
-                (Port::Line { word, .. }, Port::Output(sender)) => {
-                    let payload = core.memory.element(i64::from(*word), 4);
-                    *word += 2;
-                    let advances = self.remaining == 0 && sender.advance_switch;
-                    let tag = Tag::new(sender.color, sender.control, advances);
-                    let entry = Entry {
-                        payload: payload.unwrap_or_default(),
-                        tag,
-                    };
-                    core.outputs.push(sender.queue, entry, ready + u64::from(n));
-                }
-                _ => {}
             }
+            (Port::Line { word, .. }, Port::Output(sender)) => {
+                for n in 1..=count {
+                    let payload = core.memory.pair(*word);
+                    *word += 2;
+                    let advances = n == count && self.remaining == 0 && sender.advance_switch;
+                    let tag = Tag::new(sender.color, sender.control, advances);
+                    let ready = ready + u64::from(n) - 1;
+                    core.outputs
+                        .push(sender.queue, Entry { payload, tag }, ready);
+                }
+            }
+            _ => {}
         }
     }
 
