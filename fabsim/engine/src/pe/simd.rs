@@ -160,6 +160,33 @@ impl Running {
         left.min(u32::from(lanes.wavelets())) as u8
     }
 
+    /// One instruction of the commonest kind, if this is one: as many pairs as it can take, none of them a
+    /// command, are copied between a queue and memory.
+    #[inline]
+    pub(super) fn step_pairs(
+        &mut self,
+        core: &mut Core,
+        lanes: Lanes,
+        now: u64,
+        onramp: u64,
+    ) -> bool {
+        let count = lanes.wavelets();
+        let enough = match (&self.sources[0], &self.dest) {
+            (Port::Input { queue, .. }, _) => {
+                core.inputs[usize::from(*queue)].ring.has_data(count, now)
+            }
+            (_, Port::Output(sender)) => {
+                core.outputs[usize::from(sender.queue)].ring.room() >= count
+            }
+            _ => false,
+        };
+        if !enough || !self.copies_pairs(core, lanes, count) {
+            return false;
+        }
+        self.copy_pairs(core, count, now + onramp);
+        true
+    }
+
     /// One instruction, given that there is enough for one and that no command is first.
     pub(super) fn step_lanes(
         &mut self,
