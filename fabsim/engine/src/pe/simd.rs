@@ -130,7 +130,11 @@ impl Running {
             Some(queue) => core.outputs[usize::from(queue)].ring.room() >= need,
             None => true,
         };
-        for &queue in self.inputs.iter().flatten() {
+        for queue in self.inputs {
+            // The first place is taken first.
+            let Some(queue) = queue else {
+                break;
+            };
             let ring = &core.inputs[usize::from(queue)].ring;
             let ready = ring.ready_count(now);
             if ready > 0 && ring.is_control_first() {
