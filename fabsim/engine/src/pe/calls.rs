@@ -101,12 +101,12 @@ impl Calls<'_> {
         let usable = usable.max().unwrap_or(0);
         let mut left = map.remaining.unwrap_or(0);
         while left > 0 && env.turns_ahead < TURNS && self.running.length > 0 {
+            self.running.remaining = self.running.length;
             let alike = self.take_alike(map, (left, usable), core, env);
             left -= alike;
             if alike > 0 {
                 continue;
             }
-            self.running.remaining = self.running.length;
             if !self.is_clear(map, core, env) {
                 break;
             }
