@@ -174,24 +174,13 @@ impl Running {
 
     /// Elements of that of 16 bits, `N` at most.
     fn halves_in_memory<const N: usize>(&self, memory: &mut Memory, count: usize) {
-        let mut copies = [[0; N]; 3];
-        let row = |port: &Port| match *port {
-            Port::Line { word, step: 1, .. } if count == N => memory.row::<N>(word as usize),
-            _ => None,
-        };
-        for (port, copy) in self.used().iter().zip(&mut copies) {
-            match *port {
-                Port::Scalar { bits, .. } => *copy = [bits as u16; N],
-                Port::Line { word, step, .. } if row(port).is_none() => {
-                    memory.read_words(word as usize, step, &mut copy[..count]);
-                }
-                _ => {}
-            }
-        }
-        let mut rows = copies.each_ref();
-        for (port, place) in self.used().iter().zip(&mut rows) {
-            *place = row(port).unwrap_or(place);
-        }
+        let [first, second, third] = &mut [[0; N]; 3];
+        let [a, b, c] = &self.sources;
+        let rows = [
+            row_of(a, memory, first, count),
+            row_of(b, memory, second, count),
+            row_of(c, memory, third, count),
+        ];
         let made = combine(self.opcode, rows);
         let Port::Line { word, step, .. } = self.dest else {
             return;
@@ -240,4 +229,26 @@ fn read(port: &Port, memory: &Memory, into: &mut [u32]) {
         Port::Scalar { bits, .. } => into.fill(bits),
         _ => {}
     }
+}
+
+/// A source's elements: where they lie, or copied.
+#[inline]
+fn row_of<'a, const N: usize>(
+    port: &Port,
+    memory: &'a Memory,
+    copy: &'a mut [u16; N],
+    count: usize,
+) -> &'a [u16; N] {
+    match *port {
+        Port::Scalar { bits, .. } => *copy = [bits as u16; N],
+        Port::Line { word, step, .. } => {
+            let row = memory.row(word as usize);
+            if let Some(row) = row.filter(|_| step == 1 && count == N) {
+                return row;
+            }
+            memory.read_words(word as usize, step, &mut copy[..count]);
+        }
+        _ => {}
+    }
+    copy
 }
