@@ -5,25 +5,17 @@
 //! get the cycles it leaves.
 
 use super::company::Company;
-use super::memory::{reach, words};
+use super::memory::words;
 use super::notes::{numbers, CallNotes, Cursor, Note, NONE};
 use super::operation::Running;
-use super::port::Port;
 use super::state::Core;
+use super::used::Used;
 use crate::prefetch::prefetch;
 use fabsim_program::program::Dsr;
 
 /// Notes taken at most before cycles pass.
 const NOTES: usize = 512;
 const DSRS: usize = 64;
-
-/// Words of memory, the last one excluded, that a microthread reads or writes.
-#[derive(Clone, Copy, Debug)]
-struct Used {
-    from: i64,
-    to: i64,
-    written: bool,
-}
 
 /// Notes of what the main thread has done ahead. In front is what passing cycles need, in a cache line.
 #[derive(Clone, Debug)]
@@ -41,7 +33,7 @@ pub struct Beside {
     /// Operations noted, and the cycles in which those that have ended did so.
     operations: usize,
     ended: Vec<u64>,
-    used: Vec<Used>,
+    used: Used,
     loaded: u64,
     /// When registers can be used.
     usable: [u64; DSRS],
@@ -51,7 +43,7 @@ impl Default for Beside {
     fn default() -> Beside {
         Beside {
             notes: Vec::new(),
-            used: Vec::new(),
+            used: Used::default(),
             usable: [0; DSRS],
             loaded: 0,
             place: Cursor::default(),
@@ -82,30 +74,7 @@ impl Beside {
         for known in &core.dsrs {
             self.usable[usize::from(known.dsr.number()) % DSRS] = known.usable;
         }
-        threads.iter().all(|running| self.add(running))
-    }
-
-    fn add(&mut self, running: &Running) -> bool {
-        if running.saves.iter().any(Option::is_some) {
-            return false;
-        }
-        let sources = &running.sources[..usize::from(running.source_count)];
-        let read = sources
-            .iter()
-            .all(|port| self.use_port(port, running, false));
-        read && self.use_port(&running.dest, running, true)
-    }
-
-    fn use_port(&mut self, port: &Port, running: &Running, written: bool) -> bool {
-        match *port {
-            Port::Scalar { .. } | Port::Input { .. } | Port::Output(_) => true,
-            Port::Line { word, step, bytes } if !running.is_infinite() => {
-                let (from, to) = reach(word, step, bytes, running.remaining);
-                self.used.push(Used { from, to, written });
-                true
-            }
-            _ => false,
-        }
+        threads.iter().all(|running| self.used.add(running))
     }
 
     /// Prefetches the note that it is at.
@@ -378,21 +347,12 @@ impl Beside {
 
     /// Whether an operation of the main thread may read and write its operands now.
     pub fn may_run(&self, running: &Running) -> bool {
-        let sources = &running.sources[..usize::from(running.source_count)];
-        let clear = |port: &Port, writes: bool| match *port {
-            Port::Line { word, step, bytes } => {
-                let (from, to) = reach(word, step, bytes, running.remaining);
-                self.is_clear(from, to, writes)
-            }
-            _ => true,
-        };
-        sources.iter().all(|port| clear(port, false)) && clear(&running.dest, true)
+        self.used.allows(running)
     }
 
     /// Whether microthreads leave words alone, the last one excluded.
     pub fn is_clear(&self, from: i64, to: i64, writes: bool) -> bool {
-        let mut used = self.used.iter();
-        !used.any(|used| (writes || used.written) && from < used.to && used.from < to)
+        self.used.is_clear(from, to, writes)
     }
 }
 

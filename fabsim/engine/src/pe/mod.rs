@@ -44,6 +44,7 @@ pub mod state;
 mod system;
 pub mod tasks;
 mod thread_priority;
+mod used;
 
 use self::beside::Beside;
 use self::choose::Choice;

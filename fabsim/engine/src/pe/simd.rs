@@ -2,6 +2,7 @@
 
 use super::opcode::{element, info, Sources};
 use super::operation::Running;
+use super::plan::PePlan;
 use super::port::{Port, Sender};
 use super::rate::documented_rate;
 use super::state::Core;
@@ -167,13 +168,10 @@ impl Running {
     /// One instruction of the commonest kind, if this is one: as many pairs as it can take, none of them a
     /// command, are copied between a queue and memory.
     #[inline]
-    pub(super) fn step_pairs(
-        &mut self,
-        core: &mut Core,
-        lanes: Lanes,
-        now: u64,
-        onramp: u64,
-    ) -> bool {
+    pub(super) fn step_pairs(&mut self, core: &mut Core, plan: &PePlan, now: u64) -> bool {
+        let Some(lanes) = self.lanes else {
+            return false;
+        };
         let count = lanes.wavelets();
         let enough = match (&self.sources[0], &self.dest) {
             (Port::Input { queue, .. }, _) => {
@@ -187,7 +185,7 @@ impl Running {
         if !enough || !self.copies_pairs(core, lanes, count) {
             return false;
         }
-        self.copy_pairs(core, count, now + onramp);
+        self.copy_pairs(core, count, now + self.ramp_cycles(&plan.timing));
         true
     }
 
