@@ -378,3 +378,6 @@ impl Company for Beside {
         self.is_clear(from, to, true)
     }
 }
+
+#[cfg(test)]
+mod tests;
