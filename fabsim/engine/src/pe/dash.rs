@@ -76,7 +76,11 @@ fn run(
         if company.is_full() {
             break;
         }
-        match step(inst, slots, core, registers, company) {
+        let went = match step(inst, slots, core, registers, company) {
+            Ok(Go::Stop) => step_packed(inst, slots, core, company),
+            went => went,
+        };
+        match went {
             Ok(Go::Next) => {
                 time += u64::from(costs[place].next);
                 company.step(u64::from(costs[place].next));
@@ -149,13 +153,13 @@ fn step(
             to,
         } if (slots[at(condition)] & 1 == 1) == when => return Ok(Go::To(to)),
         Inst::Branch { .. } => {}
-        _ => return step_packed(inst, slots, core, company),
+        _ => return Ok(Go::Stop),
     }
     Ok(Go::Next)
 }
 
-/// The same of instructions on packed DSDs: apart, as `run` is.
-#[inline(never)]
+/// The same of instructions on packed DSDs: apart, so that the loop of the others stays as it is.
+#[cold]
 fn step_packed(
     inst: &Inst,
     slots: &mut [u64],
