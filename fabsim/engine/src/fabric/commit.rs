@@ -300,7 +300,7 @@ impl Moving<'_> {
     }
 
     /// A wavelet lands; a second one in the same cycle is a collision.
-    #[inline]
+    #[inline(always)]
     pub(super) fn land<P: Observer>(
         &mut self,
         pe: PeIndex,
@@ -310,26 +310,28 @@ impl Moving<'_> {
         probe: &mut P,
     ) {
         let next = self.next;
-        if self.router(pe).flow != NO_FLOW {
-            self.zone.caught.push(Caught {
+        let router = &mut self.routers[(pe.0 - self.zone.first.0) as usize];
+        if router.flow != NO_FLOW {
+            let channel = index;
+            self.zone.catch(Caught {
                 pe,
-                channel: index,
+                channel,
                 side,
                 wavelet,
             });
             return;
         }
-        let channel = self.channel(index);
-        let (color, local) = (channel.color, channel.local);
+        let channel = own(self.channels, self.first_channel, index);
         if channel.landed == next {
             let collision = collide(pe, channel, side, wavelet);
             self.zone.collisions.extend(collision);
         } else {
             channel.push(wavelet, side);
-            channel.landed = next;
-            channel.landed_count = 1;
+            (channel.landed, channel.landed_count) = (next, 1);
         }
-        let channel = self.channel(index);
+        router.occupied |= 1 << channel.local;
+        self.zone.active.insert(pe);
+        let color = channel.color;
         let passage = Passage {
             cycle: next,
             pe,
@@ -338,10 +340,8 @@ impl Moving<'_> {
             level: channel.len(),
         };
         probe.landed(passage, side);
-        self.router(pe).occupied |= 1 << local;
-        self.zone.active.insert(pe);
-        if let Some(landings) = &mut self.zone.landings {
-            landings.push(Landing {
+        if self.zone.landings.is_some() {
+            self.zone.trace(Landing {
                 cycle: next,
                 pe,
                 color,

@@ -17,6 +17,12 @@ impl Tag {
         let advance = if advance_switch { ADVANCE } else { 0 };
         Tag(color | control | advance)
     }
+
+    /// Whether the wavelet is a control wavelet.
+    #[inline]
+    pub fn is_control(self) -> bool {
+        self.0 & CONTROL != 0
+    }
 }
 
 /// A wavelet in a queue.
@@ -34,7 +40,7 @@ impl Entry {
     pub fn wavelet(self) -> Wavelet {
         Wavelet {
             payload: self.payload,
-            control: self.tag.0 & CONTROL != 0,
+            control: self.tag.is_control(),
         }
     }
 

@@ -74,6 +74,18 @@ impl Zone {
         self.first <= pe && pe < self.end
     }
 
+    /// A wavelet lands at a tile that is part of a flow: apart, as most do not.
+    #[inline(never)]
+    pub fn catch(&mut self, caught: Caught) {
+        self.caught.push(caught);
+    }
+
+    /// Keeps a landing, where a trace is kept.
+    #[cold]
+    pub fn trace(&mut self, landing: Landing) {
+        self.landings.iter_mut().for_each(|all| all.push(landing));
+    }
+
     /// A wavelet leaves the rectangle.
     #[cold]
     pub fn lose(&mut self, pe: PeIndex, color: u8) {
@@ -83,6 +95,7 @@ impl Zone {
 }
 
 /// The part of a channel list that a thread may change.
+#[inline]
 pub(super) fn own(channels: &mut [Channel], first: usize, index: ChannelIndex) -> &mut Channel {
     &mut channels[index.index() - first]
 }

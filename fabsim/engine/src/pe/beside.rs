@@ -5,43 +5,17 @@
 //! get the cycles it leaves.
 
 use super::company::Company;
-use super::memory::{reach, words};
+use super::memory::words;
+use super::notes::{numbers, CallNotes, Cursor, Note, NONE};
 use super::operation::Running;
-use super::port::Port;
 use super::state::Core;
+use super::used::Used;
 use crate::prefetch::prefetch;
 use fabsim_program::program::Dsr;
 
 /// Notes taken at most before cycles pass.
-const NOTES: usize = 192;
-/// No register.
-const NONE: u8 = u8::MAX;
+const NOTES: usize = 512;
 const DSRS: usize = 64;
-
-/// What the main thread takes a turn for, or a part of a turn if it costs nothing.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Note {
-    /// The next one follows so many cycles later.
-    Step(u32),
-    /// A turn in each of so many cycles.
-    Turns(u32),
-    /// A register is loaded, to be used so many cycles later.
-    Load { dsr: u8, cycles: u16, usable: u16 },
-    /// Elements of a `@map` are taken, in a turn that takes none of an operation.
-    Elements(u32),
-    /// A task ends, and the next one begins so many cycles later.
-    End(u32),
-    /// Operands are waited for: so many cycles, and until these registers can be used.
-    Wait { cycles: u16, dsrs: [u8; 4] },
-}
-
-/// Words of memory, the last one excluded, that a microthread reads or writes.
-#[derive(Clone, Copy, Debug)]
-struct Used {
-    from: i64,
-    to: i64,
-    written: bool,
-}
 
 /// Notes of what the main thread has done ahead. In front is what passing cycles need, in a cache line.
 #[derive(Clone, Debug)]
@@ -59,29 +33,17 @@ pub struct Beside {
     /// Operations noted, and the cycles in which those that have ended did so.
     operations: usize,
     ended: Vec<u64>,
-    used: Vec<Used>,
+    used: Used,
     loaded: u64,
     /// When registers can be used.
     usable: [u64; DSRS],
-}
-
-/// How far the notes have been gone through.
-#[derive(Clone, Copy, Debug, Default)]
-struct Cursor {
-    note: usize,
-    /// Turns of the note that have been had.
-    turns: u32,
-    /// The cycle of the next turn.
-    at: u64,
-    /// The cycle of the last turn that took elements of a `@map`.
-    mapped: u64,
 }
 
 impl Default for Beside {
     fn default() -> Beside {
         Beside {
             notes: Vec::new(),
-            used: Vec::new(),
+            used: Used::default(),
             usable: [0; DSRS],
             loaded: 0,
             place: Cursor::default(),
@@ -112,30 +74,7 @@ impl Beside {
         for known in &core.dsrs {
             self.usable[usize::from(known.dsr.number()) % DSRS] = known.usable;
         }
-        threads.iter().all(|running| self.add(running))
-    }
-
-    fn add(&mut self, running: &Running) -> bool {
-        if running.saves.iter().any(Option::is_some) {
-            return false;
-        }
-        let sources = &running.sources[..usize::from(running.source_count)];
-        let read = sources
-            .iter()
-            .all(|port| self.use_port(port, running, false));
-        read && self.use_port(&running.dest, running, true)
-    }
-
-    fn use_port(&mut self, port: &Port, running: &Running, written: bool) -> bool {
-        match *port {
-            Port::Scalar { .. } | Port::Input { .. } | Port::Output(_) => true,
-            Port::Line { word, step, bytes } if !running.is_infinite() => {
-                let (from, to) = reach(word, step, bytes, running.remaining);
-                self.used.push(Used { from, to, written });
-                true
-            }
-            _ => false,
-        }
+        threads.iter().all(|running| self.used.add(running))
     }
 
     /// Prefetches the note that it is at.
@@ -153,6 +92,16 @@ impl Beside {
         self.left += cycles;
     }
 
+    /// Calls of a `@map`, the first of which waits for so many cycles more than `calls` says, as it looks now.
+    /// The number of the first one's operation.
+    pub fn calls(&mut self, calls: CallNotes, more: u64) -> usize {
+        self.notes.push(Note::Calls(calls));
+        self.left += u64::from(calls.count) * calls.noted() + more;
+        self.waits += more;
+        self.operations += usize::from(calls.count);
+        self.operations - usize::from(calls.count)
+    }
+
     /// The task has ended, and the next one begins so many cycles later.
     pub fn task_end(&mut self, cycles: u64) {
         self.notes.push(Note::End(cycles as u32));
@@ -162,7 +111,7 @@ impl Beside {
 
     /// Whether the next turn goes on with one that took elements of a `@map`.
     pub fn is_called(&self) -> bool {
-        self.place.mapped == self.place.at && self.place.at > 0
+        self.place.is_called()
     }
 
     /// Whether microthreads that come after the main thread wait for the end.
@@ -190,13 +139,9 @@ impl Beside {
 
     /// Operands are waited for: so many cycles, and for registers to be usable; `all` cycles as it looks now.
     pub fn wait(&mut self, all: u64, cycles: u64, dsrs: impl Iterator<Item = Dsr>) {
-        let mut numbers = [NONE; 4];
-        for (place, dsr) in numbers.iter_mut().zip(dsrs) {
-            *place = dsr.number();
-        }
         self.notes.push(Note::Wait {
             cycles: cycles as u16,
-            dsrs: numbers,
+            dsrs: numbers(dsrs),
         });
         self.left += all;
         self.waits += all.saturating_sub(cycles);
@@ -224,12 +169,42 @@ impl Beside {
     }
 
     /// Goes through the turns before a cycle; how many they were.
+    #[inline]
     pub fn advance(&mut self, until: u64) -> u64 {
+        match self.place.at < until {
+            true => self.advance_to(until),
+            false => 0,
+        }
+    }
+
+    fn advance_to(&mut self, until: u64) -> u64 {
         let mut turns = 0;
         while self.place.at < until && !self.is_done() {
-            turns += self.turn(until);
+            turns += match self.whole_calls(until) {
+                0 => self.turn(until),
+                several => several,
+            };
         }
         turns
+    }
+
+    /// The turns of all calls that nobody delays and that end before a cycle.
+    fn whole_calls(&mut self, until: u64) -> u64 {
+        let Some(&Note::Calls(calls)) = self.notes.get(self.place.note) else {
+            return 0;
+        };
+        let left = until - self.place.at;
+        let ready = self.place.at + calls.until_ready();
+        if left < calls.cycles() || self.last_usable(calls.dsrs) > ready {
+            return 0;
+        }
+        let most = left / calls.cycles();
+        let first = self.place.at + calls.cycles() - u64::from(calls.back) - 1;
+        let count = self.place.pass_calls(&calls, most);
+        let ends = (0..count).map(|n| first + n * calls.cycles());
+        self.ended.extend(ends);
+        self.left = self.left.saturating_sub(count * calls.noted());
+        count * calls.turns_of_one()
     }
 
     /// One turn, or those of an operation before a cycle; how many they were.
@@ -243,8 +218,8 @@ impl Beside {
     /// Notes up to one that takes time.
     fn pass(&mut self, until: u64) -> u64 {
         let begun = self.place.at;
-        while let Some(note) = self.notes.get(self.place.note) {
-            match *note {
+        while let Some(note) = self.place.note(&self.notes) {
+            match note {
                 Note::Turns(_) if self.place.turns == 0 && self.is_called() => {
                     // Nobody has counted it among those that are left.
                     self.left += 1;
@@ -257,7 +232,8 @@ impl Beside {
                     self.place.at += had;
                     self.place.turns += had as u32;
                     if had == left {
-                        (self.place.note, self.place.turns) = (self.place.note + 1, 0);
+                        self.place.turns = 0;
+                        self.place.go_on(&self.notes);
                         self.ended.push(self.place.at - 1);
                     }
                     return had;
@@ -281,8 +257,10 @@ impl Beside {
                     let ready = self.place.at + u64::from(cycles);
                     self.place.at = ready.max(self.last_usable(dsrs));
                 }
+                // They have been taken apart.
+                Note::Calls(_) => {}
             }
-            self.place.note += 1;
+            self.place.go_on(&self.notes);
             if self.place.at > begun {
                 return 1;
             }
@@ -293,21 +271,26 @@ impl Beside {
 
     /// Whether the notes end within the turn of the cycle `now`, which then goes on with something new.
     pub fn ends_in(&mut self, now: u64) -> bool {
-        let left = self.notes.get(self.place.note..).unwrap_or_default();
-        let free = |note: &Note| match *note {
-            Note::Step(cycles) | Note::Elements(cycles) => cycles == 0,
-            Note::Wait { cycles: 0, dsrs } => self.last_usable(dsrs) <= now,
-            _ => false,
-        };
-        let ends = left.is_empty() || self.place.at == now && left.iter().all(free);
-        if ends {
-            let elements = |note: &Note| matches!(note, Note::Elements(_));
-            if left.iter().any(elements) {
-                self.place.mapped = now;
-            }
-            self.place.note = self.notes.len();
+        if self.place.at != now && !self.is_done() {
+            return false;
         }
-        ends
+        let (mut rest, mut mapped) = (self.place, self.place.mapped);
+        while let Some(note) = rest.note(&self.notes) {
+            let free = match note {
+                Note::Step(cycles) | Note::Elements(cycles) => cycles == 0,
+                Note::Wait { cycles: 0, dsrs } => self.last_usable(dsrs) <= now,
+                _ => false,
+            };
+            if !free {
+                return false;
+            }
+            if let Note::Elements(_) = note {
+                mapped = now;
+            }
+            rest.go_on(&self.notes);
+        }
+        self.place = Cursor { mapped, ..rest };
+        true
     }
 
     fn last_usable(&self, dsrs: [u8; 4]) -> u64 {
@@ -318,33 +301,30 @@ impl Beside {
 
     /// The first cycle from `now` on that has no turn, or an earlier one where that is not known yet.
     pub fn next_free(&self, now: u64) -> u64 {
-        let (mut at, mut free) = (self.place.at, now);
-        let mut had = self.place.turns;
-        let mut mapped = self.place.mapped;
-        for note in &self.notes[self.place.note..] {
-            if at > free {
-                break;
-            }
-            let cycles = match *note {
+        let (mut rest, mut free) = (self.place, now);
+        while let Some(note) = rest.note(&self.notes).filter(|_| rest.at <= free) {
+            let cycles = match note {
                 Note::Turns(all) => {
                     // The first one comes after a turn that took elements of a `@map`.
-                    let after = u64::from(had == 0 && mapped == at && at > 0);
-                    let turns = u64::from(all - std::mem::take(&mut had)) + after;
-                    free = free.max(at + turns);
+                    let after = u64::from(rest.turns == 0 && rest.is_called());
+                    let turns = u64::from(all - std::mem::take(&mut rest.turns)) + after;
+                    free = free.max(rest.at + turns);
                     turns
                 }
                 Note::Step(cycles) | Note::End(cycles) => u64::from(cycles),
                 Note::Elements(cycles) => {
-                    mapped = at;
+                    rest.mapped = rest.at;
                     u64::from(cycles)
                 }
                 Note::Load { cycles, .. } => u64::from(cycles),
-                Note::Wait { .. } => return free.max(at + 1),
+                Note::Wait { .. } => return free.max(rest.at + 1),
+                Note::Calls(_) => 0,
             };
             if cycles > 0 {
-                free = free.max(at + 1);
+                free = free.max(rest.at + 1);
             }
-            at += cycles;
+            rest.at += cycles;
+            rest.go_on(&self.notes);
         }
         free
     }
@@ -367,20 +347,12 @@ impl Beside {
 
     /// Whether an operation of the main thread may read and write its operands now.
     pub fn may_run(&self, running: &Running) -> bool {
-        let sources = &running.sources[..usize::from(running.source_count)];
-        let clear = |port: &Port, writes: bool| match *port {
-            Port::Line { word, step, bytes } => {
-                let (from, to) = reach(word, step, bytes, running.remaining);
-                self.is_clear(from, to, writes)
-            }
-            _ => true,
-        };
-        sources.iter().all(|port| clear(port, false)) && clear(&running.dest, true)
+        self.used.allows(running)
     }
 
-    fn is_clear(&self, from: i64, to: i64, writes: bool) -> bool {
-        let mut used = self.used.iter();
-        !used.any(|used| (writes || used.written) && from < used.to && used.from < to)
+    /// Whether microthreads leave words alone, the last one excluded.
+    pub fn is_clear(&self, from: i64, to: i64, writes: bool) -> bool {
+        self.used.is_clear(from, to, writes)
     }
 }
 
@@ -406,3 +378,6 @@ impl Company for Beside {
         self.is_clear(from, to, true)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -48,12 +48,27 @@ impl Running {
     pub fn all_in_memory(&mut self, core: &mut Core, plan: &PePlan) -> u64 {
         let cycles = self.cycles_in_memory(plan.timing.bank_conflict_cycles);
         let at_once = if self.feeds_itself() { 1 } else { RUN };
+        self.take_all(&mut core.memory, at_once);
+        cycles
+    }
+
+    /// The cycles that all its elements take, if that is the same wherever its vectors are.
+    pub fn steady_cycles(&self) -> Option<u64> {
+        let steady = self.per_cycle > 0 || !self.pace.banked;
+        steady.then(|| self.cycles_in_memory(1))
+    }
+
+    /// Does what is left of one that does not feed itself.
+    pub fn pass_in_memory(&mut self, memory: &mut Memory) {
+        self.take_all(memory, RUN);
+    }
+
+    fn take_all(&mut self, memory: &mut Memory, at_once: usize) {
         while self.remaining > 0 {
             let count = at_once.min(self.remaining as usize);
-            self.elements_in_memory(&mut core.memory, count);
+            self.elements_in_memory(memory, count);
             self.remaining -= count as u32;
         }
-        cycles
     }
 
     /// The cycles that its elements take from now on, where one in conflicting banks takes `conflict`.
@@ -159,11 +174,14 @@ impl Running {
 
     /// Elements of that of 16 bits, `N` at most.
     fn halves_in_memory<const N: usize>(&self, memory: &mut Memory, count: usize) {
-        let mut bits = [[0; N]; 3];
-        for (port, bits) in self.used().iter().zip(&mut bits) {
-            read_halves(port, memory, bits, count);
-        }
-        let made = combine(self.opcode, &bits);
+        let [first, second, third] = &mut [[0; N]; 3];
+        let [a, b, c] = &self.sources;
+        let rows = [
+            row_of(a, memory, first, count),
+            row_of(b, memory, second, count),
+            row_of(c, memory, third, count),
+        ];
+        let made = combine(self.opcode, rows);
         let Port::Line { word, step, .. } = self.dest else {
             return;
         };
@@ -213,14 +231,24 @@ fn read(port: &Port, memory: &Memory, into: &mut [u32]) {
     }
 }
 
-fn read_halves<const N: usize>(port: &Port, memory: &Memory, into: &mut [u16; N], count: usize) {
+/// A source's elements: where they lie, or copied.
+#[inline]
+fn row_of<'a, const N: usize>(
+    port: &Port,
+    memory: &'a Memory,
+    copy: &'a mut [u16; N],
+    count: usize,
+) -> &'a [u16; N] {
     match *port {
-        Port::Scalar { bits, .. } => *into = [bits as u16; N],
-        Port::Line { word, step, .. } => match memory.row(word as usize).filter(|_| step == 1) {
-            // Of a known length: no call copies it.
-            Some(row) => *into = *row,
-            None => memory.read_words(word as usize, step, &mut into[..count]),
-        },
+        Port::Scalar { bits, .. } => *copy = [bits as u16; N],
+        Port::Line { word, step, .. } => {
+            let row = memory.row(word as usize);
+            if let Some(row) = row.filter(|_| step == 1 && count == N) {
+                return row;
+            }
+            memory.read_words(word as usize, step, &mut copy[..count]);
+        }
         _ => {}
     }
+    copy
 }

@@ -85,9 +85,9 @@ impl Main {
 }
 
 /// Calls of one operation, one after the other.
-struct Calls<'a> {
-    op: &'a DsdOperation,
-    running: &'a mut Running,
+pub(super) struct Calls<'a> {
+    pub(super) op: &'a DsdOperation,
+    pub(super) running: &'a mut Running,
     /// Where its vectors begin, destination first.
     starts: [i32; 4],
     slots: &'a mut [u64],
@@ -102,6 +102,11 @@ impl Calls<'_> {
         let mut left = map.remaining.unwrap_or(0);
         while left > 0 && env.turns_ahead < TURNS && self.running.length > 0 {
             self.running.remaining = self.running.length;
+            let alike = self.take_alike(map, (left, usable), core, env);
+            left -= alike;
+            if alike > 0 {
+                continue;
+            }
             if !self.is_clear(map, core, env) {
                 break;
             }
@@ -131,14 +136,20 @@ impl Calls<'_> {
         beside && self.running.is_safe_in_memory(core)
     }
 
-    fn take_elements(&mut self, map: &mut MapRun, core: &mut Core) {
+    pub(super) fn take_elements(&mut self, map: &mut MapRun, core: &mut Core) {
         for (slot, port) in self.slots.iter_mut().zip(&mut map.inputs) {
-            // All of it is inside.
-            let read = port.read(&core.memory, &mut core.inputs);
-            *slot = u64::from(read.unwrap_or_default());
+            *slot = match port {
+                Port::Scalar { bits, .. } => u64::from(*bits),
+                Port::Line { word, step, bytes } => {
+                    // All of it is inside.
+                    let read = core.memory.element(i64::from(*word), *bytes);
+                    *word = word.wrapping_add(*step);
+                    u64::from(read.unwrap_or_default())
+                }
+                _ => 0,
+            };
         }
-        let ports = std::iter::once(&mut self.running.dest).chain(&mut self.running.sources);
-        for (operand, port) in operands(self.op).zip(ports) {
+        for (operand, port) in self.op.sources.iter().zip(&mut self.running.sources) {
             if let (Operand::Scalar(slot, ty), Port::Scalar { bits, .. }) = (operand, port) {
                 *bits = cut(*ty, value(self.slots, *slot)) as u32;
             }
@@ -189,16 +200,18 @@ impl Calls<'_> {
     }
 
     /// Vectors begin anew, where no register keeps how far they have come.
-    fn go_back(&mut self) {
-        let ports = std::iter::once(&mut self.running.dest).chain(&mut self.running.sources);
-        let saves = &self.running.saves;
-        for ((port, save), start) in ports.zip(saves).zip(&self.starts) {
+    pub(super) fn go_back(&mut self) {
+        let back = |port: &mut Port, n: usize| {
             if let Port::Line { word, .. } = port {
-                *word = match save {
+                *word = match self.running.saves[n] {
                     Some(_) => i32::from(word.wrapping_mul(2) as u16 / 2),
-                    None => *start,
+                    None => self.starts[n],
                 };
             }
+        };
+        back(&mut self.running.dest, 0);
+        for (n, port) in self.running.sources.iter_mut().enumerate() {
+            back(port, n + 1);
         }
     }
 }

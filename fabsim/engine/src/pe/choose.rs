@@ -1,6 +1,5 @@
 //! Which of the threads of a compute element issues an instruction.
 
-use super::operation::Running;
 use super::settings::MainPriority;
 use super::{Env, Pe};
 use fabsim_program::program::Priority;
@@ -104,18 +103,27 @@ impl Pe {
     }
 
     /// The microthread whose turn it is among those of a priority that can go on.
+    #[inline]
     pub(super) fn ready_thread(&self, env: &Env, priority: Priority) -> Option<usize> {
-        if !self.core.may_have(priority) {
-            return None;
+        match self.core.may_have(priority) {
+            true => self.ready_among(env, priority),
+            false => None,
         }
-        let first = self.first_thread();
-        let can_go = |running: &Running| {
-            running.priority == priority
+    }
+
+    fn ready_among(&self, env: &Env, priority: Priority) -> Option<usize> {
+        let count = self.threads.len();
+        let mut n = self.first_thread();
+        for _ in 0..count {
+            let running = &self.threads[n];
+            let can_go = running.priority == priority
                 && self.core.blocked_threads >> (running.thread & 7) & 1 == 0
-                && running.can_step(&self.core, env.now)
-        };
-        let (before, from) = self.threads.split_at(first);
-        let found = from.iter().position(can_go).map(|n| n + first);
-        found.or_else(|| before.iter().position(can_go))
+                && running.can_step(&self.core, env.now);
+            if can_go {
+                return Some(n);
+            }
+            n = if n + 1 < count { n + 1 } else { 0 };
+        }
+        None
     }
 }

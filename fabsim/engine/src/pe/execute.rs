@@ -4,6 +4,7 @@ use super::clock_register::is_clock;
 use super::issue::{block_target, control_action, done_action};
 use super::main_thread::{Caller, Flow, Main, Site, Threads};
 use super::operate::load_cycles;
+use super::packed;
 use super::scalar::{binary, compare, convert, cut, unary};
 use super::settings::is_shared;
 use super::state::{Core, LoadedDsr};
@@ -203,50 +204,23 @@ impl Main {
                     .store(address(self, *at), ty.size_bytes(), bits)?;
             }
             Inst::LoadDsd { dst, address: at } => {
-                let bits = core.memory.load(address(self, *at), 8)?;
+                let bits = core.memory.load(address(self, *at), packed::BYTES)?;
                 self.set(*dst, bits);
             }
             Inst::StoreDsd { address: at, src } => {
-                core.memory.store(address(self, *at), 8, self.get(*src))?;
+                let bits = self.get(*src);
+                core.memory.store(address(self, *at), packed::BYTES, bits)?;
             }
             Inst::CopyMemory { to, from, bytes } => {
                 core.memory
                     .copy(address(self, *to), address(self, *from), *bytes)?;
             }
-            Inst::DsdSetBase {
-                dst,
-                dsd,
-                address: at,
-            } => {
-                let base = address(self, *at) as u16;
-                self.change_dsd(*dst, *dsd, |dsd| dsd.base = base);
-            }
-            Inst::DsdSetLength { dst, dsd, length } => {
-                let extent = self.get(*length) as u16;
-                self.change_dsd(*dst, *dsd, |dsd| dsd.extent = extent);
-            }
-            Inst::DsdSetStride { dst, dsd, stride } => {
-                let stride = self.get(*stride) as u16 as i16;
-                self.change_dsd(*dst, *dsd, |dsd| dsd.stride = stride);
-            }
-            Inst::DsdAdvance {
-                dst,
-                dsd,
-                by,
-                element_bytes,
-            } => {
-                let bytes = (self.get(*by) as u16).wrapping_mul(u16::from(*element_bytes));
-                self.change_dsd(*dst, *dsd, |dsd| dsd.base = dsd.base.wrapping_add(bytes));
-            }
-            _ => return Err(FaultKind::UnknownInstruction.into()),
+            arithmetic => match packed::changed(arithmetic, |slot| self.get(slot)) {
+                Some((dst, bits)) => self.set(dst, bits),
+                None => return Err(FaultKind::UnknownInstruction.into()),
+            },
         }
         Ok(())
-    }
-
-    fn change_dsd(&mut self, dst: Slot, src: Slot, change: impl FnOnce(&mut Dsd)) {
-        let mut dsd = Dsd::unpack(self.get(src));
-        change(&mut dsd);
-        self.set(dst, dsd.pack());
     }
 
     fn call(

@@ -13,7 +13,8 @@ use half::slice::{HalfBitsSliceExt, HalfFloatSliceExt};
 const AT_ONCE: usize = 8;
 
 /// The sum, difference, product or product and sum (the first source is added) of each three.
-pub fn combine<const N: usize>(opcode: Opcode, sources: &[[u16; N]; 3]) -> [u16; N] {
+#[inline]
+pub fn combine<const N: usize>(opcode: Opcode, sources: [&[u16; N]; 3]) -> [u16; N] {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("f16c") {
         // SAFETY: the processor has what the function uses.
@@ -22,7 +23,7 @@ pub fn combine<const N: usize>(opcode: Opcode, sources: &[[u16; N]; 3]) -> [u16;
     combine_anywhere(opcode, sources)
 }
 
-fn combine_anywhere<const N: usize>(opcode: Opcode, sources: &[[u16; N]; 3]) -> [u16; N] {
+fn combine_anywhere<const N: usize>(opcode: Opcode, sources: [&[u16; N]; 3]) -> [u16; N] {
     let mut values = [[0.0; N]; 3];
     for (bits, values) in sources.iter().zip(&mut values) {
         bits.reinterpret_cast::<f16>().convert_to_f32_slice(values);
@@ -37,7 +38,7 @@ fn combine_anywhere<const N: usize>(opcode: Opcode, sources: &[[u16; N]; 3]) -> 
 /// The processor has AVX2 and F16C.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,f16c")]
-unsafe fn combine_f16c<const N: usize>(opcode: Opcode, sources: &[[u16; N]; 3]) -> [u16; N] {
+unsafe fn combine_f16c<const N: usize>(opcode: Opcode, sources: [&[u16; N]; 3]) -> [u16; N] {
     use std::arch::x86_64::{
         _mm256_cvtph_ps, _mm256_cvtps_ph, _mm256_loadu_ps, _mm256_storeu_ps, _mm_loadu_si128,
         _mm_storeu_si128, _MM_FROUND_TO_NEAREST_INT,
@@ -106,9 +107,9 @@ mod tests {
         for (opcode, a) in opcodes.iter().flat_map(|op| some.map(|a| (*op, a))) {
             for b in some {
                 let rows = [[a; 16], [b; 16], some];
-                let both = combine(opcode, &rows)
+                let both = combine(opcode, rows.each_ref())
                     .into_iter()
-                    .zip(combine_anywhere(opcode, &rows));
+                    .zip(combine_anywhere(opcode, rows.each_ref()));
                 for (c, (made, anywhere)) in some.into_iter().zip(both) {
                     let sources = Sources {
                         bits: [a, b, c].map(u32::from),

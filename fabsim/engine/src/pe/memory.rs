@@ -88,6 +88,11 @@ impl Memory {
         first.min(last) >= 0 && first.max(last) <= end
     }
 
+    /// Whether words are all inside, the last one excluded.
+    pub fn holds(&self, from: i64, to: i64) -> bool {
+        from >= 0 && to <= self.words.len() as i64
+    }
+
     /// Elements of a line that `holds_line`.
     pub fn read_line(&self, word: i64, step: i64, bytes: u8, into: &mut [u32]) {
         let mut at = word;
@@ -107,6 +112,21 @@ impl Memory {
     #[inline]
     pub fn row_mut<const N: usize>(&mut self, word: usize) -> Option<&mut [u16; N]> {
         self.words.get_mut(word..)?.first_chunk_mut()
+    }
+
+    /// Two neighbouring words that are inside, the first one in the low half; nobody watches what is read.
+    #[inline]
+    pub fn pair(&self, word: i32) -> u32 {
+        let pair = self.row::<2>(word as usize);
+        pair.map_or(0, |&[low, high]| u32::from(low) | u32::from(high) << 16)
+    }
+
+    /// Writes two such words.
+    #[inline]
+    pub fn set_pair(&mut self, word: i32, value: u32) {
+        if let Some(pair) = self.row_mut::<2>(word as usize) {
+            *pair = [value as u16, (value >> 16) as u16];
+        }
     }
 
     /// Words of a line of words that `holds_line`.
@@ -276,6 +296,12 @@ impl Memory {
 
     /// A little-endian value of 1, 2, 4 or 8 bytes at a byte address.
     pub fn load(&self, address: u64, bytes: u32) -> Result<u64, Fault> {
+        if bytes == 8 && address & 1 == 0 && self.unwritten.is_none() {
+            if let Some(words) = self.row::<4>((address / 2) as usize) {
+                let shifted = |n: usize| u64::from(words[n]) << (16 * n);
+                return Ok(shifted(0) | shifted(1) | shifted(2) | shifted(3));
+            }
+        }
         load(|word| self.word(word), address, bytes)
     }
 

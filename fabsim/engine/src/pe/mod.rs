@@ -5,6 +5,7 @@
 //! before the main thread, low ones after it; among equals they take turns.
 
 mod ahead;
+mod alike;
 mod beside;
 mod bulk;
 mod calls;
@@ -23,10 +24,12 @@ pub mod issue;
 mod main_thread;
 pub mod map;
 pub mod memory;
+mod notes;
 pub mod opcode;
 mod operands;
 mod operate;
 pub mod operation;
+mod packed;
 pub mod plan;
 pub mod port;
 mod prefetch;
@@ -41,6 +44,7 @@ pub mod state;
 mod system;
 pub mod tasks;
 mod thread_priority;
+mod used;
 
 use self::beside::Beside;
 use self::choose::Choice;

@@ -214,6 +214,9 @@ impl Running {
 
     /// `step` for whatever is not an element a cycle between queues and memory.
     fn step_any(&mut self, core: &mut Core, plan: &PePlan, now: u64) -> Result<bool, Fault> {
+        if self.step_pairs(core, plan, now) {
+            return Ok(self.ended(core, plan));
+        }
         if self.opcode == Opcode::Dfilt {
             return self.filter_step(core, plan);
         }

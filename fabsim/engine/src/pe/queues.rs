@@ -102,6 +102,16 @@ impl Ring {
         self.len.saturating_sub(self.unready(now))
     }
 
+    /// Whether the oldest wavelets, so many of them, can be used and are no control wavelets.
+    #[inline]
+    pub fn has_data(&self, count: u8, now: u64) -> bool {
+        let is_data = |n| {
+            let tag = self.tags[usize::from(self.head + n) % RING];
+            !tag.is_control()
+        };
+        self.ready_count(now) >= count && (0..count).all(is_data)
+    }
+
     /// The oldest wavelet, if it can be used.
     #[inline]
     pub fn ready(&self, now: u64) -> Option<Entry> {

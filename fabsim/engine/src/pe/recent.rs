@@ -138,6 +138,29 @@ impl Recent {
         }
     }
 
+    /// The cycle from which on all that is known can be read.
+    pub fn end_of_all(&self, after: u64) -> u64 {
+        let done = self.known.iter().flat_map(|known| &known.done);
+        done.map(|written| written.last + after).max().unwrap_or(0)
+    }
+
+    /// Whether elements at these words can be read in cycle `now`, by an operation behind one that has ended
+    /// in cycle `ended`, for which what is older has been forgotten.
+    pub fn is_settled(
+        &self,
+        words: impl Iterator<Item = i64> + Clone,
+        (now, ended): (u64, u64),
+        after: u64,
+    ) -> bool {
+        let done = self.known.iter().flat_map(|known| &known.done);
+        let mut late = done.filter(|written| written.last + after > now.max(ended));
+        let is_late = |taken: u64| taken + after > now;
+        !late.any(|written| {
+            let taken = words.clone().filter_map(|word| written.taken(word));
+            taken.max().is_some_and(is_late)
+        })
+    }
+
     /// From which cycle on an operation can take its first elements, if that is later than `now`.
     pub fn readable(&self, running: &Running, now: u64, after: u64) -> Option<u64> {
         let known = self.known.as_deref()?;

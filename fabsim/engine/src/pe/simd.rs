@@ -2,6 +2,7 @@
 
 use super::opcode::{element, info, Sources};
 use super::operation::Running;
+use super::plan::PePlan;
 use super::port::{Port, Sender};
 use super::rate::documented_rate;
 use super::state::Core;
@@ -126,8 +127,15 @@ impl Running {
     #[inline]
     pub(super) fn can_step_lanes(&self, lanes: Lanes, core: &Core, now: u64) -> bool {
         let need = self.needed(lanes);
-        let mut can = self.has_room(core);
-        for &queue in self.inputs.iter().flatten() {
+        let mut can = match self.output() {
+            Some(queue) => core.outputs[usize::from(queue)].ring.room() >= need,
+            None => true,
+        };
+        for queue in self.inputs {
+            // The first place is taken first.
+            let Some(queue) = queue else {
+                break;
+            };
             let ring = &core.inputs[usize::from(queue)].ring;
             let ready = ring.ready_count(now);
             if ready > 0 && ring.is_control_first() {
@@ -155,6 +163,30 @@ impl Running {
             false => self.remaining,
         };
         left.min(u32::from(lanes.wavelets())) as u8
+    }
+
+    /// One instruction of the commonest kind, if this is one: as many pairs as it can take, none of them a
+    /// command, are copied between a queue and memory.
+    #[inline]
+    pub(super) fn step_pairs(&mut self, core: &mut Core, plan: &PePlan, now: u64) -> bool {
+        let Some(lanes) = self.lanes else {
+            return false;
+        };
+        let count = lanes.wavelets();
+        let enough = match (&self.sources[0], &self.dest) {
+            (Port::Input { queue, .. }, _) => {
+                core.inputs[usize::from(*queue)].ring.has_data(count, now)
+            }
+            (_, Port::Output(sender)) => {
+                core.outputs[usize::from(sender.queue)].ring.room() >= count
+            }
+            _ => false,
+        };
+        if !enough || !self.copies_pairs(core, lanes, count) {
+            return false;
+        }
+        self.copy_pairs(core, count, now + self.ramp_cycles(&plan.timing));
+        true
     }
 
     /// One instruction, given that there is enough for one and that no command is first.
@@ -219,30 +251,31 @@ impl Running {
     /// Copies them: what lies in two words is an element of 32 bits.
     #[inline]
     fn copy_pairs(&mut self, core: &mut Core, count: u8, ready: u64) {
-        let infinite = self.is_infinite();
-        for n in 0..count {
-            self.remaining -= if infinite { 0 } else { 2 };
-            match (&mut self.sources[0], &mut self.dest) {
-                (Port::Input { queue, .. }, Port::Line { word, .. }) => {
-                    let arrived = core.inputs[usize::from(*queue)].ring.pop();
-                    let payload = arrived.map_or(0, |entry| entry.payload);
-                    // All of it is inside.
-                    let _ = core.memory.set_element(i64::from(*word), 4, payload);
+        let halves = 2 * u32::from(count);
+        if !self.is_infinite() {
+            self.remaining -= halves;
+        }
+        match (&mut self.sources[0], &mut self.dest) {
+            (Port::Input { queue, .. }, Port::Line { word, .. }) => {
+                let ring = &mut core.inputs[usize::from(*queue)].ring;
+                for _ in 0..count {
+                    let payload = ring.pop().map_or(0, |entry| entry.payload);
+                    core.memory.set_pair(*word, payload);
                     *word += 2;
                 }
-                (Port::Line { word, .. }, Port::Output(sender)) => {
-                    let payload = core.memory.element(i64::from(*word), 4);
-                    *word += 2;
-                    let advances = self.remaining == 0 && sender.advance_switch;
-                    let tag = Tag::new(sender.color, sender.control, advances);
-                    let entry = Entry {
-                        payload: payload.unwrap_or_default(),
-                        tag,
-                    };
-                    core.outputs.push(sender.queue, entry, ready + u64::from(n));
-                }
-                _ => {}
             }
+            (Port::Line { word, .. }, Port::Output(sender)) => {
+                for n in 1..=count {
+                    let payload = core.memory.pair(*word);
+                    *word += 2;
+                    let advances = n == count && self.remaining == 0 && sender.advance_switch;
+                    let tag = Tag::new(sender.color, sender.control, advances);
+                    let ready = ready + u64::from(n) - 1;
+                    core.outputs
+                        .push(sender.queue, Entry { payload, tag }, ready);
+                }
+            }
+            _ => {}
         }
     }
 

@@ -48,6 +48,8 @@ var round: i16 = 0;
 const d0 = @get_dsr(dsr_dest, 4);
 const s0 = @get_dsr(dsr_src0, 4);
 const s1 = @get_dsr(dsr_src1, 4);
+fn added(by: f32) void { @fadds(d0, s0, by); }
+fn scaled(by: f32) void { @fmacs(d0, s0, s1, by); }
 "#;
 
 const TAIL: &str = r#"
@@ -83,12 +85,31 @@ fn vector(r: &mut Random, name: &str, length: usize) -> String {
     format!("@get_dsd(mem1d_dsd, .{{ .tensor_access = |i|{{{length}}} -> {name}[i + {from}] }})")
 }
 
+/// A `@map` whose call-back is an operation on vectors, each of which may go on from call to call and may be in
+/// another one's place.
+fn calls(r: &mut Random) -> String {
+    let (count, each) = (1 + r.below(12), 1 + r.below(4));
+    let name = array(r);
+    let elements = vector(r, name, count);
+    let mut last = (array(r), 0);
+    let mut load = |register: &str, r: &mut Random| {
+        if register == "d0" || r.below(2) == 0 {
+            last = (array(r), r.below(ELEMENTS - count * each + 1));
+        }
+        let ((name, from), keeps) = (last, r.below(3) > 0);
+        format!("@load_to_dsr({register}, @get_dsd(mem1d_dsd, .{{ .tensor_access = |i|{{{each}}} -> {name}[i + {from}] }}), .{{ .save_address = {keeps} }});")
+    };
+    let loads = ["d0", "s0", "s1"].map(|register| load(register, r));
+    let function = ["added", "scaled"][r.below(2)];
+    format!("{} @map({function}, {elements});", loads.join(" "))
+}
+
 fn statement(arch: Arch, r: &mut Random) -> String {
     let (x, y, z, n) = (array(r), array(r), array(r), length(r));
     let mut dsd = |name| vector(r, name, n);
     let (dx, dy, dz) = (dsd(x), dsd(y), dsd(z));
     let (i, j) = (r.below(ELEMENTS), r.below(ELEMENTS));
-    let kinds = if arch == Arch::Wse2 { 14 } else { 12 };
+    let kinds = if arch == Arch::Wse2 { 15 } else { 13 };
     match r.below(kinds) {
         0 => format!("@fadds({dx}, {dy}, {dz});"),
         1 => format!("@fmovs({dx}, {dy});"),
@@ -102,6 +123,7 @@ fn statement(arch: Arch, r: &mut Random) -> String {
         9 => format!("@load_to_dsr(d0, {dx}, .{{ .save_address = false }}); @load_to_dsr(s0, {dx}, .{{ .save_address = false }}); @load_to_dsr(s1, {dz}, .{{ .save_address = false }}); @fadds(d0, s0, s1); {}", "@fadds(d0, s0, s1); ".repeat(r.below(3))),
         10 => format!("@map(square, {dx}, {dx});"),
         11 => format!("@fadds(&word, word, {dy});"),
+        12 => calls(r),
         // The words in which the priorities of microthreads 2 and 3 are.
         _ => {
             let (thread, bits) = (2 + r.below(2), [0, 0x100, 0x200][r.below(3)]);
