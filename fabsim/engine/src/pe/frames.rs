@@ -4,6 +4,7 @@ use super::main_thread::{Caller, Doing, Flow, Frame, Main};
 use super::plan::PePlan;
 use crate::fault::{Fault, FaultKind};
 use fabsim_program::program::{FunctionId, Slot};
+use smallvec::SmallVec;
 
 /// Deeper calls mean recursion, which the machine's small stack does not survive.
 const DEPTH: usize = 256;
@@ -45,7 +46,7 @@ impl Main {
         self.slots[at] = bits;
     }
 
-    pub(super) fn args(&self, slots: &[Slot]) -> Vec<u64> {
+    pub(super) fn args(&self, slots: &[Slot]) -> SmallVec<[u64; 8]> {
         slots.iter().map(|&slot| self.get(slot)).collect()
     }
 

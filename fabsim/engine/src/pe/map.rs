@@ -9,6 +9,10 @@ use super::port::{send, Port};
 use super::state::Core;
 use crate::fault::Fault;
 use fabsim_program::program::{FunctionId, MapOperation, Operand, ScalarType, Span};
+use smallvec::SmallVec;
+
+/// One for each input: most `@map`s have so few that they need no memory of their own.
+type OfInputs<T> = SmallVec<[T; 3]>;
 
 /// A `@map` under way.
 #[derive(Clone, Debug)]
@@ -18,7 +22,7 @@ pub struct MapRun {
     /// Where it is in the source.
     pub span: Span,
     /// What arguments are taken from.
-    pub inputs: Vec<Port>,
+    pub inputs: OfInputs<Port>,
     /// Where results go.
     pub output: Option<Port>,
     /// Elements until the first operand is exhausted; none if all are endless.
@@ -28,7 +32,7 @@ pub struct MapRun {
     /// A result on its way to the output.
     result: Option<u64>,
     /// The arguments of the last call.
-    args: Vec<u64>,
+    args: OfInputs<u64>,
 }
 
 impl MapRun {
@@ -47,18 +51,16 @@ impl MapRun {
             index: 0,
             mixed: false,
         };
-        let mut extents = Vec::new();
+        let mut shortest: Option<u32> = None;
         let mut port = |(operand, ty): &(Operand, ScalarType)| -> Result<Port, Fault> {
             let (port, extent) = operands.any(operand, ty.size_bytes().clamp(2, 4) as u8)?;
-            extents.extend(extent);
+            shortest = shortest.into_iter().chain(extent).min();
             Ok(port)
         };
-        let inputs: Result<Vec<Port>, Fault> = map.inputs.iter().map(&mut port).collect();
+        let inputs: Result<OfInputs<Port>, Fault> = map.inputs.iter().map(&mut port).collect();
         let output = map.output.as_ref().map(&mut port).transpose()?;
-        let remaining = match extents.iter().copied().filter(|&e| e != INFINITE).min() {
-            None if extents.is_empty() => Some(1),
-            shortest => shortest,
-        };
+        // Scalars alone are taken once; where all is endless there is no end.
+        let remaining = Some(shortest.unwrap_or(1)).filter(|&count| count != INFINITE);
         Ok(MapRun {
             function: map.function,
             span,
@@ -67,7 +69,7 @@ impl MapRun {
             remaining,
             length: remaining.unwrap_or(INFINITE),
             result: None,
-            args: Vec::new(),
+            args: OfInputs::new(),
         })
     }
 
@@ -101,7 +103,7 @@ impl MapRun {
     }
 
     /// Places of the fabric operands among the PE's input and output queues.
-    pub fn queues(&self) -> (Vec<Option<u8>>, Option<u8>) {
+    pub fn queues(&self) -> (OfInputs<Option<u8>>, Option<u8>) {
         let inputs = self.inputs.iter().map(|port| match port {
             Port::Input { queue, .. } => Some(*queue),
             _ => None,

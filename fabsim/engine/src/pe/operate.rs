@@ -144,7 +144,15 @@ impl Main {
             return Ok(Flow::Again(0));
         }
         if !self.maps.is_empty() {
-            core.prepared = Prepared::of(op, place, &running, core).map(Box::new);
+            let new = Prepared::of(op, place, &running, core);
+            core.prepared = match (kept, new) {
+                // In the place of the one before it, since every `@map` has another one.
+                (Some(mut old), Some(new)) => {
+                    *old = new;
+                    Some(old)
+                }
+                (_, new) => new.map(Box::new),
+            };
         }
         Ok(self.run_ahead_of(op, &mut running, time, core, env))
     }
