@@ -2,8 +2,8 @@
 
 A collective knows what it was elaborated from (`Declared`), so a later stage can ask for the one
 with all steps left to the compiler, with numbers for what it leaves open, with other steps, or, of
-a choice by length, for other lengths. Each is elaborated like the file's own text, as if nothing
-had been unfolded yet, and raises `CollcError` like that.
+a choice by length, for other lengths. Each is elaborated like the file's own text, its effort
+counted from zero while shapes of trees stay known, and raises `CollcError` like that.
 """
 
 from collections.abc import Sequence
