@@ -318,7 +318,7 @@ def _run(step: RunStep, collective: Collective) -> Iterator[StepsPhase]:
         axis=step.axis,
         places=step.places,
         lines=step.lines,
-        slicing=_slicing(step, slices, length, collective.contract),
+        slicing=_slicing(step, slices, length, collective),
         steps=steps,
         algorithm=step.algorithm.text,
         order=step.order,
@@ -328,12 +328,16 @@ def _run(step: RunStep, collective: Collective) -> Iterator[StepsPhase]:
     )
 
 
-def _slicing(step: RunStep, slices: int, length: int, contract: Contract) -> Slicing:
-    """Elements that an instruction takes at once are cut as one, where the contract leaves open
-    where slices begin, or where all slices are made of them anyway: two of 16 bits, which may
-    travel in a wavelet, and what two wavelets have, if the step is wide."""
+def _slicing(step: RunStep, slices: int, length: int, collective: Collective) -> Slicing:
+    """Elements that an instruction takes at once are cut as one, where contract and other steps
+    leave open where slices begin, or where all slices are made of them anyway: two of 16 bits,
+    which may travel in a wavelet, and what two wavelets have, if the step is wide."""
+    contract = collective.contract
+    named = contract.names_slices or any(
+        isinstance(one, RunStep) and one.share is Share.OWN_BLOCK for one in collective.steps
+    )
     grain = (2 if contract.element.bytes == PAIR_BYTES else 1) * (2 if step.wide else 1)
-    fits = length % (grain * slices if contract.names_slices else grain) == 0
+    fits = length % (grain * slices if named else grain) == 0
     if step.share is Share.OWN_BLOCK:  # where blocks differ, some begin anywhere
         fits = fits and contract.length % len(step.across) == 0
     return Slicing(slices, length, grain if fits and contract.run_length is None else 1)

@@ -23,7 +23,6 @@ HAS = "commands_inc.sh"  # what a folder of it has
 # Its patterns by number; the last one is a star in a row and a snake on a grid.
 LINE = ("chain", "two_phase", "binomial", "star")
 GRID = ("chain", "two_phase", "binomial", "snake")
-WIDEST = 256  # PEs of a side of a square: 512 x 512 takes minutes a point
 
 HEAD = "target wse2\ngrid pes = {width} x {height}\n"
 CALL = (
@@ -65,7 +64,7 @@ class Case:
 
 
 def points(folder: Path) -> Iterator[Point]:
-    """Every pattern at every size of its commands files, squares up to WIDEST."""
+    """Every pattern at every size of its commands files."""
     for case in _cases():
         what = f"{'allreduce' if case.is_allreduce else 'reduce'} {case.name}"
         yield Point(
@@ -85,8 +84,6 @@ def _cases() -> Iterator[Case]:
     by_length = [(512, 2**k) for k in range(13)]
     for pes, length in by_pes + by_length:
         for is_square in (False, True):
-            if is_square and pes > WIDEST:
-                continue
             height = pes if is_square else 1
             for pattern in range(4):
                 for is_allreduce in (False, True):
