@@ -345,14 +345,14 @@ class CallStream:
 
 
 def call_stream_of(
-    plan: ProgramPlan, turns: tuple[tuple[int, ...], ...], joined: bool
+    plan: ProgramPlan, turns: tuple[tuple[int, ...], ...], buffers: int, *, joined: bool
 ) -> CallStream:
-    """A call stream before the launch. Calls that are `joined` are in flight beside those of other
-    call streams, in the program's `turns`."""
+    """A call stream before the launch, of a program in whose `turns` so many calls are told of
+    `buffers`. Calls that are `joined` are in flight beside those of other call streams."""
     shared, switched = shared_of(plan), [switched_of(plan, use) for use in plan.uses]
     return CallStream(
         plan,
-        Calls(plan, turns, joined),
+        Calls(plan, turns, joined, buffers),
         shared,
         loads(plan, shared),
         switched,

@@ -18,7 +18,7 @@ from collc.cost.calls import finished
 from collc.cost.operations import costs_of
 from collc.cost.predict import Prediction, Times, predict
 from collc.cost.roots import AtRoot, at_root
-from collc.cost.text_size import LeftOfTurns, Stream, of_turns
+from collc.cost.text_size import LeftOfTurns, Stream, has_buffer, of_turns
 from collc.plan.dynamic_lengths import Lengths
 from collc.plan.program import ProgramPlan
 from collc.schedule.lengths import collective_of_length
@@ -89,7 +89,7 @@ class _Run:
             if choice is not None:
                 at = at_root(self.plan, choice, root)
             calls = call_stream.calls
-            other = call_stream_of(at.plan, calls.turns, calls.joined)
+            other = call_stream_of(at.plan, calls.turns, calls.buffers, joined=calls.joined)
             other.asked, other.left = at.asked, call_stream.left
             self.known[name, root] = other, at
         other, at = self.known[name, root]
@@ -133,8 +133,9 @@ def _begun(plan: ProgramPlan, lengths: Lengths) -> _Run:
     """Before the launch."""
     grid = plan.plans[0].collective.grid.whole
     none = np.zeros((grid.width, grid.height), dtype=np.int64)
+    buffers = sum(has_buffer(plan.plans[index].collective) for index in plan.calls)
     call_streams = tuple(
-        call_stream_of(one, plan.program.turns, len(plan.call_streams) > 1)
+        call_stream_of(one, plan.program.turns, buffers, joined=len(plan.call_streams) > 1)
         for one in plan.call_streams or (plan,)
     )
     of_name = {

@@ -41,7 +41,7 @@ def test_a_pe_calls_what_has_no_room(calls: int, tree: str) -> None:
     text = "\n".join(["grid all = 4 x 1", *declared, f"program {{ {body} }}"]) + "\n"
     bundle = compile_text(text, "test.coll", {}, "wse2")
     plan = bundle.program
-    call_stream = call_stream_of(plan, plan.program.turns, joined=False)
+    call_stream = call_stream_of(plan, plan.program.turns, calls, joined=False)
     stream = Stream(plan, call_stream.given, call_stream.switched)
     behind, turns = of_turns([stream], plan.program, called=call_stream.calls.called)
     left = stream.left(behind)
