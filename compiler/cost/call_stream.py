@@ -13,21 +13,28 @@ import numpy as np
 
 from collc.base.columns import Bools
 from collc.cost.calls import Calls
-from collc.cost.dispatch import Dispatch, combining, control_load, dispatches, sends_first
+from collc.cost.dispatch import (
+    Dispatch,
+    combining,
+    dispatches,
+    lanes_of,
+    sends_combined,
+    sends_control,
+    sends_first,
+)
 from collc.cost.ends import Ends, Part, by_control
-from collc.cost.operations import Costs, depth_of
-from collc.cost.phase_entry import code_of_start, work_of
+from collc.cost.operations import Costs
+from collc.cost.phase_entry import by_role, code_of_start, work_of
 from collc.cost.phase_timing import ends_of
 from collc.cost.predict import Times
 from collc.cost.processor import Piece, Processor, Stall, Stretch, Work, restricted
 from collc.cost.register_loads import loads
 from collc.cost.stretches import last
 from collc.cost.switched import Begun, Switched, switched_of
+from collc.cost.text_size import Left, Stream, restores
+from collc.cost.use_costs import costs_of_use
 from collc.lowering.shared_phases import SharedPhase, is_quick, shared_of
-from collc.plan.placement import received_colors, sent_colors
 from collc.plan.program import ProgramPlan, Use
-from collc.spec import ContractKind
-from collc.spec.simd import PAIR, WIDE
 
 MOST_FOLLOWED = 6  # times that tasks which put each other off are followed
 BETWEEN = 2  # a task between two operations of a phase: it issues the second, and returns
@@ -50,9 +57,10 @@ class Call:
 class CallStream:
     """`switching` is by how many cycles setting routers has put off the last PE's beginnings.
     `told` are handlers of teardowns that have not run, `due` is when the last task was that ended a
-    phase, and `by_code` where a task of the phase itself has; `asked` are the collectives whose
-    phases a PE's tasks ask for before its own, where that depends on a root. Where there are such
-    handlers, or other calls may be in flight, the `processor` says what waits for what."""
+    phase, and `by_code` where a task of the phase itself has; what is behind it is `within` so many
+    functions that are called; `asked` are the collectives whose phases a PE's tasks ask for before
+    its own, where that depends on a root. Where there are such handlers, or other calls may be in
+    flight, the `processor` says what waits for what."""
 
     plan: ProgramPlan
     calls: Calls
@@ -60,11 +68,13 @@ class CallStream:
     loads: list[Times]  # cycles in which each use loads registers when it begins
     switched: list[Switched]  # by each use
     dispatches: list[Dispatch]
+    left: Left  # calls that nothing is put in the place of
     told: list[Piece] = field(default_factory=list)
     switching: int = 0
     processor: Processor | None = None
     due: Times = field(default_factory=lambda: np.zeros((1, 1), dtype=np.int64))
     by_code: Bools = field(default_factory=lambda: np.zeros((1, 1), dtype=np.bool_))
+    within: Times = field(default_factory=lambda: np.zeros((1, 1), dtype=np.int64))
     asked: Times = field(default_factory=lambda: np.zeros((1, 1), dtype=np.int64))
 
     def turns_to(self, other: CallStream) -> None:
@@ -102,7 +112,7 @@ class CallStream:
                     self.processor.handle(handler, end)
                 self.processor.hold(entry.task, entry.task, np.where(waits, first, entry.task))
             self.told = list(entry.told)
-            depth = np.where(waits, code.returns, depth)
+            depth = np.where(waits, code.returns + code.jump * self.left.start[position], depth)
             if self.processor is not None:
                 only_sends = sends_first(self.plan, use)
                 length = np.where(only_sends, call.costs.length, 0)
@@ -113,7 +123,7 @@ class CallStream:
             reached = over + code.next_phase
             # where steps end, returns from several places meet
             meets = self.by_code & (self.plan.phase(use).exchange is not None)
-            depth = code.returns + code.jump * meets
+            depth = code.returns + code.jump * np.maximum(meets, self.within)
         return over if uses else self._through(call)
 
     def _begun(self, position: int, reached: Times, depth: Times) -> Begun:
@@ -135,7 +145,8 @@ class CallStream:
             runs = due if self.processor is None else self.processor.first_free(due)
             before = sum(bool(one.colors) for one in self.switched[:position])
             started = self.calls.started(before) + code.other_use * self.asked
-            begun = np.where(waits, runs + started, begun)
+            called = code.jump * self.left.start[position]
+            begun = np.where(waits, runs + started + called, begun)
         begun = begun + self.calls.opened(switched.routers)
         return Begun(begun, waits, runs, tuple(handlers), tuple(told))
 
@@ -197,17 +208,27 @@ class CallStream:
     def _over(self, position: int, use: Use, part: Part) -> Times:
         """When the part of each PE of a phase is over."""
         ends = ends_of(self.plan, use, part)
-        self.by_code = ~ends.by_task
+        self.by_code, left = ~ends.by_task, self.left
+        ended = np.where(ends.by_task, left.end[position], left.ended[position])
+        in_task = left.sent[position] | left.lanes[position]
+        self.within = ended + in_task * self.by_code
         if self.processor is not None:
             self.processor.coming = ends.comes
-        if self.processor is not None:
-            keeps, gap = _by_call_back(self.plan, use, part.costs), self.processor.gap
+            # call-backs keep the processor to the end
+            keeps, gap = combining(self.plan, use) & part.costs.maps, self.processor.gap
             until = np.where(keeps, ends.over - gap, 0)
             self.processor.hold(np.zeros_like(until), part.begun, until)
         if self.processor is not None and (np.stack(ends.due) >= 0).any():
-            ends = self._between(position, use, part, ends)
-        passed_on = self.calls.passed_on(use)
-        over = ends.over + (passed_on + self.calls.to_end(use)) * ends.by_task
+            part, ends = self._between(position, use, part, ends)
+        if self.processor is not None and not (part.quick or part.ends_torn_down):
+            ends = self._control_waits(position, use, part, ends)
+        code, passed_on = self.plan.target.code, self.calls.passed_on(use)
+        to_end = (passed_on + self.calls.to_end(use)) * ends.by_task + code.jump * ended
+        exchange = self.plan.phase(use).exchange
+        if exchange is not None and not exchange.areas:  # else the last row is applied behind it
+            lanes = lanes_of(self.plan, use, self.dispatches[position], left.lanes[position])
+            to_end = to_end + lanes[1]
+        over: Times = ends.over + to_end
         if self.processor is not None:
             late = self.processor.put_off(part.begun, over, sends_first(self.plan, use))
             received, done = (
@@ -223,7 +244,7 @@ class CallStream:
         until = np.where(ends.by_task, ends.over - gap, last(ends.code))
         self.processor.run(ends.code, last(ends.code), until)
         by_code = np.where(last(ends.code) < 0, by_control(part), over - late - last(ends.code))
-        length = np.where(ends.by_task, passed_on + self.calls.to_end(use), by_code)
+        length = np.where(ends.by_task, to_end, by_code)
         return self._told_of_end(over - length, length, self._teardowns(position, ends))
 
     def _through(self, call: Call) -> Times:
@@ -231,6 +252,7 @@ class CallStream:
         code, gap = self.plan.target.code, self.plan.target.cycles.engine.between_tasks
         task = self.calls.through()
         self.by_code = np.zeros_like(call.reached, dtype=np.bool_)
+        self.within = np.zeros_like(call.reached)
         due = call.reached + code.ends + call.depth - code.returns + code.frame + gap
         if self.processor is not None:
             return self._told_of_end(due, np.full_like(due, task), [])
@@ -264,7 +286,25 @@ class CallStream:
             for (name, k), used in zip(switched.colors, switched.used, strict=True)
         ]
 
-    def _between(self, position: int, use: Use, part: Part, ends: Ends) -> Ends:
+    def _control_waits(self, position: int, use: Use, part: Part, ends: Ends) -> Ends:
+        """What comes of a phase if the control wavelets that PEs wait for leave behind the handlers
+        that are due when the code has returned."""
+        on = by_role(self.plan, use, sends_control) > 0
+        if not on.any() or self.processor is None:
+            return ends
+        costs = part.costs
+        late = np.zeros_like(ends.over)
+        for _ in range(MOST_FOLLOWED):
+            moves = ends.over - (costs.done(0, 0) - costs.dispatch) - late
+            pieces = [*self.told, *self._teardowns(position, ends)]
+            idle, _ = self.processor.sends(moves, np.ones_like(moves), pieces)
+            before, late = late, np.where(on, idle - moves, 0)
+            if (late == before).all():
+                break
+            ends = ends_of(self.plan, use, replace(part, late=(part.late[0], part.late[1] + late)))
+        return ends
+
+    def _between(self, position: int, use: Use, part: Part, ends: Ends) -> tuple[Part, Ends]:
         """What comes of a phase if the tasks between its operations wait for other code."""
         processor = self.processor
         assert processor is not None, "one that has no others beside it does not wait"
@@ -277,7 +317,7 @@ class CallStream:
             for _ in range(MOST_FOLLOWED):
                 due = ends.due[number]
                 begin = self._begins_between(position, ends, Piece(due, length, on))
-                before, late[number] = late[number], part.dispatch[number] + begin - due
+                before, late[number] = late[number], part.late[number] + begin - due
                 if (late[number] == before).all():
                     break
                 # what this task sends tears down later, which may put off those of other PEs
@@ -285,7 +325,7 @@ class CallStream:
             # where no task is told of the end, the one that sends a control wavelet is the last one
             there = on & (ends.by_task | (number == 0))
             processor.hold(due, begin, begin + length * there)
-        return ends
+        return replace(part, late=(late[0], late[1])), ends
 
     def _begins_between(self, position: int, ends: Ends, task: Piece) -> Times:
         """When a task between operations begins: behind the handlers of teardowns till then."""
@@ -305,18 +345,19 @@ class CallStream:
 
 
 def call_stream_of(
-    plan: ProgramPlan, turns: tuple[tuple[int, ...], ...], joined: bool
+    plan: ProgramPlan, turns: tuple[tuple[int, ...], ...], buffers: int, *, joined: bool
 ) -> CallStream:
-    """A call stream before the launch. Calls that are `joined` are in flight beside those of other
-    call streams, in the program's `turns`."""
-    shared = shared_of(plan)
+    """A call stream before the launch, of a program in whose `turns` so many calls are told of
+    `buffers`. Calls that are `joined` are in flight beside those of other call streams."""
+    shared, switched = shared_of(plan), [switched_of(plan, use) for use in plan.uses]
     return CallStream(
         plan,
-        Calls(plan, turns, joined),
+        Calls(plan, turns, joined, buffers),
         shared,
         loads(plan, shared),
-        [switched_of(plan, use) for use in plan.uses],
+        switched,
         dispatches(plan, shared),
+        Stream(plan, shared, switched).nothing_left(),
     )
 
 
@@ -333,12 +374,14 @@ def _part(  # noqa: PLR0913, PLR0917 - what a phase is, and how PEs come to it
     given = call_stream.given[position]
     phases = call_stream.plan.plans[use.collective].phases
     phase, quick = phases[use.phase], is_quick(call_stream.plan, use, given)
-    combining = [i for i, one in enumerate(phases) if one.kind is not ContractKind.BROADCAST]
-    restores = costs.negates and use.phase == max(combining, default=-1)
-    shared = _costs(call_stream, position, use, costs)
-    dispatch = call_stream.dispatches[position]
+    dispatch, left = call_stream.dispatches[position], call_stream.left
+    lanes = lanes_of(call_stream.plan, use, dispatch, left.lanes[position])
+    shared = costs_of_use(call_stream.plan, use, costs, given, lanes, left.prepares[position])
     other = costs.code.other_use * call_stream.asked
-    tasks = dispatch.stored + other, dispatch.sent + other
+    stored, sent = (costs.code.jump * of[position] for of in (left.stored, left.sent))
+    tasks = dispatch.stored + other + stored, dispatch.sent + other + sent
+    by_map = costs.maps & by_role(call_stream.plan, use, sends_combined) > 0
+    late = tasks[0] + stored, np.where(by_map, 0, tasks[1] + sent * (not quick))
     processor = call_stream.processor
     others = processor.beside(ready, call_stream.told) if processor and phase.exchange else None
     return Part(
@@ -348,38 +391,10 @@ def _part(  # noqa: PLR0913, PLR0917 - what a phase is, and how PEs come to it
         depth,
         bool(given.torn_down),
         quick,
-        restores,
-        tasks,
+        restores(call_stream.plan, use, costs),
+        late,
         tasks,
         stall,
         others,
         given.ends_torn_down,
     )
-
-
-def _costs(call_stream: CallStream, position: int, use: Use, costs: Costs) -> Costs:
-    """The costs with the queues of the phase's colors."""
-    plan = call_stream.plan
-    phase, positions = plan.phase(use), dict(use.positions)
-    received = {plan.colors[positions[c]] for role in phase.roles for c in received_colors(role)}
-    sent = {plan.colors[positions[c]] for role in phase.roles for c in sent_colors(role)}
-    words, given = plan.target, call_stream.given[position]
-    lanes = call_stream.dispatches[position].lanes
-    late = given.late and not is_quick(plan, use, given)
-    return replace(
-        costs,
-        output_queue=min(depth_of(words.output_queue_words, c.output_queue) for c in sent),
-        input_queue=min(depth_of(words.input_queue_words, c.input_queue) for c in received),
-        task=costs.task + lanes,
-        dispatch=lanes,
-        frames=costs.code.returns,
-        length=costs.operands // PAIR if phase.paired else costs.operands,
-        group=WIDE if phase.wide else 1,
-        shared=True,
-        control_load=control_load(given, costs, late=late),
-    )
-
-
-def _by_call_back(plan: ProgramPlan, use: Use, costs: Costs) -> Bools:
-    """The PEs whose code combines vectors itself, and so keeps the processor to the end."""
-    return combining(plan, use) & costs.maps

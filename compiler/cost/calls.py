@@ -61,6 +61,7 @@ class Calls:
     plan: ProgramPlan
     turns: tuple[tuple[int, ...], ...]  # of the program
     joined: bool  # whether calls may be in flight at the same time
+    buffers: int  # how many calls are told where a vector is; those of barriers are not
 
     @property
     def code(self) -> Code:
@@ -73,9 +74,10 @@ class Calls:
         calls: its instructions are those of each turn's test, of each call and of returns."""
         program = self.plan.program
         rounds = program.rounds > 1
-        call = CALL + (POINTER_OF_ROUND if rounds else POINTER)
-        tests = (TEST + self.joined + RETURN) * len(self.turns) - (not self.joined)
-        return tests + call * sum(map(len, self.turns)) > INLINED
+        pointers = self.buffers * (POINTER_OF_ROUND if rounds else POINTER)
+        # behind the last turn of calls one after the other only the function's own end returns
+        tests = (TEST + self.joined + RETURN) * len(self.turns) + self.joined
+        return tests + CALL * sum(map(len, self.turns)) + pointers > INLINED
 
     def to_turn(self, turn: int, *, launch: bool) -> int:
         """From the end of a part, or from the launch, to where the first collective of a turn is

@@ -29,7 +29,7 @@ class Dispatch:
 
     stored: Times
     sent: Times
-    lanes: int
+    lanes: Times
 
 
 def dispatches(plan: ProgramPlan, given: list[SharedPhase]) -> list[Dispatch]:
@@ -37,7 +37,7 @@ def dispatches(plan: ProgramPlan, given: list[SharedPhase]) -> list[Dispatch]:
     code = plan.target.code
     found = []
     tasks: dict[int, list[Bools]] = {}  # the PEs that have a part in each, phase by phase
-    own = [_tasks(plan, use, one) for use, one in zip(plan.uses, given, strict=True)]
+    own = [tasks_of(plan, use, one) for use, one in zip(plan.uses, given, strict=True)]
     often = [position for one in own for position, _ in one.values()]
     for one in own:
         times: dict[str, Times] = {}
@@ -49,11 +49,22 @@ def dispatches(plan: ProgramPlan, given: list[SharedPhase]) -> list[Dispatch]:
             times[name] = asked * (code.phase_read + code.other_use * earlier + code.this_use)
             tasks[position].append(mask)
         none = np.zeros(_shape(plan), dtype=np.int64)
-        lanes = [int(times[name][one[name][1]].max(initial=0)) for name in times if name.isdigit()]
-        found.append(
-            Dispatch(times.get("stored", none), times.get("sent", none), max(lanes, default=0))
-        )
+        lanes = [times[name] * one[name][1] for name in times if name.isdigit()]
+        most = np.maximum.reduce([none, *lanes])
+        found.append(Dispatch(times.get("stored", none), times.get("sent", none), most))
     return found
+
+
+def lanes_of(plan: ProgramPlan, use: Use, dispatch: Dispatch, called: Bools) -> tuple[int, Times]:
+    """What tasks of an exchange take at least before what begins a row, and how much more they do
+    by PE, those that have to call it too. Of several lanes one task may begin the rows of all, so
+    there it is the most of all PEs."""
+    cycles = dispatch.lanes + plan.target.code.jump * called
+    exchange = plan.phase(use).exchange
+    if exchange is None or len(exchange.lanes) > 1 or not cycles.any():
+        return int(cycles.max()), cycles * 0
+    soonest = int(cycles[cycles > 0].min())
+    return soonest, np.maximum(cycles - soonest, 0)
 
 
 def _shape(plan: ProgramPlan) -> tuple[int, int]:
@@ -61,7 +72,7 @@ def _shape(plan: ProgramPlan) -> tuple[int, int]:
     return grid.width, grid.height
 
 
-def _tasks(plan: ProgramPlan, use: Use, given: SharedPhase) -> dict[str, tuple[int, Bools]]:
+def tasks_of(plan: ProgramPlan, use: Use, given: SharedPhase) -> dict[str, tuple[int, Bools]]:
     """The position of each task that a use has, and the PEs whose it is."""
     phase, position = plan.phase(use), given.first.tasks
     if phase.exchange:
@@ -79,8 +90,7 @@ def _tasks(plan: ProgramPlan, use: Use, given: SharedPhase) -> dict[str, tuple[i
     found["sent"] = position, _where(plan, use, lambda role: any(op.sends for op in role.ops))
     controls = any(op.advance in BY_WAVELET for role in phase.roles for op in role.ops)
     if controls and not (given.ends_torn_down or is_quick(plan, use, given)):
-        sends = _where(plan, use, lambda role: any(op.advance in BY_WAVELET for op in role.ops))
-        found["control"] = position + 1, sends
+        found["control"] = position + 1, _where(plan, use, sends_control)
     return found
 
 
@@ -94,6 +104,16 @@ def combining(plan: ProgramPlan, use: Use) -> Bools:
 def sends_first(plan: ProgramPlan, use: Use) -> Bools:
     """The PEs whose first operation of a phase sends and receives nothing."""
     return _where(plan, use, _sends_first)
+
+
+def sends_combined(role: Role) -> bool:
+    """Whether a PE with this role sends what it receives, combined with its own vector."""
+    return any(op.sends and op.combines_from is not None for op in role.ops)
+
+
+def sends_control(role: Role) -> bool:
+    """Whether one sends a control wavelet behind its vector."""
+    return any(op.advance in BY_WAVELET for op in role.ops)
 
 
 def _sends_first(role: Role) -> bool:

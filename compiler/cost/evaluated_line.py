@@ -4,7 +4,7 @@ In reading order: the types, `line_of`, entries of the step tables, links.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import accumulate, chain, pairwise
 
 import numpy as np
@@ -126,7 +126,7 @@ def line_of(costs: Costs, phase: PhaseOf[StepsPhase]) -> Line:
     rows = unrolled(phase)
     target, _ = connections(phase)
     text = features_of(costs, rows, phase)
-    here = _here(rows, phase)
+    here = _here(rows, phase, costs)
     # what moves nothing has no entry, unless that depends on the dynamic length
     there = rows.written if text.cuts else rows.kind
     kept = np.flatnonzero((there & (SENT | RECEIVES | APPLIES | END)) > 0)
@@ -159,11 +159,11 @@ def _begins(text: Features, here: Sequence[Here], written: Ints, counts: Ints) -
     return np.array([known[key] for key in zip(here, kinds, strict=True)], dtype=np.int64)
 
 
-def _here(rows: Unrolled, phase: PhaseOf[StepsPhase]) -> list[Here]:
+def _here(rows: Unrolled, phase: PhaseOf[StepsPhase], costs: Costs) -> list[Here]:
     """What the text of each place knows of its lanes."""
     assert phase.exchange is not None, "a phase made of steps is an exchange"
     found = []
-    for role in roles_of_places(phase):
+    for place, role in enumerate(roles_of_places(phase)):
         for lane in role.lanes if role else (None,) * rows.lanes:
             bits = always(lane, phase.exchange) if lane else RowKind(0)
             found.append(
@@ -172,6 +172,8 @@ def _here(rows: Unrolled, phase: PhaseOf[StepsPhase]) -> list[Here]:
                     sends=lane is not None and lane.sends_on is not None,
                     always_receives=bool(bits & RowKind.RECEIVES),
                     always_sends=bool(bits & RowKind.SENDS),
+                    late=costs.late[place] if costs.late else 0,
+                    prepares=bool(costs.prepares and costs.prepares[place]),
                 )
             )
     return found
@@ -182,10 +184,17 @@ def _kinds(
 ) -> tuple[list[Kind], Ints, Ints]:
     """All different kinds; which of them each entry is, of this `kind` and `written` so, and which
     the one behind the last entry of each lane."""
-    different = list(dict.fromkeys(here))
-    which = np.array([different.index(one) for one in here], dtype=np.int64)
+    at_once = [replace(one, late=0) for one in here]
+    different = list(dict.fromkeys((*at_once, *here)))
+    which, without = (
+        np.array([different.index(one) for one in of], dtype=np.int64) for of in (here, at_once)
+    )
+    # a task goes on to an entry if the one before has something to wait for
+    waits = np.zeros(len(lane), dtype=np.bool_)
+    waits[1:] = (lane[1:] == lane[:-1]) & (written[:-1] & (SENT | RECEIVES) > 0)
+    of_entries = np.where(waits, which[lane], without[lane])
     bits = np.concatenate((kind * KINDS + written, np.full(len(here), NO_MORE * (KINDS + 1))))
-    keys = np.concatenate((which[lane], which)) * KINDS**2 + bits
+    keys = np.concatenate((of_entries, without)) * KINDS**2 + bits
     found, of_key = np.unique(keys, return_inverse=True)
     kinds = [
         Kind(

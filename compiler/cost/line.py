@@ -378,7 +378,7 @@ def _finish(run: LineRun, source: int, rank: int, end: int, op: Op) -> None:
     if op.advance in BY_WAVELET:
         if not by_code:  # else the code that combines sends it itself
             run.due[source] = (run.due[source][0], place.time - costs.task)
-            place = replace(place, time=place.time + run.late[source][1])
+        place = replace(place, time=place.time + run.late[source][1])
         end = costs.returned(place, costs.issued(place, "control"))
         place = costs.after(end, end)
         run.done[source] = costs.done(end, end)

@@ -79,7 +79,9 @@ class Costs:
     to the next, at least; `frames` is the `depth` of a task's code, `dispatch` the part of it in
     which a task that several phases have finds out whose it is. `group` wavelets are taken by an
     instruction. `control_load` is what it takes to load the registers of a control wavelet behind
-    the vector, `map_length` to set the length of what a round of call-backs takes. `shared` says
+    the vector, `late` is by how much later tasks of an exchange begin rows at each place, if they
+    do, and `prepares` whether they call what prepares one; `twice` says that these tasks have steps
+    of their own. `map_length` to set the length of what a round of call-backs takes. `shared` says
     that a task is a function that the program's tasks call. `code` is what pieces of the text
     take; `prepared` says by operation which of them issues it. With `copies` the vectors are those
     of another buffer at first. `short` are the pieces of a short collective, whose phase is `fresh`
@@ -121,6 +123,9 @@ class Costs:
     dispatch: int = 0
     group: int = 1
     control_load: int = 0
+    late: tuple[int, ...] = ()
+    prepares: tuple[int, ...] = ()
+    twice: bool = False
     map_length: int = 0
     shared: bool = False
     short: ShortCode | None = None

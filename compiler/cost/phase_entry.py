@@ -37,6 +37,19 @@ def by_role(plan: ProgramPlan, use: Use, of: Callable[[Role], int], none: int = 
     return found
 
 
+def at_places(plan: ProgramPlan, use: Use, cycles: Times) -> tuple[int, ...]:
+    """By place of an exchange, what PEs of some line take; nothing if none does."""
+    phase, grid = plan.phase(use), plan.plans[use.collective].collective.grid
+    if not is_of(phase, StepsPhase) or not cycles.any():
+        return ()
+    path, pattern = phase.path, phase.pattern
+    of_parts = (
+        part[path.x, path.y] if path is not None else lines_of(part, pattern).max(axis=0)
+        for part in parts_of(grid, cycles)
+    )
+    return tuple(np.max(list(of_parts), axis=0).tolist())
+
+
 def _by_place(part: Times, phase: PhaseOf[StepsPhase], values: Times) -> None:
     """The same for each place of all lines of an exchange."""
     if phase.path is not None:

@@ -18,6 +18,7 @@ from collc.cost.calls import finished
 from collc.cost.operations import costs_of
 from collc.cost.predict import Prediction, Times, predict
 from collc.cost.roots import AtRoot, at_root
+from collc.cost.text_size import LeftOfTurns, Stream, has_buffer, of_turns
 from collc.plan.dynamic_lengths import Lengths
 from collc.plan.program import ProgramPlan
 from collc.schedule.lengths import collective_of_length
@@ -41,7 +42,8 @@ class ProgramPrediction(Prediction):
 
 @dataclass
 class _Run:
-    """`over[x, y]` is when all that a PE has begun is over, `by_code` as in `CallStream`.
+    """`over[x, y]` is when all that a PE has begun is over, `by_code` and `within` as in
+    `CallStream`. `left` are calls that nothing is put in the place of, of those that choose a turn.
     `call_streams` are those of the program, and `of_name` says of a collective which it is in."""
 
     plan: ProgramPlan
@@ -49,6 +51,8 @@ class _Run:
     of_name: dict[str, CallStream]
     over: Times
     by_code: Bools
+    left: LeftOfTurns
+    within: Times
     lengths: Lengths = field(default_factory=dict)  # and roots, of the run
     known: dict[tuple[str, int], tuple[CallStream, AtRoot]] = field(default_factory=dict)
 
@@ -85,8 +89,8 @@ class _Run:
             if choice is not None:
                 at = at_root(self.plan, choice, root)
             calls = call_stream.calls
-            other = call_stream_of(at.plan, calls.turns, calls.joined)
-            other.asked = at.asked
+            other = call_stream_of(at.plan, calls.turns, calls.buffers, joined=calls.joined)
+            other.asked, other.left = at.asked, call_stream.left
             self.known[name, root] = other, at
         other, at = self.known[name, root]
         call_stream.turns_to(other)
@@ -129,8 +133,9 @@ def _begun(plan: ProgramPlan, lengths: Lengths) -> _Run:
     """Before the launch."""
     grid = plan.plans[0].collective.grid.whole
     none = np.zeros((grid.width, grid.height), dtype=np.int64)
+    buffers = sum(has_buffer(plan.plans[index].collective) for index in plan.calls)
     call_streams = tuple(
-        call_stream_of(one, plan.program.turns, len(plan.call_streams) > 1)
+        call_stream_of(one, plan.program.turns, buffers, joined=len(plan.call_streams) > 1)
         for one in plan.call_streams or (plan,)
     )
     of_name = {
@@ -138,7 +143,12 @@ def _begun(plan: ProgramPlan, lengths: Lengths) -> _Run:
         for call_stream in call_streams
         for one in call_stream.plan.plans
     }
-    return _Run(plan, call_streams, of_name, none, np.zeros_like(none, dtype=np.bool_), lengths)
+    streams = [Stream(one.plan, one.given, one.switched) for one in call_streams]
+    text, left = of_turns(streams, plan.program, called=call_streams[0].calls.called)
+    for call_stream, stream in zip(call_streams, streams, strict=True):
+        call_stream.left = stream.left(text)
+    by_code = np.zeros_like(none, dtype=np.bool_)
+    return _Run(plan, call_streams, of_name, none, by_code, left, none, lengths)
 
 
 def _turn(run: _Run, number: int, place: int) -> Iterator[tuple[str, int]]:
@@ -154,6 +164,7 @@ def _turn(run: _Run, number: int, place: int) -> Iterator[tuple[str, int]]:
         run.plan.program.turns[place], calls, ends, strict=True
     ):
         run.by_code = np.where(over >= run.over, call_stream.by_code, run.by_code)
+        run.within = np.where(over >= run.over, call_stream.within, run.within)
         run.over = np.maximum(run.over, over)
         after = int(run.over.max())
         yield run.plan.program.calls[call], after - before - put_off
@@ -177,19 +188,23 @@ def _calls(run: _Run, number: int, place: int) -> list[tuple[CallStream, Call]]:
     plan, first = run.plan, number == 0 and place == 0
     turn = plan.program.turns[place]
     reached, calls = run.over, list[tuple[CallStream, Call]]()
+    code, chosen = plan.target.code, run.left.of_turn(place, launch=first)
+    within = run.within * (not first) + chosen
     for call in turn:
         index, collective = run.called(number, call)
         name = plan.plans[index].collective.name
         call_stream = run.of_name[name]
         costs = costs_of(replace(plan.plans[index], collective=collective), alone=False)
         if call == turn[0]:
-            reached = reached + call_stream.calls.to_turn(place, launch=first)
+            reached = reached + call_stream.calls.to_turn(place, launch=first) + code.jump * chosen
         first_of = place if call == turn[0] else None
         found, returns = run.begins(call_stream, number, call)
-        reached = reached + found
+        begins = run.left.begins[call]
+        reached = reached + found + code.jump * begins
         reached = reached + call_stream.calls.to_run(costs, collective, first_of, launch=first)
         behind = call_stream.calls.behind(place, launch=first)
-        depth = costs.code.returns + behind + costs.code.jump * run.by_code + returns
+        meets = np.maximum(behind + code.jump * run.by_code, code.jump * within)
+        depth = code.returns + meets + code.jump * begins + returns
         made = Call(call_stream.plan.index_of(name, 0), costs, reached, depth)
         if plan.call_streams:
             reached = call_stream.returned(made)

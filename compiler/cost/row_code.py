@@ -41,12 +41,16 @@ def cycles_of(actions: Iterable[Action]) -> int:
 @dataclass(frozen=True)
 class Here:
     """What is known of a lane of a PE when its text is compiled: whether it receives and sends, and
-    whether it does so in every row."""
+    whether it does so in every row; and by how many cycles the task that goes on to the
+    next row does so later than at the place where it is soonest, and whether it calls what prepares
+    one, which is in the place of its calls elsewhere."""
 
     receives: bool
     sends: bool
     always_receives: bool
     always_sends: bool
+    late: int = 0
+    prepares: bool = False
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,7 @@ class Features:
     areas: int
     straight: bool  # each row has code of its own, which knows all of it but lengths
     mixed_applying: bool
+    twice: bool  # tasks have steps of their own, which call what is behind the phase
     load: int
     issue: int
     jump: int
@@ -75,8 +80,9 @@ class Features:
         return here.sends and self.areas > 0 and (self.areas > 1 or not self.alike)
 
     def calls_start(self, here: Here) -> bool:
-        """The same of one that starts a row. A PE's only lane has one call of it."""
-        both = here.receives and here.sends and self.lanes > 1
+        """The same of one that starts a row. A PE's only lane has one call of it, or two where
+        tasks have steps of their own."""
+        both = here.receives and here.sends and (self.lanes > 1 or self.twice)
         return both and self.areas > 0 and (self.mixed or not self.alike)
 
     def bit(self, holds: object) -> Actions:
@@ -109,6 +115,7 @@ def features_of(costs: Costs, rows: Unrolled, phase: Phase) -> Features:
         areas=exchange.areas,
         straight=straight_entries(phase) > 0,
         mixed_applying=any(kind & APPLIES and kind & COMBINES for kind in kinds),
+        twice=costs.twice,
         load=costs.load,
         issue=costs.issue,
         jump=costs.jump,
@@ -151,7 +158,7 @@ def start(text: Features, here: Here, kind: int) -> Actions:
     if text.straight:
         return _joined(_straight(text, kind))
     call = jumped(text.jump * text.calls_start(here))
-    actions: list[Action] = [*call, ("code", text.code.row_begun)]
+    actions: list[Action] = [*jumped(here.late), *call, ("code", text.code.row_begun)]
     if here.receives:
         actions += _receive(text, here, kind)
     if here.sends:
@@ -245,7 +252,7 @@ def prepared(text: Features, here: Here, kind: int) -> Actions:
     """What it takes to prepare a row, with call and return."""
     if text.straight:
         return ()
-    call = jumped(text.jump * text.calls_prepare(here))
+    call = jumped(text.jump * (here.prepares or text.calls_prepare(here)))
     actions: list[Action] = [*call, ("code", text.code.prepare)]
     if here.sends:
         actions += _prepared_to_send(text, kind)

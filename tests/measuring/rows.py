@@ -146,7 +146,7 @@ def _before(bundle: Bundle, constants: Constants) -> int:
     collective = program.plans[0].collective
     if not program.alone:
         calls, costs = (
-            Calls(program, program.program.turns, joined=False),
+            Calls(program, program.program.turns, joined=False, buffers=len(program.calls)),
             costs_of(program.plans[0]),
         )
         return calls.to_turn(0, launch=True) + calls.to_run(costs, collective, 0, launch=True)

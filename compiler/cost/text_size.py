@@ -1,0 +1,313 @@
+"""Which functions of a program are called, since there is no room in the place of their calls.
+
+A program of many calls, or of many routers, calls and returns where a shorter one goes straight on.
+A PE has the functions of its roles (`collc.cost.function_text`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from collc.base.columns import Bools
+from collc.cost import function_text as texts
+from collc.cost.dispatch import sends_control, tasks_of
+from collc.cost.function_text import RowText, Text, inlined
+from collc.cost.operations import Costs, costs_of
+from collc.cost.phase_entry import by_role
+from collc.cost.predict import Times
+from collc.cost.switched import Switched
+from collc.lowering.shared_phases import SharedPhase, is_quick, loads_at_start
+from collc.plan import Role
+from collc.plan.program import ProgramPlan, Use
+from collc.plan.step_tables import extent_of
+from collc.spec import Collective, ContractKind, Program
+
+
+@dataclass(frozen=True)
+class Left:
+    """Of one call stream, by each use and PE: how many calls are left on the way from the task at
+    the end of the part to what is behind it; whether that which begins the phase behind a teardown
+    is called, and how many calls are on the way from the task behind storing and behind sending;
+    `ended` are those to what is behind the part from a task of the phase itself."""
+
+    end: list[Times]
+    start: list[Bools]
+    stored: list[Bools]
+    sent: list[Bools]
+    ended: list[Times]
+    lanes: list[Bools]
+    prepares: list[Bools]
+
+
+@dataclass(frozen=True)
+class LeftOfTurns:
+    """Of the program, by PE: whether the function that chooses the turn is called at the launch,
+    behind a turn, and behind the last one, and by turn and call whether that which begins it is."""
+
+    launch: Bools
+    next_turn: Bools
+    next_round: Bools
+    begins: dict[int, Bools]
+
+    def of_turn(self, turn: int, *, launch: bool) -> Bools:
+        """Whether what chooses a turn is called on the way there."""
+        return self.launch if launch else self.next_turn if turn else self.next_round
+
+
+@dataclass(frozen=True)
+class Stream:
+    """What the text of a call stream depends on."""
+
+    plan: ProgramPlan
+    given: Sequence[SharedPhase]
+    switched: Sequence[Switched]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Columns and rows."""
+        grid = self.plan.plans[0].collective.grid.whole
+        return grid.width, grid.height
+
+    def is_last(self, use: Use) -> bool:
+        """Whether a collective is over behind a phase."""
+        return use.phase == len(self.plan.plans[use.collective].phases) - 1
+
+    def start(self, position: int) -> Text:
+        """What begins a phase when its colors are free, by PE."""
+        plan, use = self.plan, self.plan.uses[position]
+        routers = self.switched[position].routers
+        set_all = Text(
+            texts.ROUTER.instructions * routers.colors
+            + texts.ROUTER_OUTPUTS.there * routers.arrays
+            + texts.ROUTER_SWITCHED.there * routers.switched
+            + texts.ROUTER_MOVING.there * routers.moving,
+            texts.ROUTER.variables * routers.colors
+            + texts.ROUTER_OUTPUTS.variables * routers.arrays
+            + texts.ROUTER_SWITCHED.variables * routers.switched
+            + texts.ROUTER_MOVING.variables * routers.moving,
+        )
+        first = [self._first(position, role) for role in plan.phase(use).roles]
+        begun = self._by_role(use, first, texts.NOTHING)
+        if not self.switched[position].colors:
+            return begun
+        configure = Text(texts.CONFIGURE.instructions + texts.SETS * routers.colors, 0).calls(
+            set_all
+        )
+        return texts.START.calls(configure, begun)
+
+    def _by_role(self, use: Use, of_roles: Sequence[Text], none: Text) -> Text:
+        """The text of each PE's role in a phase; `none` of those without a part in it."""
+        numbers = {id(role): number for number, role in enumerate(self.plan.phase(use).roles, 1)}
+        chosen = by_role(self.plan, use, lambda role: numbers[id(role)])[None]
+        instructions, variables = (
+            np.stack([np.broadcast_to(one, self.shape) for one in of])
+            for of in zip(*((t.instructions, t.variables) for t in (none, *of_roles)), strict=True)
+        )
+        return Text(
+            np.take_along_axis(instructions, chosen, axis=0)[0],
+            np.take_along_axis(variables, chosen, axis=0)[0],
+        )
+
+    def _first(self, position: int, role: Role) -> Text:
+        phase = self.plan.phase(self.plan.uses[position])
+        if phase.exchange is not None:
+            if not any(lane.table for lane in role.lanes):
+                return texts.NOTHING
+            if phase.streams:
+                return texts.BEGIN.calls(texts.STREAMS)
+            rows = self._exchange(position, role)
+            restore = [texts.RESTORE] * self._restores(self.plan.uses[position])
+            steps = rows.steps(texts.CLOSE.calls(texts.FINISH, *restore))
+            return texts.BEGIN.calls(texts.EXCHANGE.calls(*rows.prepare, steps))
+        if not role.ops:
+            return texts.NOTHING
+        return texts.OPERATION.calls(*[texts.LOADS] * loads_at_start(phase, self.given[position]))
+
+    def _exchange(self, position: int, role: Role) -> RowText:
+        """What a role has of an exchange; functions that are too long themselves are called."""
+        use = self.plan.uses[position]
+        phase = self.plan.phase(use)
+        exchange, alike = phase.exchange, extent_of(phase) > 0
+        assert exchange is not None, "only exchanges have rows"
+        staged, none = exchange.areas > 0, Text(0, 0)
+        combines = self.plan.plans[use.collective].collective.contract.operation is not None
+        rows = RowText([], [])
+        for lane in role.lanes:
+            if not lane.table:
+                rows.prepare.append(none)
+                rows.start.append(none)
+                continue
+            sends, both = lane.sends_on is not None, None not in {lane.sends_on, lane.receives_on}
+            more = texts.PREPARE_STAGE * staged + texts.PREPARE_SIZE * (not alike)
+            prepare = (texts.PREPARE_BOTH if both else texts.PREPARE_ROW).calls(Text(more, 0))
+            called = sends and staged and (exchange.areas > 1 or not alike)
+            rows.prepare.append(none if called else prepare)
+            if both:
+                begun = texts.START_COMBINES if combines else texts.START_BOTH
+                begun = texts.START_STAGES if staged else begun
+            else:
+                begun = texts.START_ROW_STAGES if staged else texts.START_ROW
+            twice = is_quick(self.plan, use, self.given[position]) and not self._restores(use)
+            called = both and staged and (len(role.lanes) > 1 or twice) and not alike
+            rows.start.append(none if called else begun)
+        return rows
+
+    def begin(self, position: int) -> Text:
+        """What a PE calls to come to a phase."""
+        torn_down = bool(self.switched[position].colors)
+        return (texts.BEGIN_TORN_DOWN if torn_down else texts.BEGIN).calls(self.start(position))
+
+    def run(self, index: int) -> Text:
+        """What begins a collective by its index."""
+        uses = list(self.plan.uses_of(index))
+        if not uses:
+            return texts.RUN.calls(texts.PREPARE)
+        prepare = (
+            texts.PREPARE if has_buffer(self.plan.plans[index].collective) else texts.PREPARE_TOKEN
+        )
+        if costs_of(self.plan.plans[index], alone=False).negates:
+            prepare = prepare.calls(texts.NEGATE)
+        return texts.RUN.calls(prepare, self.begin(uses[0][0]))
+
+    def nothing_left(self) -> Left:
+        """All functions are in the place of their calls."""
+        none = np.zeros(self.shape, dtype=np.bool_)
+        flags, counts = [none for _ in self.plan.uses], [none * 0 for _ in self.plan.uses]
+        return Left(counts, flags, flags, flags, counts, flags, flags)
+
+    def left(self, called: Text) -> Left:
+        """The calls that are left, if the function `called` is that behind a collective."""
+        plan, uses = self.plan, list(self.plan.uses)
+        every = np.ones(self.shape, dtype=np.bool_)
+        behind = [
+            called if self.is_last(use) else texts.AFTER.calls(self.begin(position + 1))
+            for position, use in enumerate(uses)
+        ]
+        inner = [position for position, use in enumerate(uses) if not self.is_last(use)]
+        asked_first = bool(inner) and inner[0] > 0
+        own = Text(
+            texts.ENDS.instructions + texts.EACH * (len(inner) + asked_first), texts.ENDS.variables
+        )
+        callees = [called] * asked_first + [behind[position] for position in inner] + [called]
+        first, *others = (
+            one.astype(np.int64)
+            for one in inlined(own, [(every, one) for one in callees], self.shape).left
+        )
+        ends = [first, *others] if asked_first else [first * 0, first, *others]
+        by_inner = dict(zip(inner, ends[1:-1], strict=True))
+        before = inner[0] if inner else 0
+        end = [by_inner.get(p, ends[0] if p < before else ends[-1]) for p in range(len(uses))]
+        torn = [bool(one.colors) and not plan.ends_torn_down for one in self.switched]
+        own = Text(texts.OTHERS.instructions + texts.EACH * sum(torn), texts.OTHERS.variables)
+        starts = inlined(own, [(every & t, self.start(p)) for p, t in enumerate(torn)], self.shape)
+        stored, sent, ended, lanes, prepares = self._of_tasks(behind)
+        return Left(end, starts.left, stored, sent, ended, lanes, prepares)
+
+    def _of_tasks(
+        self, behind: Sequence[Text]
+    ) -> tuple[list[Bools], list[Bools], list[Times], list[Bools], list[Bools]]:
+        """The same of the tasks that several phases have."""
+        uses, none = self.plan.uses, np.zeros(self.shape, dtype=np.bool_)
+        stored, sent, lanes, prepares = ([none] * len(uses) for _ in range(4))
+        ended = [none.astype(np.int64) for _ in uses]
+        tasks: dict[int, list[tuple[int, str, Bools, Text]]] = {}
+        for position, use in enumerate(uses):
+            for name, (task, mask) in tasks_of(self.plan, use, self.given[position]).items():
+                text, calls, prepare = self._behind_operation(position, name, behind[position])
+                ended[position] = ended[position] + calls * mask
+                prepares[position] = prepares[position] | (prepare & mask)
+                tasks.setdefault(task, []).append((position, name, mask, text))
+        for parts in tasks.values():
+            own = Text(texts.OTHERS.instructions + texts.EACH * len(parts), texts.OTHERS.variables)
+            left = inlined(own, [(mask, text) for *_, mask, text in parts], self.shape).left
+            for (position, name, *_), called in zip(parts, left, strict=True):
+                if name in {"stored", "sent"}:
+                    {"stored": stored, "sent": sent}[name][position] = called
+                elif name.isdigit():
+                    lanes[position] = lanes[position] | called
+        return stored, sent, ended, lanes, prepares
+
+    def _restores(self, use: Use) -> bool:
+        return restores(self.plan, use, costs_of(self.plan.plans[use.collective], alone=False))
+
+    def _behind_operation(
+        self, position: int, name: str, behind: Text
+    ) -> tuple[Text, Times, Bools]:
+        """What a task of a phase calls, how many calls are left there up to what is behind the
+        part, and whether what prepares a row of an exchange is."""
+        plan, use, none = self.plan, self.plan.uses[position], np.zeros(self.shape, dtype=np.bool_)
+        quick = is_quick(plan, use, self.given[position])
+        if name.isdigit():
+            on = ~none if quick and not self._restores(use) else none
+            close = inlined(texts.CLOSE, [(on, behind)], self.shape)
+            ended = close.left[0].astype(np.int64)
+            if plan.phase(use).streams:
+                return texts.NEXT_ROW.calls(close.text), ended, none
+            rows = [self._exchange(position, role) for role in plan.phase(use).roles]
+            if int(name) or len(rows[0].start) > 1:
+                tasks = [one.task(int(name), close.text) for one in rows]
+                return self._by_role(use, tasks, texts.NEXT_ROW), ended, none
+            nothing = Text(0, 0)
+            start = self._by_role(use, [one.start[0] for one in rows], nothing)
+            prepare = self._by_role(use, [one.prepare[0] for one in rows], nothing)
+            steps = inlined(
+                texts.STEPS, [(~none, of) for of in (start, close.text, prepare)], self.shape
+            )
+            there = prepare.instructions > 0  # else it is too long itself
+            return texts.NEXT_ROW.calls(steps.text), ended + steps.left[1], steps.left[2] & there
+        if name != "sent" or not quick:
+            return texts.STORED if name == "stored" else texts.SENT, none * 0, none
+        last = by_role(plan, use, sends_control) > 0
+        ends = inlined(texts.SENT_LAST, [(last, behind)], self.shape)
+        return ends.text, ends.left[0].astype(np.int64), none
+
+
+def has_buffer(collective: Collective) -> bool:
+    """Whether a collective is told where its vector is."""
+    return collective.contract.kind is not ContractKind.BARRIER
+
+
+def restores(plan: ProgramPlan, use: Use, costs: Costs) -> bool:
+    """Whether a phase changes the sign of the result when it is over."""
+    phases = plan.plans[use.collective].phases
+    combining = [n for n, one in enumerate(phases) if one.kind is not ContractKind.BROADCAST]
+    return costs.negates and use.phase == max(combining, default=-1)
+
+
+def of_turns(
+    streams: Sequence[Stream], program: Program, *, called: bool
+) -> tuple[Text, LeftOfTurns]:
+    """The function that call streams call behind a collective, and which calls are left of those
+    that choose the turn; nothing is in their place if what chooses it is `called` as it is."""
+    shape = streams[0].shape
+    every, none = np.ones(shape, dtype=np.bool_), np.zeros(shape, dtype=np.bool_)
+    runs = {
+        plan.collective.name: (stream.run(index), has_buffer(plan.collective))
+        for stream in streams
+        for index, plan in enumerate(stream.plan.plans)
+    }
+    pointer = texts.POINTER_OF_ROUND if program.rounds > 1 else texts.POINTER
+    calls, length = list[tuple[Bools, Text]](), texts.TURN * len(program.turns)
+    order = [call for turn in program.turns for call in turn]
+    for call in order:
+        name = program.calls[call]
+        begun, buffers = zip(
+            *(runs[one] for one in program.alternatives.get(name, (name,))), strict=True
+        )
+        length += pointer * any(buffers)
+        calls.append((every, begun[0] if len(begun) == 1 else texts.RUN.calls(*begun)))
+    variables = texts.NEXT.variables * (2 if program.rounds > 1 else 1)
+    turn = inlined(Text(texts.NEXT.instructions + length, variables), calls, shape)
+    begins = dict(zip(order, turn.left, strict=True))
+    own = (texts.CALLED_ROUND if program.rounds > 1 else texts.CALLED).calls(texts.FINISHED)
+    if called:
+        behind, left = own, LeftOfTurns(none, none, none, begins)
+    else:
+        places = [(every, turn.text)] * (2 if program.rounds > 1 else 1)
+        found = inlined(own, places, shape)
+        launch = inlined(texts.LAUNCH, places[:1], shape).left[0]
+        behind, left = found.text, LeftOfTurns(launch, found.left[0], found.left[-1], begins)
+    return (texts.MISSING.calls(behind) if len(streams) > 1 else behind), left
