@@ -181,6 +181,12 @@ class Costs:
         """The first cycle that the code leaves to an operation issued at its end."""
         return issued + place.depth
 
+    @property
+    def task_over(self) -> int:
+        """From the first cycle that a task leaves to the operation issued at its end until the next
+        task may begin."""
+        return self.code.frame + 1 + self.between
+
     def held(self, issued: int, free: int, start: int, end: int) -> int:
         """When code leaves the PE that would do so in cycle `free`, beside an operation that was
         issued in a cycle and receives from `start` to `end`: elements that come go before code

@@ -1,7 +1,8 @@
 //! Streams: a line of routers that multiplex the links, and PEs with a few long operations, cycle by cycle.
 //!
 //! A PE has one slot in a cycle, for the operations of the lowest rank that can go; of several, each
-//! in turn. A wavelet that is sent is in the PE's own router `ramp_up` cycles later, at the next one
+//! in turn. What begins behind another operation is issued by a task, and a PE runs one task at a
+//! time. A wavelet that is sent is in the PE's own router `ramp_up` cycles later, at the next one
 //! `hop` later, and can be used `ramp_down` cycles after it has left a router for the PE. A router
 //! hands its first wavelet on when every output has room and the next router lets it in.
 //!
@@ -16,11 +17,15 @@ use crate::asleep::Sleepers;
 #[cfg_attr(feature = "python", derive(pyo3::FromPyObject))]
 pub struct Machine {
     pub ramp_up: i64,
+    /// More of it where the operation receives nothing: its pipeline fills.
+    pub send_start: i64,
     pub ramp_down: i64,
     pub hop: i64,
     pub router_queue: usize,
     pub output_queue: usize,
     pub input_queue: usize,
+    /// From the first slot of an operation that a task issues until the next task may begin.
+    pub task_over: i64,
 }
 
 /// A side of a router: towards lower places, towards higher ones, or the PE.
@@ -108,6 +113,10 @@ pub(crate) struct Line<'a> {
     pub channels: Vec<Channel>,
     pub left: Vec<Vec<i64>>,
     pub ends: Vec<Vec<i64>>,
+    /// The first slot of every operation, `OPEN` until what it begins behind is over.
+    pub starts: Vec<Vec<i64>>,
+    /// From when on a PE may run a task, by place.
+    free: Vec<i64>,
     /// Operations that have wavelets left.
     open: usize,
     turn: Vec<usize>,
@@ -156,7 +165,7 @@ impl<'a> Line<'a> {
         let colors = places.iter().map(|one| one.routers.len()).max();
         let colors = colors.unwrap_or(0);
         let left = numbers(places, |one| one.wavelets);
-        Line {
+        let mut line = Line {
             machine,
             places,
             colors,
@@ -167,18 +176,49 @@ impl<'a> Line<'a> {
                 places,
                 |one| if one.wavelets > 0 { OPEN } else { one.begins },
             ),
+            starts: numbers(
+                places,
+                |one| if one.after.is_some() { OPEN } else { one.begins },
+            ),
+            free: vec![0; places.len()],
             turn: vec![0; places.len()],
             first: vec![0; places.len()],
             now: 0,
             sleepers: Sleepers::new(places.len(), colors, may_sleep),
+        };
+        for (at, place) in places.iter().enumerate() {
+            let at_once = place.operations.iter().filter(|one| one.after.is_none());
+            let last = at_once.map(|one| one.begins + machine.task_over).max();
+            line.free[at] = last.unwrap_or(0);
+            for (number, one) in place.operations.iter().enumerate() {
+                if one.wavelets == 0 {
+                    line.begin_behind(at, number, one.begins);
+                }
+            }
+        }
+        line
+    }
+
+    /// What begins behind an operation that is over in cycle `end` is issued when a task may run.
+    fn begin_behind(&mut self, at: usize, number: usize, end: i64) {
+        let from = end.max(self.free[at] - 1);
+        for (other, one) in self.places[at].operations.iter().enumerate() {
+            if one.after == Some(number) {
+                let start = from + one.begins;
+                self.starts[at][other] = start;
+                self.free[at] = self.free[at].max(start + self.machine.task_over);
+            }
         }
     }
 
     /// Cycles without anything that moves after which nothing will.
     fn patience(&self) -> i64 {
-        let operations = self.places.iter().flat_map(|one| &one.operations);
-        let waits = operations.map(|one| one.begins).max().unwrap_or(0);
-        waits + self.machine.hop + self.machine.ramp_up + self.machine.ramp_down
+        let begins = |one: &Place| one.operations.iter().map(|one| one.begins).sum::<i64>();
+        let tasks = |one: &Place| one.operations.len() as i64 * self.machine.task_over;
+        let waits = self.places.iter().map(|one| begins(one) + tasks(one)).max();
+        let machine = self.machine;
+        let way = machine.hop + machine.ramp_up + machine.send_start + machine.ramp_down;
+        waits.unwrap_or(0) + way
     }
 
     fn stuck(&self) -> Stuck {
@@ -254,8 +294,7 @@ impl<'a> Line<'a> {
 
     fn can_go(&self, at: usize, number: usize) -> bool {
         let one = &self.places[at].operations[number];
-        let from = one.after.map_or(0, |other| self.ends[at][other]);
-        if self.left[at][number] == 0 || from == OPEN || self.now < from + one.begins {
+        if self.left[at][number] == 0 || self.now < self.starts[at][number] {
             return false;
         }
         let there = one.receives.is_none_or(|color| {
@@ -275,6 +314,7 @@ impl<'a> Line<'a> {
         if over {
             self.ends[at][number] = self.now;
             self.open -= 1;
+            self.begin_behind(at, number, self.now);
         }
         if let Some(color) = one.receives {
             self.channels[at * self.colors + color].input.pop_front();
@@ -286,7 +326,8 @@ impl<'a> Line<'a> {
                 (true, _, _, true) => Mark::Last,
                 _ => Mark::Data,
             };
-            let ready = self.now + self.machine.ramp_up - 1;
+            let fills = if one.receives.is_none() { self.machine.send_start } else { 0 };
+            let ready = self.now + self.machine.ramp_up + fills - 1;
             let output = &mut self.channels[at * self.colors + color].output;
             output.push_back(Wavelet { ready, mark });
         }

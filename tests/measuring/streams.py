@@ -12,7 +12,7 @@ from dataclasses import fields
 from itertools import pairwise
 
 import numpy as np
-from measuring.fitting import Fit, Pieces, fitted
+from measuring.fitting import Fit, Pieces, trimmed
 from measuring.traces import Trace, traced
 from stream_forms import CONTRACTS, forms, text_of
 
@@ -49,7 +49,7 @@ def measured_streams(target: str, timing: str, known: Constants) -> Fit:
     """What fits all issues of these bundles."""
     begun = known.code.launch + known.code.buffer
     found = [task for one in bundles(target) for task in _tasks(one, traced(one, timing), begun)]
-    return fitted(found, SIGNED)
+    return trimmed(found, SIGNED)
 
 
 def _tasks(bundle: Bundle, trace: Trace, begun: int) -> Iterator[Pieces]:

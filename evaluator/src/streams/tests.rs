@@ -2,11 +2,13 @@ use super::*;
 
 const MACHINE: Machine = Machine {
     ramp_up: 3,
+    send_start: 0,
     ramp_down: 2,
     hop: 1,
     router_queue: 4,
     output_queue: 2,
     input_queue: 4,
+    task_over: 2,
 };
 
 fn router(positions: &[(usize, usize)]) -> Router {
