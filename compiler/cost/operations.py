@@ -182,10 +182,9 @@ class Costs:
         return issued + place.depth
 
     @property
-    def task_over(self) -> int:
-        """From the first cycle that a task leaves to the operation issued at its end until the next
-        task may begin."""
-        return self.code.frame + 1 + self.between
+    def returns(self) -> int:
+        """From the issue of a task's last operation until that can have an element."""
+        return self.code.returns
 
     def held(self, issued: int, free: int, start: int, end: int) -> int:
         """When code leaves the PE that would do so in cycle `free`, beside an operation that was

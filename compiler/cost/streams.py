@@ -29,6 +29,7 @@ from collc.plan import (
     Slices,
     Stream,
     StreamOp,
+    Then,
     ends_of,
     filters_of,
     goes_first,
@@ -56,7 +57,7 @@ class Router:
 class Operation:
     """An operation of a PE; `after` another one `begins` so many cycles later. It `resets` the
     switches on its way, or has so many `commands` for those in a ring. Of those of a PE that can
-    go one with the lowest `rank` does, 0 to 2."""
+    go one with the lowest `rank` does, 0 to 2; code goes before the last one."""
 
     receives: int | None
     sends: int | None
@@ -71,10 +72,12 @@ class Operation:
 
 @dataclass(frozen=True)
 class Place:
-    """The routers of all colors, and what the PE does."""
+    """The routers of all colors, what the PE does, and the instructions behind the issue of what
+    begins at once."""
 
     routers: list[Router]
     operations: list[Operation]
+    code: int
 
 
 @dataclass(frozen=True)
@@ -166,21 +169,42 @@ def _run(costs: Costs, line: StreamLine, called: Ints, deep: Ints) -> tuple[Ints
     """The same for one line."""
     starts = called + begun(costs, line)
     ends = _ends(costs, line, (starts + deep).tobytes())
-    last = np.array([max(found, default=0) for found in ends], dtype=np.int64)
-    waits = np.array([bool(found) for found in ends])
-    applied = np.array([_applied(costs, line, place) for place in range(len(ends))])
-    free = np.where(waits, last + 1 + costs.task + applied, starts)
-    return free, np.where(waits, last, starts)
+    last = np.array([max(found, default=0) for found, _ in ends], dtype=np.int64)
+    waits = np.array([bool(found) for found, _ in ends])
+    goes_on = np.array(
+        [
+            _goes_on(costs, role, *found) + _applied(costs, line, place)
+            for place, (role, found) in enumerate(zip(line.roles, ends, strict=True))
+        ]
+    )
+    return np.where(waits, goes_on, starts), np.where(waits, last, starts)
+
+
+def _goes_on(costs: Costs, role: Role | None, ends: Sequence[int], free: int) -> int:
+    """When the task runs in which a PE goes on whose operations have ended and which may run tasks
+    from a cycle on: of three ends or four the first ones are joined by tasks of their own."""
+    thens = thens_of(role) if role else {}
+    of = {then: end for then, end in zip(thens.values(), ends, strict=False)}
+    length = costs.code.tell + costs.ready * costs.rows.block
+    joined = -1
+    for first, too in ((Then.PAIRS, Then.PAIRS_TOO), (Then.JOINS, Then.JOINS_TOO)):
+        if too in of:
+            due = max(of.get(first, joined), of[too]) + 1 + costs.task
+            free = max(due, free) + length
+            joined = free - 1
+    waited = [of[then] for then in (Then.ENDS, Then.ENDS_TOO) if then in of]
+    return max(1 + costs.task + max([joined, *waited]), free)
 
 
 @memoized
-def _ends(costs: Costs, line: StreamLine, begins: bytes) -> list[list[int]]:
-    """When the operations of each place end, whose code is over in cycles of 64 bits. A plan that
-    has been chosen is predicted again."""
+def _ends(costs: Costs, line: StreamLine, begins: bytes) -> list[tuple[list[int], int]]:
+    """When the operations of each place end, whose code is over in cycles of 64 bits, and from when
+    on the PE may run a task. A plan that has been chosen is predicted again."""
     places = [
         Place(
             [_router(line, place, color) for color in line.colors],
             list(_operations(costs, line, place, begin)),
+            costs.code.frame + costs.streams.ready_moved * _loads_moved(costs, line.roles[place]),
         )
         for place, begin in enumerate(np.frombuffer(begins, dtype=np.int64).tolist())
     ]
@@ -315,6 +339,11 @@ def _operations(costs: Costs, line: StreamLine, place: int, begins: int) -> Iter
         else:
             words, rank = line.wavelets(stream.receives, place), 0 if grouped else 1
             yield Operation(into, None, words, after, starts, rank=rank)
+
+
+def _loads_moved(costs: Costs, role: Role | None) -> bool:
+    """Whether the registers of what is staged are loaded behind what a PE begins at once."""
+    return costs.ready and bool(staged_of(role))
 
 
 def _held_up(costs: Costs, line: StreamLine, place: int) -> int:

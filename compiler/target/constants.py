@@ -174,6 +174,7 @@ class StreamCode:
     ready: int  # of a stream that is ready, to the first operation
     ready_loads: int  # there the registers of what is sent are loaded
     ready_issues: int  # an operation begins
+    ready_moved: int  # behind the issues the registers of what is staged are loaded
     ready_applied: int  # what is staged is moved
     turn_sends: int  # of lanes that run in turn the next one sends
     turn_control: int  # or sends its control wavelet

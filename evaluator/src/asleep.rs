@@ -215,10 +215,11 @@ impl Line<'_> {
         Some(due)
     }
 
-    /// The cycle in which the first of the PE's operations that wait for their time goes; None if
-    /// one goes before.
+    /// The cycle in which the first of the PE's operations that wait for their time goes, or code;
+    /// None if one goes before.
     fn next_begin(&self, at: usize) -> Option<i64> {
-        let mut due = OPEN;
+        let code = &self.code[at];
+        let mut due = if code.left > 0 { code.from } else { OPEN };
         for (number, one) in self.places[at].operations.iter().enumerate() {
             let start = self.starts[at][number];
             let empty = |color| self.channel(at, color).input.is_empty();

@@ -1,8 +1,8 @@
 //! Streams: a line of routers that multiplex the links, and PEs with a few long operations, cycle by cycle.
 //!
 //! A PE has one slot in a cycle, for the operations of the lowest rank that can go; of several, each
-//! in turn. What begins behind another operation is issued by a task, and a PE runs one task at a
-//! time. A wavelet that is sent is in the PE's own router `ramp_up` cycles later, at the next one
+//! in turn; code behind an issue goes before those of the last rank. What begins behind another
+//! operation is issued by a task, and a PE runs one task at a time. A wavelet that is sent is in the PE's own router `ramp_up` cycles later, at the next one
 //! `hop` later, and can be used `ramp_down` cycles after it has left a router for the PE. A router
 //! hands its first wavelet on when every output has room and the next router lets it in.
 //!
@@ -24,8 +24,12 @@ pub struct Machine {
     pub router_queue: usize,
     pub output_queue: usize,
     pub input_queue: usize,
-    /// From the first slot of an operation that a task issues until the next task may begin.
-    pub task_over: i64,
+    /// From the last instruction of a task to the issue of its operation, which waits for registers.
+    pub issue: i64,
+    /// From there until the operation can have its slot.
+    pub returns: i64,
+    /// From the end of a task to the beginning of the next, at least.
+    pub between: i64,
 }
 
 /// A side of a router: towards lower places, towards higher ones, or the PE.
@@ -63,13 +67,19 @@ pub struct Operation {
     pub rank: u8,
 }
 
-/// A place of the line: the routers of all colors, the PE's operations.
+/// A place of the line: the routers of all colors, the PE's operations, the instructions behind the
+/// issue of those that begin at once, up to the return.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "python", derive(pyo3::FromPyObject))]
 pub struct Place {
     pub routers: Vec<Router>,
     pub operations: Vec<Operation>,
+    pub code: i64,
 }
+
+/// Of a place: the cycle in which the last wavelet of every operation is taken or sent, and from
+/// when on the PE may run another task.
+pub type Ends = (Vec<i64>, i64);
 
 /// Operations of these places wait for ever.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -115,8 +125,7 @@ pub(crate) struct Line<'a> {
     pub ends: Vec<Vec<i64>>,
     /// The first slot of every operation, `OPEN` until what it begins behind is over.
     pub starts: Vec<Vec<i64>>,
-    /// From when on a PE may run a task, by place.
-    free: Vec<i64>,
+    pub code: Vec<Code>,
     /// Operations that have wavelets left.
     open: usize,
     turn: Vec<usize>,
@@ -126,17 +135,31 @@ pub(crate) struct Line<'a> {
     pub sleepers: Sleepers,
 }
 
+/// The code of a PE: behind its last issue, or up to the next one.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Code {
+    /// Instructions that are left, and from when on they run.
+    pub left: i64,
+    pub from: i64,
+    /// The operation behind which others are issued then.
+    behind: Option<usize>,
+    /// From when on the PE may run a task, if none is left.
+    free: i64,
+    /// Operations that have ended, whose tasks wait.
+    waiting: VecDeque<usize>,
+}
+
 pub(crate) const OPEN: i64 = i64::MAX;
-/// The highest rank of an operation.
+/// The highest rank of an operation; code goes before it.
 const LAST: u8 = 2;
 
-/// The cycle in which the last wavelet of every operation is taken or sent, by place.
-pub fn ends(machine: &Machine, places: &[Place]) -> Result<Vec<Vec<i64>>, Stuck> {
+/// When operations end, by place.
+pub fn ends(machine: &Machine, places: &[Place]) -> Result<Vec<Ends>, Stuck> {
     followed(machine, places, true)
 }
 
 /// The same; only if routers `may_sleep` not every place is looked at in every cycle.
-fn followed(machine: &Machine, places: &[Place], may_sleep: bool) -> Result<Vec<Vec<i64>>, Stuck> {
+fn followed(machine: &Machine, places: &[Place], may_sleep: bool) -> Result<Vec<Ends>, Stuck> {
     let mut line = Line::new(machine, places, may_sleep);
     let patience = line.patience();
     let mut idle = 0;
@@ -152,7 +175,8 @@ fn followed(machine: &Machine, places: &[Place], may_sleep: bool) -> Result<Vec<
             return Err(line.stuck());
         }
     }
-    Ok(line.ends)
+    let free = (0..places.len()).map(|at| line.free(at)).collect::<Vec<_>>();
+    Ok(line.ends.into_iter().zip(free).collect())
 }
 
 fn numbers(places: &[Place], of: impl Fn(&Operation) -> i64 + Copy) -> Vec<Vec<i64>> {
@@ -180,7 +204,7 @@ impl<'a> Line<'a> {
                 places,
                 |one| if one.after.is_some() { OPEN } else { one.begins },
             ),
-            free: vec![0; places.len()],
+            code: vec![Code::default(); places.len()],
             turn: vec![0; places.len()],
             first: vec![0; places.len()],
             now: 0,
@@ -188,8 +212,9 @@ impl<'a> Line<'a> {
         };
         for (at, place) in places.iter().enumerate() {
             let at_once = place.operations.iter().filter(|one| one.after.is_none());
-            let last = at_once.map(|one| one.begins + machine.task_over).max();
-            line.free[at] = last.unwrap_or(0);
+            if let Some(begins) = at_once.map(|one| one.begins).max() {
+                line.issue(at, begins, place.code);
+            }
             for (number, one) in place.operations.iter().enumerate() {
                 if one.wavelets == 0 {
                     line.begin_behind(at, number, one.begins);
@@ -199,23 +224,88 @@ impl<'a> Line<'a> {
         line
     }
 
-    /// What begins behind an operation that is over in cycle `end` is issued when a task may run.
+    /// The last operation of a task is issued, which may have its slot in a cycle; behind that is
+    /// so much code.
+    fn issue(&mut self, at: usize, begins: i64, code: i64) {
+        self.code[at].left = code;
+        self.code[at].from = begins - self.machine.returns + 1;
+    }
+
+    /// From when on a PE may run a task; nobody goes before what is left of its code.
+    fn free(&self, at: usize) -> i64 {
+        let code = &self.code[at];
+        if code.left == 0 {
+            return code.free;
+        }
+        self.now.max(code.from) + code.left + self.machine.between
+    }
+
+    /// The operations that begin behind one.
+    fn followers(&self, at: usize, number: usize) -> impl Iterator<Item = (usize, i64)> + 'a {
+        let operations = self.places[at].operations.iter().enumerate();
+        let behind = operations.filter(move |(_, one)| one.after == Some(number));
+        behind.map(|(other, one)| (other, one.begins))
+    }
+
+    /// What begins behind an operation that is over in cycle `end` is issued by a task, whose
+    /// instructions have slots that nobody else has.
     fn begin_behind(&mut self, at: usize, number: usize, end: i64) {
-        let from = end.max(self.free[at] - 1);
-        for (other, one) in self.places[at].operations.iter().enumerate() {
-            if one.after == Some(number) {
-                let start = from + one.begins;
-                self.starts[at][other] = start;
-                self.free[at] = self.free[at].max(start + self.machine.task_over);
-            }
+        let Some(begins) = self.followers(at, number).map(|one| one.1).min() else {
+            return;
+        };
+        let from = end.max(self.code[at].free - 1);
+        self.code[at].left = begins - self.machine.issue - self.machine.returns;
+        self.code[at].from = from + 1;
+        self.code[at].behind = Some(number);
+        if self.code[at].left <= 0 {
+            self.issue_behind(at, from + begins);
+        }
+    }
+
+    /// The first of the operations that a task issues may have its slot in a cycle.
+    fn issue_behind(&mut self, at: usize, slot: i64) {
+        let Some(number) = self.code[at].behind.take() else {
+            return;
+        };
+        let all = self.followers(at, number);
+        let first = all.map(|one| one.1).min().unwrap_or(0);
+        let mut last = slot;
+        for (other, begins) in self.followers(at, number) {
+            self.starts[at][other] = slot + begins - first;
+            last = last.max(slot + begins - first);
+        }
+        self.issue(at, last, 1);
+    }
+
+    /// Tasks that are due begin as long as no code is left.
+    fn run_tasks(&mut self, at: usize) {
+        while self.code[at].left == 0 {
+            let Some(number) = self.code[at].waiting.pop_front() else {
+                return;
+            };
+            self.begin_behind(at, number, self.now);
+        }
+    }
+
+    /// An instruction of the code of a PE.
+    fn instruction(&mut self, at: usize) {
+        self.code[at].left -= 1;
+        if self.code[at].left > 0 {
+            return;
+        }
+        if self.code[at].behind.is_some() {
+            self.issue_behind(at, self.now + self.machine.issue + self.machine.returns);
+        } else {
+            self.code[at].free = self.now + 1 + self.machine.between;
+            self.run_tasks(at);
         }
     }
 
     /// Cycles without anything that moves after which nothing will.
     fn patience(&self) -> i64 {
         let begins = |one: &Place| one.operations.iter().map(|one| one.begins).sum::<i64>();
-        let tasks = |one: &Place| one.operations.len() as i64 * self.machine.task_over;
-        let waits = self.places.iter().map(|one| begins(one) + tasks(one)).max();
+        let tasks = |one: &Place| one.operations.len() as i64 * (1 + self.machine.between);
+        let waits = self.places.iter().map(|one| begins(one) + tasks(one) + one.code).max();
         let machine = self.machine;
         let way = machine.hop + machine.ramp_up + machine.send_start + machine.ramp_down;
         waits.unwrap_or(0) + way
@@ -280,6 +370,10 @@ impl<'a> Line<'a> {
         let operations = &self.places[at].operations;
         let count = operations.len();
         for rank in 0..=LAST {
+            if rank == LAST && self.code[at].left > 0 && self.code[at].from <= self.now {
+                self.instruction(at);
+                return true;
+            }
             for step in 0..count {
                 let number = (self.turn[at] + step) % count;
                 if operations[number].rank == rank && self.can_go(at, number) {
@@ -314,7 +408,8 @@ impl<'a> Line<'a> {
         if over {
             self.ends[at][number] = self.now;
             self.open -= 1;
-            self.begin_behind(at, number, self.now);
+            self.code[at].waiting.push_back(number);
+            self.run_tasks(at);
         }
         if let Some(color) = one.receives {
             self.channels[at * self.colors + color].input.pop_front();

@@ -102,6 +102,10 @@ def _tasks_of(plan: Plan, role: Role, trace: Trace, pe: int, begun: int) -> Iter
     elif at_once:
         # an operation takes the cycle of its issue, too
         yield issues[0][-1].cycle + 1 - begun, counts
+    if ready and staged_of(role):
+        behind = trace.cycles(pe, "code", after=issues[0][-1].cycle)
+        returns = trace.first(pe, "code", "RET", after=issues[0][-1].cycle)
+        yield sum(cycle < returns for cycle in behind), {"ready_moved": 1}
     alone = [(i, one[0]) for i, one in enumerate(issues) if i and len(one) == 1]
     # in turn a control wavelet that another operation follows is sent by the task that begins that
     followed = {begins_behind(role, op) for op in later if "turn_follows" in pieces_of(role, op)}
