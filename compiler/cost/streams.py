@@ -55,7 +55,8 @@ class Router:
 
 @dataclass(frozen=True)
 class Operation:
-    """An operation of a PE; `after` another one `begins` so many cycles later. It `resets` the
+    """An operation of a PE, issued in cycle `begins`, or so many behind the end of the one that it
+    comes `after`. It `resets` the
     switches on its way, or has so many `commands` for those in a ring. Of those of a PE that can
     go one with the lowest `rank` does, 0 to 2; code goes before the last one."""
 
@@ -313,17 +314,18 @@ def _operations(costs: Costs, line: StreamLine, place: int, begins: int) -> Iter
     number = {op: index for index, op in enumerate(thens_of(role))}
     at_once = [op for op in number if begins_behind(role, op) is None]
     grouped = costs.ready and any(leads_across(line.phase, op.lane) for op in number)
+    received = 0 if grouped else 1  # as queues are initialised, microthreads go before code
     held_up = _held_up(costs, line, place) if costs.ready and leaders_of(line.phase) else 0
     for op in number:
         stream = streams[op.lane]
         index, into = colors[stream.sends_on], colors[stream.receives_on]
         behind = begins_behind(role, op)
         after = number[behind] if behind is not None else None
-        starts = begins + (0 if goes_first(line.phase, op.lane) else held_up)
+        starts = begins - costs.returns + (0 if goes_first(line.phase, op.lane) else held_up)
         if after is not None and "turn_follows" in pieces_of(role, op, ready=costs.ready):
-            starts = _code(costs, role, op)
+            starts = _code(costs, role, op) - costs.returns
         elif after is not None:
-            starts = 1 + costs.task + _code(costs, role, op) - 1 + costs.frames
+            starts = 1 + costs.task + _code(costs, role, op) - 1
         if op.name == "control":
             hands_over = stream.advance is Advance.HAND_OVER
             commands = (1 + line.in_a_ring(role, stream.sends_on)) * hands_over
@@ -333,12 +335,12 @@ def _operations(costs: Costs, line: StreamLine, place: int, begins: int) -> Iter
             through = into if stream.through else None
             advances = stream.advance is Advance.OWN_ROUTER
             words = line.wavelets(stream.sends, place)
-            rank = _rank(costs, line.phase, op.lane)
+            rank = received if stream.through else _rank(costs, line.phase, op.lane)
             starts -= _behind(costs, line.phase, at_once, op) if rank == 0 and op in at_once else 0
             yield Operation(through, index, words, after, starts, advances, rank=rank)
         else:
-            words, rank = line.wavelets(stream.receives, place), 0 if grouped else 1
-            yield Operation(into, None, words, after, starts, rank=rank)
+            words = line.wavelets(stream.receives, place)
+            yield Operation(into, None, words, after, starts, rank=received)
 
 
 def _loads_moved(costs: Costs, role: Role | None) -> bool:
@@ -365,8 +367,8 @@ def _behind(costs: Costs, phase: Phase, at_once: Sequence[StreamOp], op: StreamO
 
 
 def _rank(costs: Costs, phase: Phase, lane: str) -> int:
-    """That of what is sent on a lane: behind what is received, unless its microthread has a high
-    priority (`priority` of the text's lanes), as those of input queues do."""
+    """That of what is sent on a lane, where nothing is received on its way: behind code, unless its
+    microthread has a priority (`priority` of the text's lanes)."""
     if not costs.ready:
         return 2
     return 0 if goes_first(phase, lane) else 1 if leads_across(phase, lane) else 2

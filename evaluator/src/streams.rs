@@ -26,10 +26,21 @@ pub struct Machine {
     pub input_queue: usize,
     /// From the last instruction of a task to the issue of its operation, which waits for registers.
     pub issue: i64,
-    /// From there until the operation can have its slot.
+    /// From there until the operation can have its slot, if it receives and otherwise.
+    pub receives: i64,
     pub returns: i64,
     /// From the end of a task to the beginning of the next, at least.
     pub between: i64,
+}
+
+impl Machine {
+    /// From the issue of an operation until it can have its slot.
+    fn to_slot(&self, one: &Operation) -> i64 {
+        match one.receives {
+            Some(_) => self.receives,
+            None => self.returns,
+        }
+    }
 }
 
 /// A side of a router: towards lower places, towards higher ones, or the PE.
@@ -49,7 +60,7 @@ pub struct Router {
 }
 
 /// An operation of a PE: the colors it receives and sends on, its wavelets, the operation whose end
-/// it waits for, the cycles from there (or from the common start) to its first slot, and what
+/// it waits for, the cycles from there (or from the common start) to its issue, and what
 /// follows its last wavelet: the own router's next position, the first position of all routers on
 /// the way, or commands for the next routers in a ring, each of which takes one off. Of
 /// those of a PE that can go, one with the lowest `rank` does.
@@ -141,8 +152,8 @@ pub(crate) struct Code {
     /// Instructions that are left, and from when on they run.
     pub left: i64,
     pub from: i64,
-    /// The operation behind which others are issued then.
-    behind: Option<usize>,
+    /// The operation behind which others are issued then, and the `begins` of the first of these.
+    behind: Option<(usize, i64)>,
     /// From when on the PE may run a task, if none is left.
     free: i64,
     /// Operations that have ended, whose tasks wait.
@@ -175,7 +186,9 @@ fn followed(machine: &Machine, places: &[Place], may_sleep: bool) -> Result<Vec<
             return Err(line.stuck());
         }
     }
-    let free = (0..places.len()).map(|at| line.free(at)).collect::<Vec<_>>();
+    let free = (0..places.len())
+        .map(|at| line.free(at))
+        .collect::<Vec<_>>();
     Ok(line.ends.into_iter().zip(free).collect())
 }
 
@@ -189,6 +202,7 @@ impl<'a> Line<'a> {
         let colors = places.iter().map(|one| one.routers.len()).max();
         let colors = colors.unwrap_or(0);
         let left = numbers(places, |one| one.wavelets);
+        let begins = |one: &Operation| one.begins + machine.to_slot(one);
         let mut line = Line {
             machine,
             places,
@@ -198,12 +212,15 @@ impl<'a> Line<'a> {
             left,
             ends: numbers(
                 places,
-                |one| if one.wavelets > 0 { OPEN } else { one.begins },
+                |one| if one.wavelets > 0 { OPEN } else { begins(one) },
             ),
-            starts: numbers(
-                places,
-                |one| if one.after.is_some() { OPEN } else { one.begins },
-            ),
+            starts: numbers(places, |one| {
+                if one.after.is_some() {
+                    OPEN
+                } else {
+                    begins(one)
+                }
+            }),
             code: vec![Code::default(); places.len()],
             turn: vec![0; places.len()],
             first: vec![0; places.len()],
@@ -212,23 +229,22 @@ impl<'a> Line<'a> {
         };
         for (at, place) in places.iter().enumerate() {
             let at_once = place.operations.iter().filter(|one| one.after.is_none());
-            if let Some(begins) = at_once.map(|one| one.begins).max() {
-                line.issue(at, begins, place.code);
+            if let Some(issued) = at_once.map(|one| one.begins).max() {
+                line.has_issued(at, issued, place.code);
             }
             for (number, one) in place.operations.iter().enumerate() {
                 if one.wavelets == 0 {
-                    line.begin_behind(at, number, one.begins);
+                    line.begin_behind(at, number, begins(one));
                 }
             }
         }
         line
     }
 
-    /// The last operation of a task is issued, which may have its slot in a cycle; behind that is
-    /// so much code.
-    fn issue(&mut self, at: usize, begins: i64, code: i64) {
+    /// The last operation of a task is issued in a cycle; behind that is so much code.
+    fn has_issued(&mut self, at: usize, cycle: i64, code: i64) {
         self.code[at].left = code;
-        self.code[at].from = begins - self.machine.returns + 1;
+        self.code[at].from = cycle + 1;
     }
 
     /// From when on a PE may run a task; nobody goes before what is left of its code.
@@ -240,41 +256,39 @@ impl<'a> Line<'a> {
         self.now.max(code.from) + code.left + self.machine.between
     }
 
-    /// The operations that begin behind one.
-    fn followers(&self, at: usize, number: usize) -> impl Iterator<Item = (usize, i64)> + 'a {
+    /// The operations that begin behind one, by their numbers.
+    fn followers(&self, at: usize, number: usize) -> impl Iterator<Item = (usize, &'a Operation)> {
         let operations = self.places[at].operations.iter().enumerate();
-        let behind = operations.filter(move |(_, one)| one.after == Some(number));
-        behind.map(|(other, one)| (other, one.begins))
+        operations.filter(move |(_, one)| one.after == Some(number))
     }
 
     /// What begins behind an operation that is over in cycle `end` is issued by a task, whose
     /// instructions have slots that nobody else has.
     fn begin_behind(&mut self, at: usize, number: usize, end: i64) {
-        let Some(begins) = self.followers(at, number).map(|one| one.1).min() else {
+        let Some(begins) = self.followers(at, number).map(|one| one.1.begins).min() else {
             return;
         };
         let from = end.max(self.code[at].free - 1);
-        self.code[at].left = begins - self.machine.issue - self.machine.returns;
+        self.code[at].left = begins - self.machine.issue;
         self.code[at].from = from + 1;
-        self.code[at].behind = Some(number);
+        self.code[at].behind = Some((number, begins));
         if self.code[at].left <= 0 {
             self.issue_behind(at, from + begins);
         }
     }
 
-    /// The first of the operations that a task issues may have its slot in a cycle.
-    fn issue_behind(&mut self, at: usize, slot: i64) {
-        let Some(number) = self.code[at].behind.take() else {
+    /// The first of the operations that a task issues is issued in a cycle.
+    fn issue_behind(&mut self, at: usize, cycle: i64) {
+        let Some((number, first)) = self.code[at].behind.take() else {
             return;
         };
-        let all = self.followers(at, number);
-        let first = all.map(|one| one.1).min().unwrap_or(0);
-        let mut last = slot;
-        for (other, begins) in self.followers(at, number) {
-            self.starts[at][other] = slot + begins - first;
-            last = last.max(slot + begins - first);
+        let mut last = cycle;
+        for (other, one) in self.followers(at, number) {
+            let issued = cycle + one.begins - first;
+            self.starts[at][other] = issued + self.machine.to_slot(one);
+            last = last.max(issued);
         }
-        self.issue(at, last, 1);
+        self.has_issued(at, last, 1);
     }
 
     /// Tasks that are due begin as long as no code is left.
@@ -294,7 +308,7 @@ impl<'a> Line<'a> {
             return;
         }
         if self.code[at].behind.is_some() {
-            self.issue_behind(at, self.now + self.machine.issue + self.machine.returns);
+            self.issue_behind(at, self.now + self.machine.issue);
         } else {
             self.code[at].free = self.now + 1 + self.machine.between;
             self.run_tasks(at);
@@ -305,9 +319,17 @@ impl<'a> Line<'a> {
     fn patience(&self) -> i64 {
         let begins = |one: &Place| one.operations.iter().map(|one| one.begins).sum::<i64>();
         let tasks = |one: &Place| one.operations.len() as i64 * (1 + self.machine.between);
-        let waits = self.places.iter().map(|one| begins(one) + tasks(one) + one.code).max();
+        let waits = self
+            .places
+            .iter()
+            .map(|one| begins(one) + tasks(one) + one.code)
+            .max();
         let machine = self.machine;
-        let way = machine.hop + machine.ramp_up + machine.send_start + machine.ramp_down;
+        let way = machine.returns
+            + machine.hop
+            + machine.ramp_up
+            + machine.send_start
+            + machine.ramp_down;
         waits.unwrap_or(0) + way
     }
 
@@ -421,7 +443,11 @@ impl<'a> Line<'a> {
                 (true, _, _, true) => Mark::Last,
                 _ => Mark::Data,
             };
-            let fills = if one.receives.is_none() { self.machine.send_start } else { 0 };
+            let fills = if one.receives.is_none() {
+                self.machine.send_start
+            } else {
+                0
+            };
             let ready = self.now + self.machine.ramp_up + fills - 1;
             let output = &mut self.channels[at * self.colors + color].output;
             output.push_back(Wavelet { ready, mark });

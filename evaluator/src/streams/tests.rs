@@ -9,6 +9,7 @@ const MACHINE: Machine = Machine {
     output_queue: 2,
     input_queue: 4,
     issue: 3,
+    receives: 1,
     returns: 2,
     between: 0,
 };
@@ -57,7 +58,7 @@ fn gather(own: i64) -> Vec<Place> {
 #[test]
 fn words_of_a_gather_follow_each_other_without_a_gap() {
     let found = ends(&MACHINE, &gather(8)).expect("it comes to its end");
-    assert_eq!(found[0].0, [3 + 1 + 2 + 2 * 8 - 1]);
+    assert_eq!(found[0].0, [2 + 3 + 1 + 2 + 2 * 8 - 1]);
 }
 
 #[test]
@@ -114,7 +115,7 @@ fn a_filter_lets_a_pe_have_its_part() {
     ];
     line[1].routers[0].filter = Some((6, 2, 2));
     let found = ends(&MACHINE, &line).expect("it comes to its end");
-    assert_eq!(found[1].0, [3 + 1 + 2 + 6 - 1]);
+    assert_eq!(found[1].0, [2 + 3 + 1 + 2 + 6 - 1]);
 }
 
 /// PEs that send `own` wavelets each towards the first, in turn; each takes those of the next.
