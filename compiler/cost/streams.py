@@ -186,7 +186,8 @@ def _goes_on(costs: Costs, role: Role | None, ends: Sequence[int], free: int) ->
     from a cycle on: of three ends or four the first ones are joined by tasks of their own."""
     thens = thens_of(role) if role else {}
     of = {then: end for then, end in zip(thens.values(), ends, strict=False)}
-    length = costs.code.tell + costs.ready * costs.rows.block
+    blocked = costs.ready * costs.rows.block  # again, for the next call
+    length = costs.code.tell + blocked
     joined = -1
     for first, too in ((Then.PAIRS, Then.PAIRS_TOO), (Then.JOINS, Then.JOINS_TOO)):
         if too in of:
@@ -194,7 +195,8 @@ def _goes_on(costs: Costs, role: Role | None, ends: Sequence[int], free: int) ->
             free = max(due, free) + length
             joined = free - 1
     waited = [of[then] for then in (Then.ENDS, Then.ENDS_TOO) if then in of]
-    return max(1 + costs.task + max([joined, *waited]), free)
+    begins = max(1 + costs.task + max([joined, *waited], default=0), free)
+    return begins + blocked * (len(waited) > 1)
 
 
 @memoized

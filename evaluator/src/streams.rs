@@ -137,6 +137,8 @@ pub(crate) struct Line<'a> {
     /// The first slot of every operation, `OPEN` until what it begins behind is over.
     pub starts: Vec<Vec<i64>>,
     pub code: Vec<Code>,
+    /// Channels whose router is in its next position from the coming cycle on.
+    advanced: Vec<usize>,
     /// Operations that have wavelets left.
     open: usize,
     turn: Vec<usize>,
@@ -222,6 +224,7 @@ impl<'a> Line<'a> {
                 }
             }),
             code: vec![Code::default(); places.len()],
+            advanced: Vec::new(),
             turn: vec![0; places.len()],
             first: vec![0; places.len()],
             now: 0,
@@ -358,6 +361,9 @@ impl<'a> Line<'a> {
             self.hand_on(at);
             self.take_from_sleepers(at);
         }
+        for index in self.advanced.drain(..) {
+            self.channels[index].position += 1;
+        }
         self.fall_asleep();
         self.now += 1;
         moved
@@ -472,7 +478,7 @@ impl<'a> Line<'a> {
             if let Some(mut wavelet) = channel.output.pop_front() {
                 wavelet.ready = self.now + 1;
                 if wavelet.mark == Mark::Last {
-                    channel.position += 1;
+                    self.advanced.push(at * self.colors + color);
                     wavelet.mark = Mark::Data;
                 }
                 channel.router.push_back(wavelet);
