@@ -186,7 +186,7 @@ def _goes_on(costs: Costs, role: Role | None, ends: Sequence[int], free: int) ->
     from a cycle on: of three ends or four the first ones are joined by tasks of their own."""
     thens = thens_of(role) if role else {}
     of = {then: end for then, end in zip(thens.values(), ends, strict=False)}
-    blocked = costs.ready * costs.rows.block  # again, for the next call
+    blocked = costs.ready * costs.streams.ready_blocks
     length = costs.code.tell + blocked
     joined = -1
     for first, too in ((Then.PAIRS, Then.PAIRS_TOO), (Then.JOINS, Then.JOINS_TOO)):

@@ -176,6 +176,7 @@ class StreamCode:
     ready_issues: int  # an operation begins
     ready_moved: int  # behind the issues the registers of what is staged are loaded
     ready_applied: int  # what is staged is moved
+    ready_blocks: int  # a task is blocked until the next call has ended
     turn_sends: int  # of lanes that run in turn the next one sends
     turn_control: int  # or sends its control wavelet
     turn_follows: int  # the next one sends in the same task behind that

@@ -25,7 +25,7 @@ from collc.cost.streams import (
     staged_slices,
 )
 from collc.driver.bundle import Bundle
-from collc.plan import Plan, Role, goes_first, leaders_of, leads_across, thens_of
+from collc.plan import Plan, Role, ends_of, goes_first, leaders_of, leads_across, thens_of
 from collc.plan.placement import roles_of_places
 from collc.plan.ready import is_ready
 from collc.spec.exchange import StepsPhase
@@ -48,17 +48,22 @@ def bundles(target: str) -> Iterator[Bundle]:
 def measured_streams(target: str, timing: str, known: Constants) -> Fit:
     """What fits all issues of these bundles."""
     begun = known.code.launch + known.code.buffer
-    found = [task for one in bundles(target) for task in _tasks(one, traced(one, timing), begun)]
+    found = [
+        task
+        for one in bundles(target)
+        for task in _tasks(one, traced(one, timing), begun, known.code.tell)
+    ]
     return trimmed(found, SIGNED)
 
 
-def _tasks(bundle: Bundle, trace: Trace, begun: int) -> Iterator[Pieces]:
+def _tasks(bundle: Bundle, trace: Trace, begun: int, tell: int) -> Iterator[Pieces]:
     (phase,), (pattern,) = bundle.plan.phases, bundle.schedule.phases
     assert isinstance(pattern, StepsPhase)
     for place, role in enumerate(roles_of_places(phase)):
         if role is not None:
             yield from _tasks_of(bundle.plan, role, trace, place, begun)
             yield from _applied(bundle.plan, pattern, role, trace, place)
+            yield from _blocks(bundle.plan, role, trace, place, tell)
 
 
 def _applied(
@@ -73,6 +78,15 @@ def _applied(
     begins = trace.begins(pe, trace.tasks(pe) - 2)
     ends = trace.first(pe, "code", "ACTV", after=begins - 1)
     yield ends - begins - words, {"ready_applied" if is_ready(plan) else "applied": 1}
+
+
+def _blocks(plan: Plan, role: Role, trace: Trace, pe: int, tell: int) -> Iterator[Pieces]:
+    """What the last task begins later where the one before blocks itself."""
+    (phase,) = plan.phases
+    if is_ready(plan) and ends_of(role) > 1 and not leaders_of(phase):
+        begins = trace.begins(pe, trace.tasks(pe) - 2)
+        told = trace.first(pe, "code", "ACTV", after=begins - 1)
+        yield trace.begins(pe, trace.tasks(pe) - 1) - told - tell, {"ready_blocks": 1}
 
 
 def _tasks_of(plan: Plan, role: Role, trace: Trace, pe: int, begun: int) -> Iterator[Pieces]:
