@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import collc_evaluator
 import numpy as np
@@ -203,15 +203,32 @@ def _goes_on(costs: Costs, role: Role | None, ends: Sequence[int], free: int) ->
 def _ends(costs: Costs, line: StreamLine, begins: bytes) -> list[tuple[list[int], int]]:
     """When the operations of each place end, whose code is over in cycles of 64 bits, and from when
     on the PE may run a task. A plan that has been chosen is predicted again."""
-    places = [
-        Place(
-            [_router(line, place, color) for color in line.colors],
-            list(_operations(costs, line, place, begin)),
-            costs.code.frame + costs.streams.ready_moved * _loads_moved(costs, line.roles[place]),
-        )
-        for place, begin in enumerate(np.frombuffer(begins, dtype=np.int64).tolist())
+    places, orders = [], []
+    for place, begin in enumerate(np.frombuffer(begins, dtype=np.int64).tolist()):
+        role = line.roles[place]
+        operations, order = _as_issued(costs, list(_operations(costs, line, place, begin)))
+        code = costs.code.frame + costs.streams.ready_moved * _loads_moved(costs, role)
+        routers = [_router(line, place, color) for color in line.colors]
+        places.append(Place(routers, operations, code))
+        orders.append(order)
+    found = collc_evaluator.stream_ends(costs, places)
+    return [
+        ([ends[order.index(number)] for number in range(len(ends))], free)
+        for order, (ends, free) in zip(orders, found, strict=True)
     ]
-    return collc_evaluator.stream_ends(costs, places)
+
+
+def _as_issued(costs: Costs, operations: list[Operation]) -> tuple[list[Operation], list[int]]:
+    """The operations of a PE in the order in which those that begin at once are issued, and which
+    one each was: a stream that is ready sends first."""
+    order = list(range(len(operations)))
+    if costs.ready:
+        order.sort(key=lambda number: operations[number].sends is None)
+    moved = [
+        one if one.after is None else replace(one, after=order.index(one.after))
+        for one in (operations[number] for number in order)
+    ]
+    return moved, order
 
 
 def _applied(costs: Costs, line: StreamLine, place: int) -> int:

@@ -141,6 +141,8 @@ pub(crate) struct Line<'a> {
     advanced: Vec<usize>,
     /// Operations that have wavelets left.
     open: usize,
+    /// Operations that have been issued and are not over, by place, and which of them is asked first.
+    running: Vec<Vec<usize>>,
     turn: Vec<usize>,
     /// The color whose wavelets leave a router first, by place.
     first: Vec<usize>,
@@ -225,6 +227,7 @@ impl<'a> Line<'a> {
             }),
             code: vec![Code::default(); places.len()],
             advanced: Vec::new(),
+            running: vec![Vec::new(); places.len()],
             turn: vec![0; places.len()],
             first: vec![0; places.len()],
             now: 0,
@@ -236,12 +239,22 @@ impl<'a> Line<'a> {
                 line.has_issued(at, issued, place.code);
             }
             for (number, one) in place.operations.iter().enumerate() {
+                if one.after.is_none() {
+                    line.is_issued(at, number);
+                }
                 if one.wavelets == 0 {
                     line.begin_behind(at, number, begins(one));
                 }
             }
         }
         line
+    }
+
+    /// An operation takes turns with others from now on.
+    fn is_issued(&mut self, at: usize, number: usize) {
+        if self.left[at][number] > 0 {
+            self.running[at].push(number);
+        }
     }
 
     /// The last operation of a task is issued in a cycle; behind that is so much code.
@@ -289,6 +302,7 @@ impl<'a> Line<'a> {
         for (other, one) in self.followers(at, number) {
             let issued = cycle + one.begins - first;
             self.starts[at][other] = issued + self.machine.to_slot(one);
+            self.is_issued(at, other);
             last = last.max(issued);
         }
         self.has_issued(at, last, 1);
@@ -396,17 +410,18 @@ impl<'a> Line<'a> {
     /// The slot of a PE; whether somebody had it.
     fn process(&mut self, at: usize) -> bool {
         let operations = &self.places[at].operations;
-        let count = operations.len();
+        let count = self.running[at].len();
         for rank in 0..=LAST {
             if rank == LAST && self.code[at].left > 0 && self.code[at].from <= self.now {
                 self.instruction(at);
                 return true;
             }
             for step in 0..count {
-                let number = (self.turn[at] + step) % count;
+                let index = (self.turn[at] + step) % count;
+                let number = self.running[at][index];
                 if operations[number].rank == rank && self.can_go(at, number) {
+                    self.turn[at] = index + 1;
                     self.step(at, number);
-                    self.turn[at] = number + 1;
                     return true;
                 }
             }
@@ -436,6 +451,8 @@ impl<'a> Line<'a> {
         if over {
             self.ends[at][number] = self.now;
             self.open -= 1;
+            self.running[at].retain(|one| *one != number);
+            self.turn[at] -= 1;
             self.code[at].waiting.push_back(number);
             self.run_tasks(at);
         }
