@@ -186,6 +186,11 @@ class Costs:
         """The first cycle that the code leaves to an operation issued at its end."""
         return issued + place.depth
 
+    @property
+    def returns(self) -> int:
+        """From the issue of a task's last operation until that can have an element."""
+        return self.code.returns
+
     def held(self, issued: int, free: int, start: int, end: int) -> int:
         """When code leaves the PE that would do so in cycle `free`, beside an operation that was
         issued in a cycle and receives from `start` to `end`: elements that come go before code

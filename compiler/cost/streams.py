@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import collc_evaluator
 import numpy as np
@@ -29,6 +29,7 @@ from collc.plan import (
     Slices,
     Stream,
     StreamOp,
+    Then,
     ends_of,
     filters_of,
     goes_first,
@@ -54,9 +55,10 @@ class Router:
 
 @dataclass(frozen=True)
 class Operation:
-    """An operation of a PE; `after` another one `begins` so many cycles later. It `resets` the
+    """An operation of a PE, issued in cycle `begins`, or so many behind the end of the one that it
+    comes `after`. It `resets` the
     switches on its way, or has so many `commands` for those in a ring. Of those of a PE that can
-    go one with the lowest `rank` does, 0 to 2."""
+    go one with the lowest `rank` does, 0 to 2; code goes before the last one."""
 
     receives: int | None
     sends: int | None
@@ -71,10 +73,12 @@ class Operation:
 
 @dataclass(frozen=True)
 class Place:
-    """The routers of all colors, and what the PE does."""
+    """The routers of all colors, what the PE does, and the instructions behind the issue of what
+    begins at once."""
 
     routers: list[Router]
     operations: list[Operation]
+    code: int
 
 
 @dataclass(frozen=True)
@@ -166,25 +170,65 @@ def _run(costs: Costs, line: StreamLine, called: Ints, deep: Ints) -> tuple[Ints
     """The same for one line."""
     starts = called + begun(costs, line)
     ends = _ends(costs, line, (starts + deep).tobytes())
-    last = np.array([max(found, default=0) for found in ends], dtype=np.int64)
-    waits = np.array([bool(found) for found in ends])
-    applied = np.array([_applied(costs, line, place) for place in range(len(ends))])
-    free = np.where(waits, last + 1 + costs.task + applied, starts)
-    return free, np.where(waits, last, starts)
+    last = np.array([max(found, default=0) for found, _ in ends], dtype=np.int64)
+    waits = np.array([bool(found) for found, _ in ends])
+    goes_on = np.array(
+        [
+            _goes_on(costs, role, *found) + _applied(costs, line, place)
+            for place, (role, found) in enumerate(zip(line.roles, ends, strict=True))
+        ]
+    )
+    return np.where(waits, goes_on, starts), np.where(waits, last, starts)
+
+
+def _goes_on(costs: Costs, role: Role | None, ends: Sequence[int], free: int) -> int:
+    """When the task runs in which a PE goes on whose operations have ended and which may run tasks
+    from a cycle on: of three ends or four the first ones are joined by tasks of their own."""
+    thens = thens_of(role) if role else {}
+    of = {then: end for then, end in zip(thens.values(), ends, strict=False)}
+    blocked = costs.ready * costs.streams.ready_blocks
+    length = costs.code.tell + blocked
+    joined = -1
+    for first, too in ((Then.PAIRS, Then.PAIRS_TOO), (Then.JOINS, Then.JOINS_TOO)):
+        if too in of:
+            due = max(of.get(first, joined), of[too]) + 1 + costs.task
+            free = max(due, free) + length
+            joined = free - 1
+    waited = [of[then] for then in (Then.ENDS, Then.ENDS_TOO) if then in of]
+    begins = max(1 + costs.task + max([joined, *waited], default=0), free)
+    return begins + blocked * (len(waited) > 1)
 
 
 @memoized
-def _ends(costs: Costs, line: StreamLine, begins: bytes) -> list[list[int]]:
-    """When the operations of each place end, whose code is over in cycles of 64 bits. A plan that
-    has been chosen is predicted again."""
-    places = [
-        Place(
-            [_router(line, place, color) for color in line.colors],
-            list(_operations(costs, line, place, begin)),
-        )
-        for place, begin in enumerate(np.frombuffer(begins, dtype=np.int64).tolist())
+def _ends(costs: Costs, line: StreamLine, begins: bytes) -> list[tuple[list[int], int]]:
+    """When the operations of each place end, whose code is over in cycles of 64 bits, and from when
+    on the PE may run a task. A plan that has been chosen is predicted again."""
+    places, orders = [], []
+    for place, begin in enumerate(np.frombuffer(begins, dtype=np.int64).tolist()):
+        role = line.roles[place]
+        operations, order = _as_issued(costs, list(_operations(costs, line, place, begin)))
+        code = costs.code.frame + costs.streams.ready_moved * _loads_moved(costs, role)
+        routers = [_router(line, place, color) for color in line.colors]
+        places.append(Place(routers, operations, code))
+        orders.append(order)
+    found = collc_evaluator.stream_ends(costs, places)
+    return [
+        ([ends[order.index(number)] for number in range(len(ends))], free)
+        for order, (ends, free) in zip(orders, found, strict=True)
     ]
-    return collc_evaluator.stream_ends(costs, places)
+
+
+def _as_issued(costs: Costs, operations: list[Operation]) -> tuple[list[Operation], list[int]]:
+    """The operations of a PE in the order in which those that begin at once are issued, and which
+    one each was: a stream that is ready sends first."""
+    order = list(range(len(operations)))
+    if costs.ready:
+        order.sort(key=lambda number: operations[number].sends is None)
+    moved = [
+        one if one.after is None else replace(one, after=order.index(one.after))
+        for one in (operations[number] for number in order)
+    ]
+    return moved, order
 
 
 def _applied(costs: Costs, line: StreamLine, place: int) -> int:
@@ -289,17 +333,18 @@ def _operations(costs: Costs, line: StreamLine, place: int, begins: int) -> Iter
     number = {op: index for index, op in enumerate(thens_of(role))}
     at_once = [op for op in number if begins_behind(role, op) is None]
     grouped = costs.ready and any(leads_across(line.phase, op.lane) for op in number)
+    received = 0 if grouped else 1  # as queues are initialised, microthreads go before code
     held_up = _held_up(costs, line, place) if costs.ready and leaders_of(line.phase) else 0
     for op in number:
         stream = streams[op.lane]
         index, into = colors[stream.sends_on], colors[stream.receives_on]
         behind = begins_behind(role, op)
         after = number[behind] if behind is not None else None
-        starts = begins + (0 if goes_first(line.phase, op.lane) else held_up)
+        starts = begins - costs.returns + (0 if goes_first(line.phase, op.lane) else held_up)
         if after is not None and "turn_follows" in pieces_of(role, op, ready=costs.ready):
-            starts = _code(costs, role, op)
+            starts = _code(costs, role, op) - costs.returns
         elif after is not None:
-            starts = 1 + costs.task + _code(costs, role, op) - 1 + costs.frames
+            starts = 1 + costs.task + _code(costs, role, op) - 1
         if op.name == "control":
             hands_over = stream.advance is Advance.HAND_OVER
             commands = (1 + line.in_a_ring(role, stream.sends_on)) * hands_over
@@ -309,12 +354,17 @@ def _operations(costs: Costs, line: StreamLine, place: int, begins: int) -> Iter
             through = into if stream.through else None
             advances = stream.advance is Advance.OWN_ROUTER
             words = line.wavelets(stream.sends, place)
-            rank = _rank(costs, line.phase, op.lane)
+            rank = received if stream.through else _rank(costs, line.phase, op.lane)
             starts -= _behind(costs, line.phase, at_once, op) if rank == 0 and op in at_once else 0
             yield Operation(through, index, words, after, starts, advances, rank=rank)
         else:
-            words, rank = line.wavelets(stream.receives, place), 0 if grouped else 1
-            yield Operation(into, None, words, after, starts, rank=rank)
+            words = line.wavelets(stream.receives, place)
+            yield Operation(into, None, words, after, starts, rank=received)
+
+
+def _loads_moved(costs: Costs, role: Role | None) -> bool:
+    """Whether the registers of what is staged are loaded behind what a PE begins at once."""
+    return costs.ready and bool(staged_of(role))
 
 
 def _held_up(costs: Costs, line: StreamLine, place: int) -> int:
@@ -336,8 +386,8 @@ def _behind(costs: Costs, phase: Phase, at_once: Sequence[StreamOp], op: StreamO
 
 
 def _rank(costs: Costs, phase: Phase, lane: str) -> int:
-    """That of what is sent on a lane: behind what is received, unless its microthread has a high
-    priority (`priority` of the text's lanes), as those of input queues do."""
+    """That of what is sent on a lane, where nothing is received on its way: behind code, unless its
+    microthread has a priority (`priority` of the text's lanes)."""
     if not costs.ready:
         return 2
     return 0 if goes_first(phase, lane) else 1 if leads_across(phase, lane) else 2

@@ -174,7 +174,9 @@ class StreamCode:
     ready: int  # of a stream that is ready, to the first operation
     ready_loads: int  # there the registers of what is sent are loaded
     ready_issues: int  # an operation begins
+    ready_moved: int  # behind the issues the registers of what is staged are loaded
     ready_applied: int  # what is staged is moved
+    ready_blocks: int  # a task is blocked until the next call has ended
     turn_sends: int  # of lanes that run in turn the next one sends
     turn_control: int  # or sends its control wavelet
     turn_follows: int  # the next one sends in the same task behind that

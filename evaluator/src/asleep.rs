@@ -215,19 +215,20 @@ impl Line<'_> {
         Some(due)
     }
 
-    /// The cycle in which the first of the PE's operations that wait for their time goes; None if
-    /// one goes before.
+    /// The cycle in which the first of the PE's operations that wait for their time goes, or code;
+    /// None if one goes before.
     fn next_begin(&self, at: usize) -> Option<i64> {
-        let mut due = OPEN;
+        let code = &self.code[at];
+        let mut due = if code.left > 0 { code.from } else { OPEN };
         for (number, one) in self.places[at].operations.iter().enumerate() {
-            let from = one.after.map_or(0, |other| self.ends[at][other]);
+            let start = self.starts[at][number];
             let empty = |color| self.channel(at, color).input.is_empty();
             let full = |color| self.channel(at, color).output.len() >= self.machine.output_queue;
             let waits = one.receives.is_some_and(empty) || one.sends.is_some_and(full);
-            if self.left[at][number] == 0 || from == OPEN || waits {
+            if self.left[at][number] == 0 || start == OPEN || waits {
                 continue;
             }
-            due = due.min(from + one.begins);
+            due = due.min(start);
         }
         (due > self.now + 1).then_some(due)
     }

@@ -666,7 +666,7 @@ fn stream_ends(
     py: Python,
     machine: streams::Machine,
     places: Vec<streams::Place>,
-) -> PyResult<Vec<Vec<i64>>> {
+) -> PyResult<Vec<streams::Ends>> {
     py.allow_threads(|| streams::ends(&machine, &places))
         .map_err(|stuck| StuckError::new_err(format!("places {:?} wait for ever", stuck.0)))
 }

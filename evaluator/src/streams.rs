@@ -1,7 +1,8 @@
 //! Streams: a line of routers that multiplex the links, and PEs with a few long operations, cycle by cycle.
 //!
 //! A PE has one slot in a cycle, for the operations of the lowest rank that can go; of several, each
-//! in turn. A wavelet that is sent is in the PE's own router `ramp_up` cycles later, at the next one
+//! in turn; code behind an issue goes before those of the last rank. What begins behind another
+//! operation is issued by a task, and a PE runs one task at a time. A wavelet that is sent is in the PE's own router `ramp_up` cycles later, at the next one
 //! `hop` later, and can be used `ramp_down` cycles after it has left a router for the PE. A router
 //! hands its first wavelet on when every output has room and the next router lets it in.
 //!
@@ -16,11 +17,30 @@ use crate::asleep::Sleepers;
 #[cfg_attr(feature = "python", derive(pyo3::FromPyObject))]
 pub struct Machine {
     pub ramp_up: i64,
+    /// More of it where the operation receives nothing: its pipeline fills.
+    pub send_start: i64,
     pub ramp_down: i64,
     pub hop: i64,
     pub router_queue: usize,
     pub output_queue: usize,
     pub input_queue: usize,
+    /// From the last instruction of a task to the issue of its operation, which waits for registers.
+    pub issue: i64,
+    /// From there until the operation can have its slot, if it receives and otherwise.
+    pub receives: i64,
+    pub returns: i64,
+    /// From the end of a task to the beginning of the next, at least.
+    pub between: i64,
+}
+
+impl Machine {
+    /// From the issue of an operation until it can have its slot.
+    fn to_slot(&self, one: &Operation) -> i64 {
+        match one.receives {
+            Some(_) => self.receives,
+            None => self.returns,
+        }
+    }
 }
 
 /// A side of a router: towards lower places, towards higher ones, or the PE.
@@ -40,7 +60,7 @@ pub struct Router {
 }
 
 /// An operation of a PE: the colors it receives and sends on, its wavelets, the operation whose end
-/// it waits for, the cycles from there (or from the common start) to its first slot, and what
+/// it waits for, the cycles from there (or from the common start) to its issue, and what
 /// follows its last wavelet: the own router's next position, the first position of all routers on
 /// the way, or commands for the next routers in a ring, each of which takes one off. Of
 /// those of a PE that can go, one with the lowest `rank` does.
@@ -58,13 +78,19 @@ pub struct Operation {
     pub rank: u8,
 }
 
-/// A place of the line: the routers of all colors, the PE's operations.
+/// A place of the line: the routers of all colors, the PE's operations, the instructions behind the
+/// issue of those that begin at once, up to the return.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "python", derive(pyo3::FromPyObject))]
 pub struct Place {
     pub routers: Vec<Router>,
     pub operations: Vec<Operation>,
+    pub code: i64,
 }
+
+/// Of a place: the cycle in which the last wavelet of every operation is taken or sent, and from
+/// when on the PE may run another task.
+pub type Ends = (Vec<i64>, i64);
 
 /// Operations of these places wait for ever.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,8 +134,15 @@ pub(crate) struct Line<'a> {
     pub channels: Vec<Channel>,
     pub left: Vec<Vec<i64>>,
     pub ends: Vec<Vec<i64>>,
+    /// The first slot of every operation, `OPEN` until what it begins behind is over.
+    pub starts: Vec<Vec<i64>>,
+    pub code: Vec<Code>,
+    /// Channels whose router is in its next position from the coming cycle on.
+    advanced: Vec<usize>,
     /// Operations that have wavelets left.
     open: usize,
+    /// Operations that have been issued and are not over, by place, and which of them is asked first.
+    running: Vec<Vec<usize>>,
     turn: Vec<usize>,
     /// The color whose wavelets leave a router first, by place.
     first: Vec<usize>,
@@ -117,17 +150,31 @@ pub(crate) struct Line<'a> {
     pub sleepers: Sleepers,
 }
 
+/// The code of a PE: behind its last issue, or up to the next one.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Code {
+    /// Instructions that are left, and from when on they run.
+    pub left: i64,
+    pub from: i64,
+    /// The operation behind which others are issued then, and the `begins` of the first of these.
+    behind: Option<(usize, i64)>,
+    /// From when on the PE may run a task, if none is left.
+    free: i64,
+    /// Operations that have ended, whose tasks wait.
+    waiting: VecDeque<usize>,
+}
+
 pub(crate) const OPEN: i64 = i64::MAX;
-/// The highest rank of an operation.
+/// The highest rank of an operation; code goes before it.
 const LAST: u8 = 2;
 
-/// The cycle in which the last wavelet of every operation is taken or sent, by place.
-pub fn ends(machine: &Machine, places: &[Place]) -> Result<Vec<Vec<i64>>, Stuck> {
+/// When operations end, by place.
+pub fn ends(machine: &Machine, places: &[Place]) -> Result<Vec<Ends>, Stuck> {
     followed(machine, places, true)
 }
 
 /// The same; only if routers `may_sleep` not every place is looked at in every cycle.
-fn followed(machine: &Machine, places: &[Place], may_sleep: bool) -> Result<Vec<Vec<i64>>, Stuck> {
+fn followed(machine: &Machine, places: &[Place], may_sleep: bool) -> Result<Vec<Ends>, Stuck> {
     let mut line = Line::new(machine, places, may_sleep);
     let patience = line.patience();
     let mut idle = 0;
@@ -143,7 +190,10 @@ fn followed(machine: &Machine, places: &[Place], may_sleep: bool) -> Result<Vec<
             return Err(line.stuck());
         }
     }
-    Ok(line.ends)
+    let free = (0..places.len())
+        .map(|at| line.free(at))
+        .collect::<Vec<_>>();
+    Ok(line.ends.into_iter().zip(free).collect())
 }
 
 fn numbers(places: &[Place], of: impl Fn(&Operation) -> i64 + Copy) -> Vec<Vec<i64>> {
@@ -156,7 +206,8 @@ impl<'a> Line<'a> {
         let colors = places.iter().map(|one| one.routers.len()).max();
         let colors = colors.unwrap_or(0);
         let left = numbers(places, |one| one.wavelets);
-        Line {
+        let begins = |one: &Operation| one.begins + machine.to_slot(one);
+        let mut line = Line {
             machine,
             places,
             colors,
@@ -165,20 +216,138 @@ impl<'a> Line<'a> {
             left,
             ends: numbers(
                 places,
-                |one| if one.wavelets > 0 { OPEN } else { one.begins },
+                |one| if one.wavelets > 0 { OPEN } else { begins(one) },
             ),
+            starts: numbers(places, |one| {
+                if one.after.is_some() {
+                    OPEN
+                } else {
+                    begins(one)
+                }
+            }),
+            code: vec![Code::default(); places.len()],
+            advanced: Vec::new(),
+            running: vec![Vec::new(); places.len()],
             turn: vec![0; places.len()],
             first: vec![0; places.len()],
             now: 0,
             sleepers: Sleepers::new(places.len(), colors, may_sleep),
+        };
+        for (at, place) in places.iter().enumerate() {
+            let at_once = place.operations.iter().filter(|one| one.after.is_none());
+            if let Some(issued) = at_once.map(|one| one.begins).max() {
+                line.has_issued(at, issued, place.code);
+            }
+            for (number, one) in place.operations.iter().enumerate() {
+                if one.after.is_none() {
+                    line.is_issued(at, number);
+                }
+                if one.wavelets == 0 {
+                    line.begin_behind(at, number, begins(one));
+                }
+            }
+        }
+        line
+    }
+
+    /// An operation takes turns with others from now on.
+    fn is_issued(&mut self, at: usize, number: usize) {
+        if self.left[at][number] > 0 {
+            self.running[at].push(number);
+        }
+    }
+
+    /// The last operation of a task is issued in a cycle; behind that is so much code.
+    fn has_issued(&mut self, at: usize, cycle: i64, code: i64) {
+        self.code[at].left = code;
+        self.code[at].from = cycle + 1;
+    }
+
+    /// From when on a PE may run a task; nobody goes before what is left of its code.
+    fn free(&self, at: usize) -> i64 {
+        let code = &self.code[at];
+        if code.left == 0 {
+            return code.free;
+        }
+        self.now.max(code.from) + code.left + self.machine.between
+    }
+
+    /// The operations that begin behind one, by their numbers.
+    fn followers(&self, at: usize, number: usize) -> impl Iterator<Item = (usize, &'a Operation)> {
+        let operations = self.places[at].operations.iter().enumerate();
+        operations.filter(move |(_, one)| one.after == Some(number))
+    }
+
+    /// What begins behind an operation that is over in cycle `end` is issued by a task, whose
+    /// instructions have slots that nobody else has.
+    fn begin_behind(&mut self, at: usize, number: usize, end: i64) {
+        let Some(begins) = self.followers(at, number).map(|one| one.1.begins).min() else {
+            return;
+        };
+        let from = end.max(self.code[at].free - 1);
+        self.code[at].left = begins - self.machine.issue;
+        self.code[at].from = from + 1;
+        self.code[at].behind = Some((number, begins));
+        if self.code[at].left <= 0 {
+            self.issue_behind(at, from + begins);
+        }
+    }
+
+    /// The first of the operations that a task issues is issued in a cycle.
+    fn issue_behind(&mut self, at: usize, cycle: i64) {
+        let Some((number, first)) = self.code[at].behind.take() else {
+            return;
+        };
+        let mut last = cycle;
+        for (other, one) in self.followers(at, number) {
+            let issued = cycle + one.begins - first;
+            self.starts[at][other] = issued + self.machine.to_slot(one);
+            self.is_issued(at, other);
+            last = last.max(issued);
+        }
+        self.has_issued(at, last, 1);
+    }
+
+    /// Tasks that are due begin as long as no code is left.
+    fn run_tasks(&mut self, at: usize) {
+        while self.code[at].left == 0 {
+            let Some(number) = self.code[at].waiting.pop_front() else {
+                return;
+            };
+            self.begin_behind(at, number, self.now);
+        }
+    }
+
+    /// An instruction of the code of a PE.
+    fn instruction(&mut self, at: usize) {
+        self.code[at].left -= 1;
+        if self.code[at].left > 0 {
+            return;
+        }
+        if self.code[at].behind.is_some() {
+            self.issue_behind(at, self.now + self.machine.issue);
+        } else {
+            self.code[at].free = self.now + 1 + self.machine.between;
+            self.run_tasks(at);
         }
     }
 
     /// Cycles without anything that moves after which nothing will.
     fn patience(&self) -> i64 {
-        let operations = self.places.iter().flat_map(|one| &one.operations);
-        let waits = operations.map(|one| one.begins).max().unwrap_or(0);
-        waits + self.machine.hop + self.machine.ramp_up + self.machine.ramp_down
+        let begins = |one: &Place| one.operations.iter().map(|one| one.begins).sum::<i64>();
+        let tasks = |one: &Place| one.operations.len() as i64 * (1 + self.machine.between);
+        let waits = self
+            .places
+            .iter()
+            .map(|one| begins(one) + tasks(one) + one.code)
+            .max();
+        let machine = self.machine;
+        let way = machine.returns
+            + machine.hop
+            + machine.ramp_up
+            + machine.send_start
+            + machine.ramp_down;
+        waits.unwrap_or(0) + way
     }
 
     fn stuck(&self) -> Stuck {
@@ -205,6 +374,9 @@ impl<'a> Line<'a> {
             let at = self.sleepers.awake[index];
             self.hand_on(at);
             self.take_from_sleepers(at);
+        }
+        for index in self.advanced.drain(..) {
+            self.channels[index].position += 1;
         }
         self.fall_asleep();
         self.now += 1;
@@ -238,13 +410,18 @@ impl<'a> Line<'a> {
     /// The slot of a PE; whether somebody had it.
     fn process(&mut self, at: usize) -> bool {
         let operations = &self.places[at].operations;
-        let count = operations.len();
+        let count = self.running[at].len();
         for rank in 0..=LAST {
+            if rank == LAST && self.code[at].left > 0 && self.code[at].from <= self.now {
+                self.instruction(at);
+                return true;
+            }
             for step in 0..count {
-                let number = (self.turn[at] + step) % count;
+                let index = (self.turn[at] + step) % count;
+                let number = self.running[at][index];
                 if operations[number].rank == rank && self.can_go(at, number) {
+                    self.turn[at] = index + 1;
                     self.step(at, number);
-                    self.turn[at] = number + 1;
                     return true;
                 }
             }
@@ -254,8 +431,7 @@ impl<'a> Line<'a> {
 
     fn can_go(&self, at: usize, number: usize) -> bool {
         let one = &self.places[at].operations[number];
-        let from = one.after.map_or(0, |other| self.ends[at][other]);
-        if self.left[at][number] == 0 || from == OPEN || self.now < from + one.begins {
+        if self.left[at][number] == 0 || self.now < self.starts[at][number] {
             return false;
         }
         let there = one.receives.is_none_or(|color| {
@@ -275,6 +451,10 @@ impl<'a> Line<'a> {
         if over {
             self.ends[at][number] = self.now;
             self.open -= 1;
+            self.running[at].retain(|one| *one != number);
+            self.turn[at] -= 1;
+            self.code[at].waiting.push_back(number);
+            self.run_tasks(at);
         }
         if let Some(color) = one.receives {
             self.channels[at * self.colors + color].input.pop_front();
@@ -286,7 +466,12 @@ impl<'a> Line<'a> {
                 (true, _, _, true) => Mark::Last,
                 _ => Mark::Data,
             };
-            let ready = self.now + self.machine.ramp_up - 1;
+            let fills = if one.receives.is_none() {
+                self.machine.send_start
+            } else {
+                0
+            };
+            let ready = self.now + self.machine.ramp_up + fills - 1;
             let output = &mut self.channels[at * self.colors + color].output;
             output.push_back(Wavelet { ready, mark });
         }
@@ -310,7 +495,7 @@ impl<'a> Line<'a> {
             if let Some(mut wavelet) = channel.output.pop_front() {
                 wavelet.ready = self.now + 1;
                 if wavelet.mark == Mark::Last {
-                    channel.position += 1;
+                    self.advanced.push(at * self.colors + color);
                     wavelet.mark = Mark::Data;
                 }
                 channel.router.push_back(wavelet);

@@ -76,15 +76,15 @@ def _by_pairs(
     return found
 
 
-def trimmed(tasks: Sequence[Pieces]) -> Fit:
+def trimmed(tasks: Sequence[Pieces], signed: frozenset[str] = frozenset()) -> Fit:
     """The fit to the tasks that it is near, which most are: what one has to do depends on how far
     the other lane is, which is taken from the model, and may be otherwise in a run; and where a
     function is called that others have in its place, more than the call may be different."""
     kept = list(tasks)
     for limit in LIMITS:
-        fit = fitted(kept)
+        fit = fitted(kept, signed)
         kept = [task for task in tasks if abs(_off(fit, task)) <= limit]
-    return fitted(kept)
+    return fitted(kept, signed)
 
 
 def _off(fit: Fit, task: Pieces) -> int:

@@ -12,7 +12,7 @@ from dataclasses import fields
 from itertools import pairwise
 
 import numpy as np
-from measuring.fitting import Fit, Pieces, fitted
+from measuring.fitting import Fit, Pieces, trimmed
 from measuring.traces import Trace, traced
 from stream_forms import CONTRACTS, forms, text_of
 
@@ -25,7 +25,7 @@ from collc.cost.streams import (
     staged_slices,
 )
 from collc.driver.bundle import Bundle
-from collc.plan import Plan, Role, goes_first, leaders_of, leads_across, thens_of
+from collc.plan import Plan, Role, ends_of, goes_first, leaders_of, leads_across, thens_of
 from collc.plan.placement import roles_of_places
 from collc.plan.ready import is_ready
 from collc.spec.exchange import StepsPhase
@@ -48,17 +48,22 @@ def bundles(target: str) -> Iterator[Bundle]:
 def measured_streams(target: str, timing: str, known: Constants) -> Fit:
     """What fits all issues of these bundles."""
     begun = known.code.launch + known.code.buffer
-    found = [task for one in bundles(target) for task in _tasks(one, traced(one, timing), begun)]
-    return fitted(found, SIGNED)
+    found = [
+        task
+        for one in bundles(target)
+        for task in _tasks(one, traced(one, timing), begun, known.code.tell)
+    ]
+    return trimmed(found, SIGNED)
 
 
-def _tasks(bundle: Bundle, trace: Trace, begun: int) -> Iterator[Pieces]:
+def _tasks(bundle: Bundle, trace: Trace, begun: int, tell: int) -> Iterator[Pieces]:
     (phase,), (pattern,) = bundle.plan.phases, bundle.schedule.phases
     assert isinstance(pattern, StepsPhase)
     for place, role in enumerate(roles_of_places(phase)):
         if role is not None:
             yield from _tasks_of(bundle.plan, role, trace, place, begun)
             yield from _applied(bundle.plan, pattern, role, trace, place)
+            yield from _blocks(bundle.plan, role, trace, place, tell)
 
 
 def _applied(
@@ -73,6 +78,15 @@ def _applied(
     begins = trace.begins(pe, trace.tasks(pe) - 2)
     ends = trace.first(pe, "code", "ACTV", after=begins - 1)
     yield ends - begins - words, {"ready_applied" if is_ready(plan) else "applied": 1}
+
+
+def _blocks(plan: Plan, role: Role, trace: Trace, pe: int, tell: int) -> Iterator[Pieces]:
+    """What the last task begins later where the one before blocks itself."""
+    (phase,) = plan.phases
+    if is_ready(plan) and ends_of(role) > 1 and not leaders_of(phase):
+        begins = trace.begins(pe, trace.tasks(pe) - 2)
+        told = trace.first(pe, "code", "ACTV", after=begins - 1)
+        yield trace.begins(pe, trace.tasks(pe) - 1) - told - tell, {"ready_blocks": 1}
 
 
 def _tasks_of(plan: Plan, role: Role, trace: Trace, pe: int, begun: int) -> Iterator[Pieces]:
@@ -102,6 +116,10 @@ def _tasks_of(plan: Plan, role: Role, trace: Trace, pe: int, begun: int) -> Iter
     elif at_once:
         # an operation takes the cycle of its issue, too
         yield issues[0][-1].cycle + 1 - begun, counts
+    if ready and staged_of(role):
+        behind = trace.cycles(pe, "code", after=issues[0][-1].cycle)
+        returns = trace.first(pe, "code", "RET", after=issues[0][-1].cycle)
+        yield sum(cycle < returns for cycle in behind), {"ready_moved": 1}
     alone = [(i, one[0]) for i, one in enumerate(issues) if i and len(one) == 1]
     # in turn a control wavelet that another operation follows is sent by the task that begins that
     followed = {begins_behind(role, op) for op in later if "turn_follows" in pieces_of(role, op)}

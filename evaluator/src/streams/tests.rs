@@ -2,11 +2,16 @@ use super::*;
 
 const MACHINE: Machine = Machine {
     ramp_up: 3,
+    send_start: 0,
     ramp_down: 2,
     hop: 1,
     router_queue: 4,
     output_queue: 2,
     input_queue: 4,
+    issue: 3,
+    receives: 1,
+    returns: 2,
+    between: 0,
 };
 
 fn router(positions: &[(usize, usize)]) -> Router {
@@ -29,6 +34,7 @@ fn place(positions: &[(usize, usize)], operation: Operation) -> Place {
     Place {
         routers: vec![router(positions)],
         operations: vec![operation],
+        code: 1,
     }
 }
 
@@ -52,7 +58,7 @@ fn gather(own: i64) -> Vec<Place> {
 #[test]
 fn words_of_a_gather_follow_each_other_without_a_gap() {
     let found = ends(&MACHINE, &gather(8)).expect("it comes to its end");
-    assert_eq!(found[0], [3 + 1 + 2 + 2 * 8 - 1]);
+    assert_eq!(found[0].0, [2 + 3 + 1 + 2 + 2 * 8 - 1]);
 }
 
 #[test]
@@ -90,7 +96,7 @@ fn handed_over(own: i64, commands: u8) -> Vec<Place> {
 #[test]
 fn a_turn_is_handed_over_by_a_command() {
     let found = ends(&MACHINE, &handed_over(8, 1)).expect("it comes to its end");
-    assert!(found[2][0] > found[1][0]);
+    assert!(found[2].0[0] > found[1].0[0]);
     assert_eq!(ends(&MACHINE, &handed_over(8, 0)), Err(Stuck(vec![1, 2])));
 }
 
@@ -109,7 +115,7 @@ fn a_filter_lets_a_pe_have_its_part() {
     ];
     line[1].routers[0].filter = Some((6, 2, 2));
     let found = ends(&MACHINE, &line).expect("it comes to its end");
-    assert_eq!(found[1], [3 + 1 + 2 + 6 - 1]);
+    assert_eq!(found[1].0, [2 + 3 + 1 + 2 + 6 - 1]);
 }
 
 /// PEs that send `own` wavelets each towards the first, in turn; each takes those of the next.
