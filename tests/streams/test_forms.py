@@ -22,6 +22,9 @@ from collc.target import TARGETS
 from tests.reading_plans import read_plan
 
 LINES = int(os.environ.get("COLLC_LINES", "12"))  # random ones
+# By how much of a run predictions may be off, beside three cycles: of an all_to_all, groups wait for
+# each other's registers.
+MOST_OFF = dict.fromkeys(CONTRACTS, 0.0) | {"all_to_all": 0.06}
 COUNTS = {  # forms by target
     "gather": (1, 1),
     "scatter": (1, 1),
@@ -53,7 +56,7 @@ def test_a_form_is_delivered_three_times_and_predicted(name, target, ranks, leng
     for bundle in bundles(name, ranks, length, target):
         report = bundle.run(seed=ranks, repeats=3)
         assert report.verified, report.problem
-        assert abs(bundle.prediction.cycles - report.cycles) <= 0.02 * report.cycles + 60
+        assert abs(bundle.prediction.cycles - report.cycles) <= MOST_OFF[name] * report.cycles + 3
         assert report.cycles >= bundle.prediction.bound
 
 

@@ -50,6 +50,7 @@ def codes(written: str) -> list[str]:
         (4, 7, 6, "allreduce(x: f32[61], max)"),  # slices and blocks of unequal lengths
         (9, 3, 1, "allreduce(x: f16[72], add)"),
         (3, 6, 3, "allreduce(x: f32[2], add)"),  # slices without elements
+        (4, 6, 3, "allreduce(x: f16[12], add)"),  # slices that are no pairs of 16-bit elements
     ],
 )
 def test_a_long_vector_is_summed_call_after_call(

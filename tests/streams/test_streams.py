@@ -107,7 +107,7 @@ def test_cycles_are_predicted(contract, ranks, slice_):
         cycles = bundle.run(seed=1).cycles
         assert cycles >= bundle.prediction.bound
         assert streamed(bundle)
-        assert abs(bundle.prediction.cycles - cycles) <= 0.02 * cycles + 60, target
+        assert bundle.prediction.cycles == cycles, target
 
 
 def test_one_element_a_rank_takes_little_more_than_the_way():
