@@ -91,7 +91,7 @@ class DeclaredChoice(Origin):
 def has_dynamic_length(declaration: CollectiveDecl) -> bool:
     """Whether a collective's length is given when the program runs, or it chooses by one."""
     buffer = declaration.contract.buffer
-    return _select_clauses(declaration) != () or (
+    return declaration.of_kind(SelectClause) != () or (
         buffer is not None and isinstance(buffer.length, Comparison)
     )
 
@@ -116,7 +116,7 @@ def elaborate_dynamic_length(
         return None
     most = choice.length.most
     length = RunLength(choice.length.name.text, most, choice.length.span, 1, most)
-    span = next((clause.span for clause in _select_clauses(declaration)), declaration.span)
+    span = next((clause.span for clause in declaration.of_kind(SelectClause)), declaration.span)
     origin = DeclaredChoice(choice, context.declared)
     selection = Selection(declaration.name.text, length, choice.names, limits, span, origin)
     return DynamicLength(selection, complete)
@@ -169,12 +169,8 @@ def _refused_run(step: RunStep) -> tuple[str, str]:
     return "", ""
 
 
-def _select_clauses(declaration: CollectiveDecl) -> tuple[SelectClause, ...]:
-    return tuple(clause for clause in declaration.clauses if isinstance(clause, SelectClause))
-
-
 def _choice(declaration: CollectiveDecl, context: ChoiceContext) -> Choice:
-    clauses = _select_clauses(declaration)
+    clauses = declaration.of_kind(SelectClause)
     length = length_of(declaration, context.scope)
     if len(clauses) > 1:
         first = (clauses[0].span, "the first is here")
@@ -195,7 +191,7 @@ def _choice(declaration: CollectiveDecl, context: ChoiceContext) -> Choice:
 
 def length_of(declaration: CollectiveDecl, scope: Scope) -> RunLengthDecl:
     """`n <= B` in the contract."""
-    buffer, clauses = declaration.contract.buffer, _select_clauses(declaration)
+    buffer, clauses = declaration.contract.buffer, declaration.of_kind(SelectClause)
     if buffer is None or not isinstance(buffer.length, Comparison):
         at = clauses[0].name
         message = f"there is no length {at.text} to choose by"

@@ -7,7 +7,6 @@ program.
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TypeVar
 
 from collc.base.diagnostics import Span
 from collc.base.grids import Grid
@@ -53,8 +52,6 @@ from collc.spec import (
     Spec,
 )
 from collc.target import TARGETS, Target
-
-C = TypeVar("C")
 
 
 def elaborate(
@@ -189,7 +186,7 @@ def _any_collective(
 
         def lines_of(one: CollectiveDecl) -> Lines | None:
             grid = problems.attempt(elaborate_place, one.place, grids)
-            orders = _clauses(one, syntax.OrderClause)
+            orders = one.of_kind(syntax.OrderClause)
             if grid is None:
                 return None
             return elaborate_lines(grid, orders, context.orders, context.scope, problems)
@@ -215,15 +212,15 @@ def elaborate_collective(
     grid = problems.attempt(elaborate_place, declaration.place, grids)
     expectations = [
         problems.attempt(elaborate_expectation, clause, scope)
-        for clause in _clauses(declaration, syntax.ExpectClause)
+        for clause in declaration.of_kind(syntax.ExpectClause)
     ]
-    limit_clauses = _clauses(declaration, syntax.WithinClause)
+    limit_clauses = declaration.of_kind(syntax.WithinClause)
     limits = problems.attempt(elaborate_limits, limit_clauses, scope)
-    reserve_clauses = _clauses(declaration, syntax.ReserveClause)
+    reserve_clauses = declaration.of_kind(syntax.ReserveClause)
     reserved = problems.attempt(elaborate_reserved, reserve_clauses, scope, context.target)
     if grid is None:
         return None
-    order_clauses = _clauses(declaration, syntax.OrderClause)
+    order_clauses = declaration.of_kind(syntax.OrderClause)
     lines = elaborate_lines(grid, order_clauses, context.orders, scope, problems)
     if lines is None:
         return None
@@ -261,10 +258,6 @@ def elaborate_collective(
         counts_along=lines.counts_along if contract.kind.by_slices else "x",
         origin=Declared(declaration, grids, context),
     )
-
-
-def _clauses(declaration: CollectiveDecl, kind: type[C]) -> tuple[C, ...]:
-    return tuple(clause for clause in declaration.clauses if isinstance(clause, kind))
 
 
 def _own(

@@ -304,7 +304,7 @@ def _run(step: RunStep, collective: Collective) -> Iterator[StepsPhase]:
     if not step.algorithm.steps:
         return
     grid = collective.lined
-    alone = min(grid.width, grid.height) == 1
+    alone = grid.is_line
     slices, steps = step.algorithm.slices, step.algorithm.steps
     length, blocks = collective.contract.length, None
     if step.share is Share.OWN_BLOCK:
@@ -346,7 +346,7 @@ def _home(step: ReduceStep, grid: Grid) -> int:
 
 
 def _line_name(axis: str, grid: Grid, lines: tuple[int, int]) -> str:
-    if min(grid.width, grid.height) == 1:
+    if grid.is_line:
         return "reduce"
     one = "row" if axis == "x" else "column"
     return one if lines[0] == lines[1] else f"{one}s"

@@ -231,7 +231,7 @@ def _step(phase: ReducePhase, collective: Collective) -> ReduceStep:
 
 def _lines(phase: ReducePhase, collective: Collective) -> str:
     """Which lines of a grid a phase is along; nothing where there is but one."""
-    if min(collective.lined.width, collective.lined.height) == 1:
+    if collective.lined.is_line:
         return ""
     line = "row" if phase.axis == "x" else "column"
     first, last = phase.lines
