@@ -23,6 +23,7 @@ from collc.emit.headline import headline, promise_of
 from collc.emit.names import Combine, combine_of
 from collc.emit.order import numpy_combine, order_of, rounds
 from collc.emit.paths import PathModel, path_model
+from collc.emit.phase_context import PhaseContext
 from collc.emit.phases import PhaseModel, entries_of, phase_model
 from collc.emit.reference import (
     numpy_callback,
@@ -33,7 +34,6 @@ from collc.emit.reference import (
 )
 from collc.emit.registers import GotModel, RegisterModel, given_registers, got, registers_of_vector
 from collc.emit.roles import Shape, shape_of
-from collc.emit.surroundings import Surroundings
 from collc.lowering.ids import Ids
 from collc.lowering.registers import vector_pairs
 from collc.lowering.resources import hands_over, resets
@@ -190,7 +190,7 @@ def model_of(plan: Plan, source: str, shared: tuple[SharedPhase, ...] | None = N
     how = combine_of(contract)
     ids = Ids(pairs=vector_pairs(plan.phases))
     short = shared is None and is_short(plan)
-    phases = _phases(plan, how, ids) if shared is None else shared_phases(plan, how, shared)
+    phases = _phases(plan, how, ids) if shared is None else _shared_phases(plan, how, shared)
     shapes = [shape_of(phase) for phase in plan.phases if phase.exchange is None]
     site, result = site_model(grid, root), _result_cases(plan)
     on_path = any(phase.path is not None for phase in plan.phases)
@@ -271,7 +271,10 @@ def _registers(  # noqa: PLR0913, PLR0917 - what the registers depend on
     collectives positions are those of the program."""
     vector = shared[0].first.vector if shared else ids.vector
     own = (one for phase in phases for one in phase.registers)
-    stored = any(p.store and not (p.store.passes or p.short) for p in phases) and not how.callback
+    stored = (
+        any(p.store and not (p.store.passes or p.context.short) for p in phases)
+        and not how.callback
+    )
     registers = (*registers_of_vector(shapes, stored, vector), *own)
     if shared is not None:
         return given_registers(registers, lambda at: at + 1, lambda at: at + 1)
@@ -300,7 +303,7 @@ def _phases(plan: Plan, how: Combine, ids: Ids) -> tuple[PhaseModel, ...]:
             plan,
             how,
             ids,
-            Surroundings(
+            PhaseContext(
                 after=entries[index + 1],
                 later=tuple(later.name for later in plan.phases[index + 1 :]),
                 restores=bool(how.negate) and index == last,
@@ -312,35 +315,19 @@ def _phases(plan: Plan, how: Combine, ids: Ids) -> tuple[PhaseModel, ...]:
     )
 
 
-def shared_phases(
+def _shared_phases(
     plan: Plan, how: Combine, shared: tuple[SharedPhase, ...]
 ) -> tuple[PhaseModel, ...]:
     """The phase models of a program of several collectives, each by itself."""
-    return tuple(_shared_phase(plan, how, index, given) for index, given in enumerate(shared))
-
-
-def _shared_phase(plan: Plan, how: Combine, index: int, given: SharedPhase) -> PhaseModel:
-    """The model of one phase of a program."""
-    phase = plan.phases[index]
-    around = Surroundings(
-        after=f"{phase.name}_finish",
-        later=(),
-        restores=bool(how.negate) and index == _last_reduction(plan),
-        done="end_id",
-        shared=given.positions,
-        late=given.late,
-        dynamic_length=given.dynamic_length,
-        sets_routers=given.sets_routers,
-        switched=given.switched,
-        outputs=given.outputs,
-        set_elsewhere=given.set_elsewhere,
-        by_call_back=bool(how.callback),
-        torn_down=given.torn_down,
-        controls_ready=given.controls_ready,
-        ends_torn_down=given.ends_torn_down,
-        own_control=given.own_control,
+    last = _last_reduction(plan) if how.negate else -1
+    contexts = (
+        PhaseContext(f"{phase.name}_finish", (), index == last, shared[index])
+        for index, phase in enumerate(plan.phases)
     )
-    return phase_model(phase, plan, how, replace(given.first), around)
+    return tuple(
+        phase_model(phase, plan, how, replace(context.given.first), context)
+        for phase, context in zip(plan.phases, contexts, strict=True)
+    )
 
 
 def _last_reduction(plan: Plan) -> int:
