@@ -8,11 +8,12 @@ from collc.base.grids import Grid
 from collc.language import syntax
 from collc.language.algorithms import Algorithms
 from collc.language.contracts import Contracts, find_operation, usual_operation
-from collc.language.expressions import Scope, number
+from collc.language.evaluation import number
 from collc.language.forest import Forest
 from collc.language.orders import Orders
 from collc.language.parser import LATER, not_supported
 from collc.language.problems import KnownProblemError, problem, suggest
+from collc.language.scope import Scope
 from collc.language.syntax import Comparison, Word
 from collc.spec import (
     Contract,

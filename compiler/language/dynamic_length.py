@@ -11,8 +11,9 @@ from collc.base.paths import Path
 from collc.language import syntax
 from collc.language.contract_of import Declared
 from collc.language.declared_names import reserved
-from collc.language.expressions import Scope, number
+from collc.language.evaluation import number
 from collc.language.problems import KnownProblemError, Problems, problem
+from collc.language.scope import Scope
 from collc.language.syntax import (
     AlternativeDecl,
     BufferDecl,

@@ -21,7 +21,8 @@ from collc.language.dynamic_length import (
     has_dynamic_length,
     refused_steps,
 )
-from collc.language.expressions import Binding, Scope, fits_64_bits, number, truth
+from collc.language.evaluation import number, truth
+from collc.language.expressions import fits_64_bits
 from collc.language.forest import Forest
 from collc.language.grids import elaborate_grids, elaborate_place
 from collc.language.limits import elaborate_expectation, elaborate_limits, elaborate_reserved
@@ -40,6 +41,7 @@ from collc.language.parser import not_supported
 from collc.language.problems import Problems, problem, suggest
 from collc.language.program import elaborate_program
 from collc.language.root_of_call import RootOfCall, elaborate_root_of_call, has_root_of_call
+from collc.language.scope import Binding, Scope
 from collc.language.step_places import StepContext
 from collc.language.steps import combines, elaborate_steps, root_of
 from collc.language.syntax import CollectiveDecl

@@ -12,9 +12,11 @@ import numpy as np
 from collc.base.diagnostics import Span
 from collc.language import syntax
 from collc.language.declared_names import check_words
-from collc.language.expressions import FUNCTIONS, Binding, Scope, number, truth
+from collc.language.evaluation import number, truth
+from collc.language.expressions import FUNCTIONS
 from collc.language.laws import broken_law
 from collc.language.problems import problem, suggest
+from collc.language.scope import Binding, Scope
 from collc.language.syntax import Expression, OperationDecl
 from collc.language.traverse import walk
 from collc.spec import ElementType, OwnOperation

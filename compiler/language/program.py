@@ -6,12 +6,13 @@ from typing import TypeVar
 from collc.base.diagnostics import Span
 from collc.language import syntax
 from collc.language.dynamic_length import DynamicLength
-from collc.language.expressions import Scope, number
+from collc.language.evaluation import number
 from collc.language.limits import elaborate_limits, elaborate_reserved
 from collc.language.names import Names
 from collc.language.parser import WHOLE_ROUNDS, not_supported
 from collc.language.problems import KnownProblemError, problem, suggest
 from collc.language.root_of_call import RootOfCall
+from collc.language.scope import Scope
 from collc.language.syntax import RepeatDecl, TogetherDecl, Word
 from collc.spec import Collective, Contract, Program, Reconfigure, RootChoice, Selection
 from collc.target import Target

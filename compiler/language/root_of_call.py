@@ -13,10 +13,11 @@ from collc.base.rewrite import rewritten
 from collc.language import syntax
 from collc.language.declared_names import reserved
 from collc.language.dynamic_length import has_dynamic_length, length_of
-from collc.language.expressions import Scope, number
+from collc.language.evaluation import number
 from collc.language.lines import Lines
 from collc.language.parser import not_supported
 from collc.language.problems import problem
+from collc.language.scope import Scope
 from collc.language.syntax import (
     BroadcastClause,
     CollectiveDecl,
