@@ -62,7 +62,7 @@ def _along_axes(schedule: Schedule) -> tuple[ReducePhase, ...]:
     if not reductions or skips or schedule.collective.path is not None:
         return ()
     first, last = reductions[0], reductions[-1]
-    across = grid.height if first.axis == "x" else grid.width
+    across = grid.lines(first.axis)
     place = {first.axis: first.home, last.axis: last.home}
     for phase in reductions:
         due = (0, across - 1) if phase.axis == first.axis else (first.home, first.home)

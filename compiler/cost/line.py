@@ -20,8 +20,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from collc.cost.backpressure import at_gate, by_receiver
 from collc.cost.contention import Crowd
-from collc.cost.held_up import at_gate, by_receiver
 from collc.cost.noncontiguous import Distances, distances
 from collc.cost.opening import finish_word, move_on
 from collc.cost.operations import Costs, Place

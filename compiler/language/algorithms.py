@@ -29,7 +29,7 @@ from collc.language.each import (
 )
 from collc.language.evaluation import number, numbers_for_all
 from collc.language.names import prelude
-from collc.language.problems import problem, suggest
+from collc.language.problems import meaning, problem
 from collc.language.scope import Scope
 from collc.language.syntax import AlgorithmDecl, EachDecl, LocalDecl, TreeUse, Word
 from collc.spec import Algorithm
@@ -63,13 +63,10 @@ class Algorithms(Declarations[AlgorithmDecl]):
     def algorithm(self, name: Word) -> AlgorithmDecl:
         """Algorithm of a name."""
         self.check_whole(name)
-        if name.text not in self.declared:
-            what = self.others.get(name.text)
-            message = f"there is no algorithm called {name.text}"
-            if what is not None:
-                message = f"{name.text} is a {what}, where an algorithm is wanted"
-            raise problem("C110", message, name.span, help=suggest(name.text, self.declared))
-        return self.declared[name.text]
+        what, message = self.others.get(name.text), f"there is no algorithm called {name.text}"
+        if what is not None:
+            message = f"{name.text} is a {what}, where an algorithm is wanted"
+        return meaning(name, self.declared, message, "C110")
 
     def unfold(self, use: TreeUse, ranks: int, scope: Scope) -> Algorithm:
         """Steps of an algorithm on a line of so many ranks; raises `ProblemError`."""

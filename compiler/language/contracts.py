@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from collc.base.columns import Columns, Ints, joined, spread
+from collc.base.columns import Columns, Ints, joined, repeated_rows
 from collc.language.declarations import Declarations, as_used, in_full, values_of
 from collc.language.each import (
     check_required,
@@ -177,7 +177,7 @@ def _place(promised: _Slices, i: int) -> str:
 
 def _by_slice(held: Holdings) -> _Slices:
     """Every slice by itself."""
-    row, within = spread(held.count)
+    row, within = repeated_rows(held.count)
     holder, whose = held.holder[row].astype(np.int64), held.whose[row].astype(np.int64)
     return _Slices(holder, held.into[row] + within, whose, held.slice[row] + within)
 

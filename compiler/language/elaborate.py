@@ -38,7 +38,7 @@ from collc.language.names import (
 from collc.language.operations import own_operation
 from collc.language.orders import Orders
 from collc.language.parser import not_supported
-from collc.language.problems import Problems, problem, suggest
+from collc.language.problems import Problems, meaning, problem, suggest
 from collc.language.program import elaborate_program
 from collc.language.root_of_call import RootOfCall, elaborate_root_of_call, has_root_of_call
 from collc.language.scope import Binding, Scope
@@ -117,10 +117,7 @@ def _target(file: str, names: Names, override: str | None) -> Target:
         message = "the file names no target"
         raise problem("C150", message, start, help="begin it with `target wse2` or `target wse3`")
     word = names.targets[0].name
-    if word.text not in TARGETS:
-        help = suggest(word.text, TARGETS)
-        raise problem("C112", f"there is no target called {word.text}", word.span, help=help)
-    return TARGETS[word.text]
+    return meaning(word, TARGETS, f"there is no target called {word.text}", "C112")
 
 
 def _parameters(

@@ -310,7 +310,7 @@ def step_texts(collective: Collective) -> Iterator[str]:
             yield f"broadcast from ({step.x}, {step.y})"
         elif isinstance(step, RunStep):
             grid = collective.grid
-            across = grid.height if step.axis == "x" else grid.width
+            across = grid.lines(step.axis)
             lines = _lines_by(step.axis, collective, every=step.lines == (0, across - 1))
             root = collective.root
             place = f" {collective.contract.kind.root_word} {root}" if root else ""

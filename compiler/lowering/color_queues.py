@@ -13,7 +13,7 @@ from itertools import combinations
 from collc.base.columns import Bools
 from collc.lowering.resources import take
 from collc.plan import Phase
-from collc.plan.pe_masks import receiving, sending, united
+from collc.plan.pe_masks import receiving, sending, union_by_key
 from collc.plan.placement import received_colors, sent_colors
 from collc.spec import Collective
 from collc.spec.simd import WIDE
@@ -102,7 +102,7 @@ def _together(
     taken: Sequence[Taken], having: Callable[[Collective, Phase], dict[str, Bools]]
 ) -> set[tuple[int, int]]:
     """Pairs of colors that some PE has both of, in whatever phases."""
-    masks = united(
+    masks = union_by_key(
         (places[color], mask)
         for collective, phase, places in taken
         for color, mask in having(collective, phase).items()

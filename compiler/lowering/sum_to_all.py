@@ -26,7 +26,7 @@ from collc.plan import (
     lanes_of,
     once,
 )
-from collc.plan.short import tells_of_a_word
+from collc.plan.short import reduces_one_word
 from collc.schedule import BroadcastPhase, ReducePhase
 from collc.spec import Collective
 from collc.target import Target
@@ -37,7 +37,11 @@ def with_sum_to_all(
 ) -> tuple[Phase, ...]:
     """The phases of a collective that is alone in its program, as they are or, if it is a short
     one, with the sum sent to all in the last but one."""
-    if collective.root_of_call or not tells_of_a_word(collective.contract) or not _by_trees(phases):
+    if (
+        collective.root_of_call
+        or not reduces_one_word(collective.contract)
+        or not _by_trees(phases)
+    ):
         return phases
     *before, last, multicast = phases
     combined = target.cycles.engine.send_start > 0

@@ -31,7 +31,7 @@ def are_short(phases: Sequence[Phase]) -> bool:
     return not any(op.sends for role in last.roles for op in role.ops)
 
 
-def tells_of_a_word(contract: Contract) -> bool:
+def reduces_one_word(contract: Contract) -> bool:
     """Whether all PEs end with one word, to which the vector unit combines one of each of them."""
     whole = contract.kind in {ContractKind.BARRIER, ContractKind.ALLREDUCE} and not contract.own
     if not whole or contract.words > 1 or contract.run_length or contract.result:

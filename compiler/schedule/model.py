@@ -341,7 +341,7 @@ def _slicing(step: RunStep, slices: int, length: int, contract: Contract) -> Sli
 
 def _home(step: ReduceStep, grid: Grid) -> int:
     """The coordinate of a step's root."""
-    extent = grid.width if axis_of(step.order) == "x" else grid.height
+    extent = grid.extent(axis_of(step.order))
     return step.root if ascending(step.order) else extent - 1 - step.root
 
 

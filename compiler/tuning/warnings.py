@@ -219,7 +219,7 @@ def _rank_on_line(phase: ReducePhase, collective: Collective, rank: int) -> int:
     """The rank on its line of a rank of a phase, which may be one side of a root only."""
     step = _step(phase, collective)
     place, grid = phase.coordinate(rank), collective.lined
-    extent = grid.width if phase.axis == "x" else grid.height
+    extent = grid.extent(phase.axis)
     return place if ascending(step.order) else extent - 1 - place
 
 
