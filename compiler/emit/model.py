@@ -39,8 +39,8 @@ from collc.lowering.registers import vector_pairs
 from collc.lowering.resources import hands_over, resets
 from collc.lowering.shared_phases import SharedPhase
 from collc.plan import AREA_BITS, Plan, Registers
+from collc.plan.one_word import is_one_word, sends_to_parent
 from collc.plan.placement import switched_colors
-from collc.plan.short import is_short, sends_to_parent
 from collc.plan.slots import shares_outputs_over_time
 from collc.schedule import home_pe
 from collc.spec import ContractKind
@@ -115,7 +115,7 @@ class BundleModel:
     switched: bool
     outputs: int
     shared: bool
-    short: bool
+    one_word: bool
     task: str
     root: tuple[int, int]
 
@@ -149,7 +149,7 @@ class BundleModel:
     def keeps_vector(self) -> bool:
         """Whether there is a descriptor of the caller's vector."""
         ready = any(one.stream and one.stream.ready for one in self.phases) and not self.into
-        return not (self.short or ready)
+        return not (self.one_word or ready)
 
     @property
     def dummy(self) -> bool:
@@ -189,7 +189,7 @@ def model_of(plan: Plan, source: str, shared: tuple[SharedPhase, ...] | None = N
     contract, grid, root = collective.contract, collective.grid, home_pe(schedule)
     how = combine_of(contract)
     ids = Ids(pairs=vector_pairs(plan.phases))
-    short = shared is None and is_short(plan)
+    one_word = shared is None and is_one_word(plan)
     phases = _phases(plan, how, ids) if shared is None else _shared_phases(plan, how, shared)
     shapes = [shape_of(phase) for phase in plan.phases if phase.exchange is None]
     site, result = site_model(grid, root), _result_cases(plan)
@@ -253,7 +253,7 @@ def model_of(plan: Plan, source: str, shared: tuple[SharedPhase, ...] | None = N
         switched=bool(switched_colors(plan.phases)),
         outputs=max((given.outputs for given in shared or ()), default=1),
         shared=shared is not None,
-        short=short,
+        one_word=one_word,
         task="task" if shared is None else "fn",
         root=root,
     )
@@ -272,7 +272,7 @@ def _registers(  # noqa: PLR0913, PLR0917 - what the registers depend on
     vector = shared[0].first.vector if shared else ids.vector
     own = (one for phase in phases for one in phase.registers)
     stored = (
-        any(p.store and not (p.store.passes or p.context.short) for p in phases)
+        any(p.store and not (p.store.passes or p.context.one_word) for p in phases)
         and not how.callback
     )
     registers = (*registers_of_vector(shapes, stored, vector), *own)
@@ -294,7 +294,7 @@ def type_name(name: str) -> str:
 def _phases(plan: Plan, how: Combine, ids: Ids) -> tuple[PhaseModel, ...]:
     """The phase models, each told the entry of the next; ids are handed out in phase order."""
     entries = _entries(plan)
-    if is_short(plan):  # `run` calls its last phase, and nothing is behind it
+    if is_one_word(plan):  # `run` calls its last phase, and nothing is behind it
         entries[-2:] = "", ""
     last = _last_reduction(plan)
     return tuple(
@@ -307,7 +307,7 @@ def _phases(plan: Plan, how: Combine, ids: Ids) -> tuple[PhaseModel, ...]:
                 after=entries[index + 1],
                 later=tuple(later.name for later in plan.phases[index + 1 :]),
                 restores=bool(how.negate) and index == last,
-                short=is_short(plan),
+                one_word=is_one_word(plan),
                 earlier=tuple(earlier.name for earlier in plan.phases[:index]),
             ),
         )

@@ -13,15 +13,15 @@ ALONE = SharedPhase({}, frozenset(), Ids(), late=False, controls_ready=False)
 class PhaseContext:
     """What a phase has to know of the others: the entry of what comes `after` it, the `later`
     phases' names, and whether a result's sign is turned back at its end, so that it `restores`. In
-    a program of several collectives it is `given` what it shares. In a `short` collective
-    (`collc.plan.short`) phases know the names of the `earlier` ones.
+    a program of several collectives it is `given` what it shares. In a `one_word` collective
+    (`collc.plan.one_word`) phases know the names of the `earlier` ones.
     """
 
     after: str
     later: tuple[str, ...]
     restores: bool
     given: SharedPhase = ALONE
-    short: bool = False
+    one_word: bool = False
     earlier: tuple[str, ...] = ()
 
     @property

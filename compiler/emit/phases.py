@@ -138,9 +138,9 @@ class PhaseModel:
 
     @property
     def late_control(self) -> bool:
-        """Whether some PE of a short collective sends a control wavelet behind what it combines, in
-        a task: the result is received behind that."""
-        return self.context.short and any(
+        """Whether some PE of a one-word collective sends a control wavelet behind what it combines,
+        in a task: the result is received behind that."""
+        return self.context.one_word and any(
             {".combines = true,", ".controls = true,"} <= set(role.values) for role in self.roles
         )
 

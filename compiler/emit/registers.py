@@ -113,10 +113,10 @@ def registers_of_tree(  # noqa: PLR0913, PLR0917 - what the registers depend on
     registers that send control wavelets, if these are no registers of the phase. Where phases
     have registers in turn, those of the control wavelet are the vector's, loaded behind it. One
     that ends torn down sends it from no memory, by a register of its own if it has one. In a
-    short collective what stores has all registers for itself."""
+    one-word collective what stores has all registers for itself."""
     given = context.given
-    if shape.stores and not by_call_back and (stored_by_numbers or context.short):
-        yield from _registers_of_storing(name, ids, context.short)
+    if shape.stores and not by_call_back and (stored_by_numbers or context.one_word):
+        yield from _registers_of_storing(name, ids, context.one_word)
     if shape.sends:
         pair = ids.take("pairs")
         yield RegisterModel(f"{name}_send_dest", "dsr_dest", pair, "where the vector goes")
@@ -154,9 +154,9 @@ def _registers_of_control(
     yield RegisterModel(f"{name}_control_src1", SOURCE, word, "the control wavelet", source)
 
 
-def _registers_of_storing(name: str, ids: Ids, short: bool) -> Iterator[RegisterModel]:
+def _registers_of_storing(name: str, ids: Ids, one_word: bool) -> Iterator[RegisterModel]:
     """Those of what combines vectors in memory, beside the vector's pair or with one of its own."""
-    if short:
+    if one_word:
         pair, about = ids.take("pairs"), "the word, where others are combined with it"
         yield RegisterModel(f"{name}_store_dest", "dsr_dest", pair, about)
         yield RegisterModel(f"{name}_store_src0", "dsr_src0", pair, about)

@@ -9,7 +9,7 @@ from itertools import count, islice
 from collc.lowering.registers import dsrs_needed, vector_pairs
 from collc.lowering.resources import take
 from collc.plan import Plan, Registers
-from collc.plan.short import is_short
+from collc.plan.one_word import is_one_word
 from collc.plan.slots import Slot, Slots, slots_of
 
 
@@ -34,12 +34,12 @@ def with_shared_numbers(plan: Plan) -> Plan:
 
 def _shared_queues(plan: Plan, slots: Slots) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Input and output queues; none that an operation receives from has the number of one by which
-    operations send that run beside it: within an exchange, or, in a short collective, beside the
+    operations send that run beside it: within an exchange, or, in a one-word collective, beside the
     multicast. The first output queues that leave input queues to all slots; where none do, the
     first."""
     target, phases = plan.target, range(len(plan.phases))
     together = {i: {i} for i in phases if plan.phases[i].exchange is not None}
-    if is_short(plan):
+    if is_one_word(plan):
         together[phases[-1]] = set(phases)
     out_met, in_met = _met_before(slots.outputs), _met_before(slots.inputs)
     nothing = (frozenset[int](),) * max(len(slots.outputs), len(slots.inputs))

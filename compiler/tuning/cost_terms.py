@@ -26,7 +26,7 @@ from collc.cost import predict
 from collc.cost.choice import build_plan
 from collc.cost.steps_model import follow_steps, step_begins
 from collc.lowering import does_as_a_stream
-from collc.plan.short import reduces_one_word
+from collc.plan.one_word import reduces_one_word
 from collc.schedule import BroadcastPhase, Phase, ReducePhase, Schedule, build_schedule
 from collc.spec import (
     BroadcastStep,
@@ -234,8 +234,8 @@ def _of_few(
     operation: Operation | OwnOperation | None,
     target: Target,
 ) -> int:
-    """Cycles beyond the model's in which trees of few PEs reduce an element: the fewest. Of a short
-    collective (`collc.plan.short`) a multicast belongs to it."""
+    """Cycles beyond the model's in which trees of few PEs reduce an element: the fewest. Of a
+    one-word collective (`collc.plan.one_word`) a multicast belongs to it."""
     nowhere = Span("", 1, 1, 1, 1)
     target = replace(target, cycles=target.cycles.behind_others)
     contract = Contract(kind, "x", element, 1, operation, nowhere)

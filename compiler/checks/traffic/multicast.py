@@ -2,7 +2,7 @@
 
 The vector is followed from its root over the grid, in which all but the first and the last row and
 column of each region are left out: between them a region does the same everywhere. The root of a
-short collective (`collc.plan.short`) has sent it in the phase before, and is reached as well.
+one-word collective (`collc.plan.one_word`) has sent it in the phase before, and is reached as well.
 """
 
 from collections import Counter
@@ -20,7 +20,7 @@ from collc.plan import (
     Role,
     Strided,
 )
-from collc.plan.short import is_short
+from collc.plan.one_word import is_one_word
 from collc.schedule import BroadcastPhase
 
 STEPS = {
@@ -40,7 +40,7 @@ def multicast(plan: Plan) -> Iterator[Diagnostic]:
 
 def _problem(plan: Plan, phase: PhaseOf[BroadcastPhase]) -> str:
     """The first PE, by rows, that is not reached once, or what goes wrong on the way."""
-    begun, pattern = is_short(plan), phase.pattern
+    begun, pattern = is_one_word(plan), phase.pattern
     if begun and list(_senders(plan.phases[-2], phase.name)) != [(pattern.x, pattern.y)]:
         return f"`{plan.phases[-2].name}` does not send it at PE ({pattern.x}, {pattern.y}) alone"
     columns = _representatives([region.x for region, _ in phase.regions])
