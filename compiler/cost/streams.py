@@ -40,6 +40,7 @@ from collc.plan import (
     thens_of,
 )
 from collc.plan.placement import roles_of_places
+from collc.plan.routers import AHEAD
 from collc.spec.exchange import StepsPhase
 
 
@@ -146,7 +147,7 @@ def _line_at_least(costs: Costs, line: StreamLine) -> int:
 def stream_line(costs: Costs, phase: PhaseOf[StepsPhase]) -> StreamLine:
     """What a line of the phase runs."""
     sizes = costs.wavelets(np.diff(phase.pattern.slicing.bounds))
-    lower = Direction.WEST if phase.pattern.axis == "x" else Direction.NORTH
+    lower = AHEAD[phase.pattern.axis].opposite
     return StreamLine(phase, roles_of_places(phase), sizes.tolist(), lower)
 
 

@@ -84,7 +84,9 @@ def test_every_constant_is_in_the_file_and_nothing_else_is(target: str) -> None:
     assert set(rows) == {field.name for field in fields(RowCode)}
     assert set(streams) == {field.name for field in fields(StreamCode)}
     assert set(one_word) == {"own", "token"}
-    assert all(set(one) == {field.name for field in fields(OneWordCode)} for one in one_word.values())
+    assert all(
+        set(one) == {field.name for field in fields(OneWordCode)} for one in one_word.values()
+    )
 
 
 def test_pieces_are_what_fits_the_tasks_that_have_them() -> None:

@@ -34,6 +34,7 @@ from collc.plan import (
     stream_of,
 )
 from collc.plan.placement import roles_of_places
+from collc.plan.routers import AHEAD
 from collc.schedule.own_slices import asks_own_slices, own_slices
 from collc.spec.exchange import StepsPhase
 from collc.spec.simd import PAIR
@@ -142,8 +143,7 @@ def _line(phase: PhaseOf[StepsPhase], roles: Roles) -> Line:
         streams = [(lane, stream_of(lane)) for lane in role.lanes] if role else []
         lanes = [_work(lane.name, stream, place, sizes) for lane, stream in streams if stream]
         places.append(Place(routers, lanes, first[place]))
-    ahead = Direction.EAST if pattern.axis == "x" else Direction.SOUTH
-    return Line(places, sizes, ahead)
+    return Line(places, sizes, AHEAD[pattern.axis])
 
 
 def _work(name: str, stream: Stream, place: int, sizes: list[int]) -> Work:
