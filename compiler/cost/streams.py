@@ -290,13 +290,13 @@ def _operations(costs: Costs, line: StreamLine, place: int, begins: int) -> Iter
     number = {op: index for index, op in enumerate(thens_of(role))}
     at_once = [op for op in number if begins_behind(role, op) is None]
     grouped = costs.ready and any(leads_across(line.phase, op.lane) for op in number)
-    held_up = _held_up(costs, line, place) if costs.ready and leaders_of(line.phase) else 0
+    delay = _delay_of_code(costs, line, place) if costs.ready and leaders_of(line.phase) else 0
     for op in number:
         stream = streams[op.lane]
         index, into = colors[stream.sends_on], colors[stream.receives_on]
         behind = begins_behind(role, op)
         after = number[behind] if behind is not None else None
-        starts = begins + (0 if goes_first(line.phase, op.lane) else held_up)
+        starts = begins + (0 if goes_first(line.phase, op.lane) else delay)
         if after is not None and "turn_follows" in pieces_of(role, op, ready=costs.ready):
             starts = _code(costs, role, op)
         elif after is not None:
@@ -318,7 +318,7 @@ def _operations(costs: Costs, line: StreamLine, place: int, begins: int) -> Iter
             yield Operation(into, None, words, after, starts, rank=rank)
 
 
-def _held_up(costs: Costs, line: StreamLine, place: int) -> int:
+def _delay_of_code(costs: Costs, line: StreamLine, place: int) -> int:
     """Cycles for which what goes first holds up the code behind it, which loads registers: an
     operation that never lacks room has the slot in every cycle."""
     role = line.roles[place]
