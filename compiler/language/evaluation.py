@@ -159,9 +159,8 @@ def _computed(
     sign: str, left: int | Ints, right: int | Ints, expression: Expression, around: Scope
 ) -> int | Ints:
     """Arithmetic that neither divides by zero nor leaves 64 bits."""
-    zero = right == 0
-    if sign in ("div", "mod") and (zero if isinstance(zero, bool) else zero.any()):
-        raise _divided_by_zero(left, np.flatnonzero(zero)[0], expression, around)
+    if sign in ("div", "mod") and (right == 0 if isinstance(right, int) else (right == 0).any()):
+        raise _divided_by_zero(left, right, expression, around)
     if isinstance(left, int) and isinstance(right, int):
         return bounded(ARITHMETIC[sign](left, right), expression.span)
     extremes = [
@@ -178,12 +177,13 @@ def _computed(
 
 
 def _divided_by_zero(
-    left: int | Ints, index: int, expression: Expression, around: Scope
+    left: int | Ints, right: int | Ints, expression: Expression, around: Scope
 ) -> ProblemError:
-    """The problem with the rank at an index."""
+    """The problem with the first rank that divides by 0."""
     assert isinstance(expression, syntax.Arithmetic), "it divides"
+    index = int(np.flatnonzero(np.equal(right, 0))[0])
     dividend = _as_array(left, around.size)[index]
-    message = f"{dividend} {expression.operator} 0 has no value{around.which(int(index))}"
+    message = f"{dividend} {expression.operator} 0 has no value{around.which(index)}"
     notes = ((expression.right.span, "this is 0"),) if around.budget is None else ()
     return problem("C115", message, expression.span, *notes)
 
