@@ -5,7 +5,7 @@ well what is fitted to tasks fits.
 
     python tests/constants.py [--timing TABLE] [--only PART] [--check] [--jobs N]
 
-The parts are trees, streams, rows, programs and short collectives. The table is one of fabsim's;
+The parts are trees, streams, rows, programs and one-word collectives. The table is one of fabsim's;
 those of other tables stay as they are in the file. With `--check` nothing is written, and the
 status is 1 if something has changed.
 """
@@ -24,11 +24,11 @@ from typing import Any
 
 from measuring.engine import measured_engine
 from measuring.fitting import Fit, trimmed
+from measuring.one_word import measured_one_word
 from measuring.pairs import measured_pairs
 from measuring.probes import Probe, probes
 from measuring.programs import measured_programs
 from measuring.rows import measured_cuts, tasks_of
-from measuring.short import measured_short
 from measuring.streams import measured_streams
 from measuring.trees import measured_trees
 
@@ -36,7 +36,7 @@ from collc.target import TARGETS
 from collc.target.constants import FILE, TIMING, Code, Constants, Engine, constants_of
 
 Values = dict[str, Any]
-PARTS = ("trees", "streams", "rows", "programs", "short")
+PARTS = ("trees", "streams", "rows", "programs", "one_word")
 
 
 def measured(target: str, timing: str, parts: Iterable[str], jobs: int) -> Values:
@@ -58,10 +58,10 @@ def measured(target: str, timing: str, parts: Iterable[str], jobs: int) -> Value
         fit = measured_streams(target, timing, known)
         print(f"{target} streams: off by {fit.error:.1f} cycles, at most {fit.worst}")
         streams |= fit.cycles
-    short = {"own": asdict(known.own), "token": asdict(known.token)}
-    if "short" in parts:
-        short = measured_short(target, timing)
-    found = values_of(known) | {"streams": streams, "short": short}
+    one_word = {"own": asdict(known.own), "token": asdict(known.token)}
+    if "one_word" in parts:
+        one_word = measured_one_word(target, timing)
+    found = values_of(known) | {"streams": streams, "one_word": one_word}
     return dict(sorted(found.items())) | {"rows": asdict(known.rows)}
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from mismatches import mismatch
 
 from collc.base.columns import Array
 from collc.language import parse_source
 from collc.run import expected as verify
-from collc.run.expected import NOT_KEPT, keeps_own, make_input, mismatch
+from collc.run.expected import NOT_KEPT, keeps_own, make_input
 from collc.run.unordered_reference import in_any_order
 from collc.schedule import Schedule, build_schedule
 from collc.spec import Operation

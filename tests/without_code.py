@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 
-from collc.target.constants import Code, Constants, RowCode, ShortCode, StreamCode
+from collc.target.constants import Code, Constants, OneWordCode, RowCode, StreamCode
 
 
 def without_code(constants: Constants) -> Constants:
@@ -14,5 +14,5 @@ def without_code(constants: Constants) -> Constants:
     code = Code(**{field.name: 0 for field in fields(Code)})
     rows = RowCode(**{field.name: 0 for field in fields(RowCode)})
     streams = StreamCode(**{field.name: 0 for field in fields(StreamCode)})
-    short = ShortCode(**{field.name: 0 for field in fields(ShortCode)})
-    return Constants(engine, code, rows, streams, short, short)
+    one_word = OneWordCode(**{field.name: 0 for field in fields(OneWordCode)})
+    return Constants(engine, code, rows, streams, one_word, one_word)

@@ -35,7 +35,7 @@ def joined(parts: Sequence[C]) -> C:
     return replace(parts[0], **columns)
 
 
-def spread(counts: npt.NDArray[Any]) -> tuple[Ints, Ints]:
+def repeated_rows(counts: npt.NDArray[Any]) -> tuple[Ints, Ints]:
     """Each row repeated `counts[row]` times: for every repetition its row, and its number among the
     repetitions of that row, from 0 on; both [sum of counts]."""
     row: Ints = np.repeat(np.arange(len(counts), dtype=np.int64), counts)

@@ -52,6 +52,24 @@ class Grid:
         return self if self.site is None else self.site.whole
 
     @property
+    def is_line(self) -> bool:
+        """Whether it is one row or one column, or a single PE."""
+        return min(self.width, self.height) == 1
+
+    @property
+    def axis(self) -> str:
+        """Of a line, along which axis it lies; x for a single PE."""
+        return "x" if self.height == 1 else "y"
+
+    def extent(self, axis: str) -> int:
+        """How many PEs a line along an axis has."""
+        return self.width if axis == "x" else self.height
+
+    def lines(self, axis: str) -> int:
+        """How many lines there are along an axis."""
+        return self.height if axis == "x" else self.width
+
+    @property
     def declared(self) -> tuple[Span, str]:
         """Where it is declared, and its size, for messages."""
         return self.span, f"{self.name} is {self.width} x {self.height}"

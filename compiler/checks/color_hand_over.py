@@ -19,14 +19,6 @@ from collc.spec import Collective
 
 HELP = "the compiler decides how colors are handed over, not the program; please report this"
 
-_STEPS = {
-    Direction.NORTH: (0, -1),
-    Direction.EAST: (1, 0),
-    Direction.SOUTH: (0, 1),
-    Direction.WEST: (-1, 0),
-    Direction.RAMP: (0, 0),
-}
-
 
 def pe_of(collective: Collective, phase: Phase, x: int, y: int) -> str:
     """The PE at (x, y) of a phase, which on a path is the place x, as the whole grid counts it."""
@@ -78,7 +70,7 @@ class InProgram:
 
     def neighbor(self, x: int, y: int, way: Direction) -> str:
         """The PE next to the one at (x, y), on one side of it."""
-        dx, dy = _STEPS[way]
+        dx, dy = way.step
         return self.pe(x + dx, y + dy)
 
     def color(self, symbol: str) -> str:

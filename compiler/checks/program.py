@@ -15,7 +15,7 @@ from collc.checks.counted import tasks_in_turn
 from collc.checks.resource_report import kept_by, left_beside
 from collc.checks.teardown import teardown
 from collc.plan import Phase, Plan
-from collc.plan.pe_masks import receiving, sending, united
+from collc.plan.pe_masks import receiving, sending, union_by_key
 from collc.plan.placement import received_colors, sent_colors, switched_colors
 from collc.plan.program import ProgramPlan
 from collc.spec import Collective, Reconfigure
@@ -119,7 +119,7 @@ def _clashes(
     having: Callable[[Collective, Phase], dict[str, Bools]],
 ) -> Iterator[int]:
     """Queues that some PE needs for two colors, in one phase or in two."""
-    masks = united(
+    masks = union_by_key(
         (dict(use.positions)[name], mask)
         for use in plan.uses
         for name, mask in having(plan.plans[use.collective].collective, plan.phase(use)).items()

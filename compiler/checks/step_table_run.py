@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from collc_evaluator import deliver, run_untimed
 
-from collc.base.columns import Bools, Ints, Words, spread
+from collc.base.columns import Bools, Ints, Words, repeated_rows
 from collc.plan import Exchange, RowKind
 from collc.plan.unrolled import RELAYING, SENDING, Unrolled
 from collc.spec.exchange import StepsPhase
@@ -109,7 +109,7 @@ def due(pattern: StepsPhase) -> Words:
     for moves in pattern.steps:
         low, high = number[moves.slice], number[moves.slice + moves.count]
         sizes = high - low
-        many, step = spread(sizes)
+        many, step = repeated_rows(sizes)
         source, target = places[moves.source[many]], places[moves.destination[many]]
         values = held[source, low[many] + step]
         deliver(held, target, number[moves.into[many]] + step, values, moves.combines[many])

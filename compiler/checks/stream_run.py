@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 
-from collc.plan import Advance, ColorUse, Direction, Filter, Route, Slices
+from collc.plan import Advance, ColorUse, Direction, Filter, Route, Slices, Stream
 
 
 @dataclass
@@ -47,30 +47,23 @@ class Router:
 
 @dataclass
 class Work:
-    """What a PE does on a lane: slices still to send, those that go through it, those that it
-    receives behind them or `kept_first`, combined with its own or staged or neither; what follows
-    its last word; the lane `after` which it begins."""
+    """What a PE does on a lane, and what is left of that: slices still to send, those that go
+    through it, and those that it receives."""
 
     lane: str
-    receives_on: str | None
-    sends_on: str | None
+    does: Stream
     sends: deque[int]
     through: deque[int]
     receives: deque[int]
-    advance: Advance
-    combines: bool
-    staged: bool
-    kept_first: bool = False
-    after: str = ""
 
     @property
     def passes_on(self) -> bool:
         """Whether the next slice that arrives goes through."""
-        return bool(self.through) and not (self.kept_first and self.receives)
+        return bool(self.through) and not (self.does.kept_first and self.receives)
 
     def follows(self, other: Work) -> bool:
         """Whether it receives nothing before the other has received all."""
-        return self.kept_first and self.after == other.lane
+        return self.does.kept_first and self.does.after == other.lane
 
 
 @dataclass
@@ -92,13 +85,13 @@ class Place:
         """The lanes that receive, by color."""
         found: dict[str, list[Work]] = {}
         for work in self.lanes:
-            found.setdefault(work.receives_on or "", []).append(work)
+            found.setdefault(work.does.receives_on or "", []).append(work)
         return found
 
     def may_begin(self, work: Work, *, receives: bool) -> bool:
         """Whether what a lane begins after has ended: receiving on another one, or sending."""
-        others = [other for other in self.lanes if other.lane == work.after]
-        if not work.after or work.kept_first is not receives:
+        others = [other for other in self.lanes if other.lane == work.does.after]
+        if not work.does.after or work.does.kept_first is not receives:
             return True
         if receives:
             return not any(other.through or other.receives for other in others)
@@ -122,7 +115,7 @@ class Line:
     @cached_property
     def waits(self) -> bool:
         """Whether any PE begins something after something else."""
-        return any(work.after for one in self.places for work in one.lanes)
+        return any(work.does.after for one in self.places for work in one.lanes)
 
     @cached_property
     def bounds(self) -> list[int]:
@@ -169,7 +162,7 @@ def run(line: Line) -> str:
         (place, work)
         for place, one in enumerate(line.places)
         for work in one.lanes
-        if work.sends or work.advance is Advance.RESET
+        if work.sends or work.does.advance is Advance.RESET
     ]
     try:
         while waiting:
@@ -187,7 +180,7 @@ def run(line: Line) -> str:
 
 def _sent(line: Line, place: int, work: Work) -> bool:
     """Whether a PE could send all it has on a lane, and what follows."""
-    color = work.sends_on
+    color = work.does.sends_on
     assert color is not None, "it sends"
     way = _way(line, place, color)
     if way is None or not line.places[place].may_begin(work, receives=False):
@@ -208,20 +201,20 @@ def _sent(line: Line, place: int, work: Work) -> bool:
 
 def _advance(line: Line, place: int, way: Sequence[int], work: Work) -> None:
     """What the words of a PE, or the wavelet behind them, do to the routers on their way."""
-    color = work.sends_on or ""
-    if work.advance is Advance.RESET:
+    color = work.does.sends_on or ""
+    if work.does.advance is Advance.RESET:
         for at in way:
             router = line.places[at].routers[color]
             if router.use.ring:
                 raise RefusedError(f"the router of place {at} takes off the command for all")
             router.take(0)
             router.was_reset = True
-    elif work.advance is Advance.OWN_ROUTER:
+    elif work.does.advance is Advance.OWN_ROUTER:
         router = line.places[place].routers[color]
         router.advance()
         if router.route is None:
             raise RefusedError(f"place {place} advances its switch beyond the last position")
-    elif work.advance is Advance.HAND_OVER:
+    elif work.does.advance is Advance.HAND_OVER:
         _hand_over(line, way, color, place)
 
 
@@ -261,7 +254,7 @@ def _sent_through(line: Line, place: int, work: Work, color: str) -> bool:
             for at in hop.way:
                 _pass(line, at, hop.color, [(hop.slice, hop.value)], [line.sizes[hop.slice]])
         work.sends.popleft()
-    if work.advance is not Advance.NOTHING:
+    if work.does.advance is not Advance.NOTHING:
         raise RefusedError(f"place {place} moves switches of a chain, which has none")
     return True
 
@@ -282,10 +275,10 @@ def _hops(line: Line, place: int, color: str, slice_: int) -> list[Hop] | None:
             if work is None or not work.passes_on:
                 continue
             own = work.through[0]
-            if line.sizes[own] != line.sizes[number] or work.sends_on is None:
+            if line.sizes[own] != line.sizes[number] or work.does.sends_on is None:
                 raise RefusedError(f"place {there} combines slices of other lengths")
             ahead.append(
-                (there, work.sends_on, own, combined(line.places[there].held[own], carried))
+                (there, work.does.sends_on, own, combined(line.places[there].held[own], carried))
             )
     return hops
 
@@ -367,12 +360,12 @@ def _take(line: Line, at: int, work: Work, slice_: int, value: int) -> None:
     into = work.receives.popleft()
     if line.sizes[into] != line.sizes[slice_]:
         raise RefusedError(f"place {at} receives slices of other lengths")
-    if work.staged:
-        if one.staged.setdefault(into, (value, work.combines)) != (value, work.combines):
+    if work.does.staged:
+        if one.staged.setdefault(into, (value, work.does.combines)) != (value, work.does.combines):
             raise RefusedError(f"place {at} stages two slices where there is room for one")
     else:
-        changed = combined(one.held[into], value) if work.combines else value
-        other = one.combining.setdefault(into, work) if work.combines else work
+        changed = combined(one.held[into], value) if work.does.combines else value
+        other = one.combining.setdefault(into, work) if work.does.combines else work
         if other is not work and not (work.follows(other) or other.follows(work)):
             raise RefusedError(
                 f"place {at} combines from two sides as words come, in no fixed order"

@@ -17,7 +17,7 @@ import numpy as np
 from collc_evaluator import StuckError
 
 from collc.base.columns import Ints
-from collc.base.memoize import memoized
+from collc.base.memoize import by_identity, memoized
 from collc.cost.line import run_line
 from collc.cost.operations import Costs, Place, costs_of, costs_of_phase
 from collc.cost.predict import predict
@@ -62,7 +62,7 @@ def _along_axes(schedule: Schedule) -> tuple[ReducePhase, ...]:
     if not reductions or skips or schedule.collective.path is not None:
         return ()
     first, last = reductions[0], reductions[-1]
-    across = grid.height if first.axis == "x" else grid.width
+    across = grid.lines(first.axis)
     place = {first.axis: first.home, last.axis: last.home}
     for phase in reductions:
         due = (0, across - 1) if phase.axis == first.axis else (first.home, first.home)
@@ -112,7 +112,7 @@ class _Axes:
         began = int(time.min()) - EARLIEST
         ready = (time - began).tobytes(), depth.tobytes()
         costs = costs.since(began)
-        run = _run(_Line(_key(costs), _meaning(_Of(phase)), ready, costs))
+        run = _run(_Line(_key(costs), _meaning(phase), ready, costs))
         time[:], depth[:] = run.time + began, run.depth
         self.done = max(self.done, began + int(run.done[0 if last else 1 :].max()))
 
@@ -146,19 +146,6 @@ class _Evaluated:
 
 
 @dataclass(frozen=True)
-class _Of:
-    """A phase; the same one is equal, and no other."""
-
-    phase: PhaseOf[ReducePhase]
-
-    def __hash__(self) -> int:
-        return id(self.phase)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Of) and self.phase is other.phase
-
-
-@dataclass(frozen=True)
 class _Meaning:
     """The tree, what there is to do, and which of it each rank does, its colors numbered as they
     occur."""
@@ -166,7 +153,7 @@ class _Meaning:
     children: tuple[tuple[int, ...], ...]
     roles: tuple[object, ...]
     role_of_rank: bytes
-    of: _Of = field(compare=False)
+    of: PhaseOf[ReducePhase] = field(compare=False)
 
 
 @dataclass(frozen=True)
@@ -187,26 +174,25 @@ def _key(costs: Costs) -> tuple[object, ...]:
 @lru_cache(maxsize=128)
 def _run(line: _Line) -> _Evaluated:
     """Evaluate a line that begins in cycle 0."""
-    of = line.meaning.of
     time, depth = (np.frombuffer(ready, dtype=np.int64).tolist() for ready in line.ready)
-    run = run_line(line.given, of.phase, list(map(Place, time, depth)))
+    run = run_line(line.given, line.meaning.of, list(map(Place, time, depth)))
     after = ([at.time for at in run.after], [at.depth for at in run.after], run.done)
     return _Evaluated(*map(np.array, after))
 
 
-@lru_cache(maxsize=128)
-def _meaning(of: _Of) -> _Meaning:
+@by_identity(128)
+def _meaning(phase: PhaseOf[ReducePhase]) -> _Meaning:
     different: dict[int, int] = {}
     colors: dict[str | None, int] = {None: -1}
     roles: list[object] = []
     ranks = []
-    for role in roles_of_ranks(of.phase):
+    for role in roles_of_ranks(phase):
         assert role is not None, "every rank has a role"
         if id(role) not in different:
             different[id(role)] = len(roles)
-            roles.append(_of_role(role, of.phase.pattern, colors))
+            roles.append(_of_role(role, phase.pattern, colors))
         ranks.append(different[id(role)])
-    return _Meaning(of.phase.pattern.children, tuple(roles), np.array(ranks).tobytes(), of)
+    return _Meaning(phase.pattern.children, tuple(roles), np.array(ranks).tobytes(), phase)
 
 
 def _of_role(role: Role, pattern: ReducePhase, colors: dict[str | None, int]) -> object:

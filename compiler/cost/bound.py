@@ -15,7 +15,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from collc.base.columns import Ints, spread
+from collc.base.columns import Ints, repeated_rows
 from collc.base.grids import Grid
 from collc.schedule import Schedule, home_pe, pes_of_ranks
 from collc.spec import Collective, Contract, ContractKind, ElementType
@@ -135,7 +135,7 @@ def _own(collective: Collective, own: OwnContract, machine: _Machine) -> int:
     """What a rank has to take of what others have, from at least d hops away, for every d."""
     contract, held = collective.contract, own.promised
     bounds = np.arange(own.slices + 1, dtype=np.int64) * contract.length // own.slices
-    row, within = spread(held.count)
+    row, within = repeated_rows(held.count)
     into = held.into[row] + within
     pes = np.array(pes_of_ranks(collective))
     away = np.abs(pes[held.holder] - pes[held.whose]).sum(axis=1)[row]

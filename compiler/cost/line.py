@@ -20,8 +20,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from collc.cost.backpressure import at_gate, by_receiver
 from collc.cost.contention import Crowd
-from collc.cost.held_up import at_gate, by_receiver
 from collc.cost.noncontiguous import Distances, distances
 from collc.cost.opening import finish_word, move_on
 from collc.cost.operations import Costs, Place
@@ -156,7 +156,7 @@ def run_line(
         late=late or [(0, 0)] * pattern.ranks,
         due=[(-1, -1)] * pattern.ranks,
         far=distances(phase, costs.length // costs.latency(1)),
-        passing=0 if costs.short else costs.code.store_passes * phase.passes,
+        passing=0 if costs.one_word else costs.code.store_passes * phase.passes,
         comes=[[] for _ in roles],
         held=[1] * pattern.ranks,
         wins=[0.0] * pattern.ranks,
@@ -216,7 +216,7 @@ def _store(
         again = number and not costs.maps  # the task behind one operation issues the next
         issued = place.time if again else costs.issued(place, "store") + run.passing
         free = issued if costs.maps else costs.returned(place, issued)
-        if loads_own and not number and not costs.maps and not costs.short:
+        if loads_own and not number and not costs.maps and not costs.one_word:
             free += costs.code.own_vector_read
         end = issued - 1 if costs.maps else issued + costs.receives - 1
         for index, source in enumerate(sources[number * per_round : (number + 1) * per_round]):
@@ -271,8 +271,8 @@ def _send(run: LineRun, rank: int, op: Op, source: int | None, place: Place) -> 
 
 
 def _send_to_all(run: LineRun, source: int | None, place: Place) -> None:
-    """The root of a short collective sends the sum, perhaps as it takes the last word; a multicast
-    follows that."""
+    """The root of a one-word collective sends the sum, perhaps as it takes the last word; a
+    multicast follows that."""
     costs, stored = run.costs, len(run.roles[0].ops) > 1
     if source is None:
         run.first[0] = costs.sent(place)
@@ -368,7 +368,7 @@ def _settle(run: LineRun, source: int, rank: int, start: int, end: int) -> None:
 def _finish(run: LineRun, source: int, rank: int, end: int, op: Op) -> None:
     """The vector of `source` has left in cycle `end`; routers move on behind it."""
     costs = run.costs
-    if costs.short:
+    if costs.one_word:
         finish_word(run, source, rank, end, op)
         return
     by_code = costs.maps and op.combines_from is not None

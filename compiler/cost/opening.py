@@ -1,4 +1,4 @@
-"""What is behind a vector that has left its PE: routers move on, and in a short collective code
+"""What is behind a vector that has left its PE: routers move on, and in a one-word collective code
 that has waited for it goes on."""
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
 
 
 def finish_word(run: LineRun, source: int, rank: int, end: int, op: Op) -> None:
-    """The word of a short collective's `source` has left in cycle `end`; what is to go behind it is
-    sent, by a task where others wait for no code."""
+    """The word of a one-word collective's `source` has left in cycle `end`; what is to go behind it
+    is sent, by a task where others wait for no code."""
     costs = run.costs
-    assert costs.short, "it is one"
+    assert costs.one_word, "it is one"
     if op.advance in BY_WAVELET and op.combines_from is not None:
         place = costs.after(end, run.free[source])
-        end = place.time + costs.short.late
+        end = place.time + costs.one_word.late
         run.after[source] = replace(place, time=end + 1)
     elif op.advance in BY_WAVELET:
-        end += costs.short.control
+        end += costs.one_word.control
     move_on(run, source, rank, end, op)
     run.end[source] = end
 

@@ -18,13 +18,13 @@ from collc.base.columns import Ints
 from collc.base.memoize import memoized
 from collc.lowering.resources import queues_of_phase
 from collc.plan import Plan
+from collc.plan.one_word import is_one_word
 from collc.plan.ready import is_ready
-from collc.plan.short import is_short
 from collc.spec import Contract, ContractKind
 from collc.spec.arithmetic import Arithmetic, arithmetic_of
 from collc.spec.simd import PAIR, WIDE
 from collc.target import Target
-from collc.target.constants import Code, RowCode, ShortCode, StreamCode
+from collc.target.constants import Code, OneWordCode, RowCode, StreamCode
 
 _Words = TypeVar("_Words", int, Ints)
 
@@ -45,7 +45,7 @@ BY_CALL_BACK = BY_VECTOR | {
     "add": "add_by_map",
     "add_after_store": "add_by_map",
 }
-# A word that has come to a short collective is combined with its own before or behind storing.
+# A word that has come to a one-word collective is combined with its own before or behind storing.
 BY_WORD = {
     "store": "receive",
     "send": "send",
@@ -84,8 +84,8 @@ class Costs:
     of their own. `map_length` to set the length of what a round of call-backs takes. `shared` says
     that a task is a function that the program's tasks call. `code` is what pieces of the text
     take; `prepared` says by operation which of them issues it. With `copies` the vectors are those
-    of another buffer at first. `short` are the pieces of a short collective, whose phase is `fresh`
-    if nothing has come before to a PE that only sends in it. A stream may be `ready`
+    of another buffer at first. `one_word` are the pieces of a one-word collective, whose phase is
+    `fresh` if nothing has come before to a PE that only sends in it. A stream may be `ready`
     (`collc.plan.ready`).
     """
 
@@ -128,7 +128,7 @@ class Costs:
     twice: bool = False
     map_length: int = 0
     shared: bool = False
-    short: ShortCode | None = None
+    one_word: OneWordCode | None = None
     fresh: bool = True
     ready: bool = False
 
@@ -162,7 +162,7 @@ class Costs:
 
     def issued(self, place: Place, operation: str) -> int:
         """The cycle in which an operation prepared at `place` is issued."""
-        cycles: int = getattr(self.short or self.code, self.prepared[operation])
+        cycles: int = getattr(self.one_word or self.code, self.prepared[operation])
         return place.time + cycles + self.control_load * (operation == "control")
 
     @property
@@ -172,15 +172,15 @@ class Costs:
 
     def sent(self, place: Place, *, leaf: bool = False) -> int:
         """The cycle in which the first element moves of a vector that is sent as it is; a `leaf` of
-        a short collective sends it before anything else."""
-        if self.short:
-            return place.time + (self.short.leaf if leaf and self.fresh else self.short.send)
+        a one-word collective sends it before anything else."""
+        if self.one_word:
+            return place.time + (self.one_word.leaf if leaf and self.fresh else self.one_word.send)
         return self.returned(place, self.issued(place, "send"))
 
     def sent_to_all(self, root: Place) -> int:
         """From which cycle on a multicast is on its way that the code of its root calls at a place;
-        the root of a short collective has sent it there."""
-        return root.time if self.short else self.sent(root) + self.send_start
+        the root of a one-word collective has sent it there."""
+        return root.time if self.one_word else self.sent(root) + self.send_start
 
     def returned(self, place: Place, issued: int) -> int:
         """The first cycle that the code leaves to an operation issued at its end."""
@@ -205,7 +205,7 @@ class Costs:
     def after(self, end: int, free: int = 0) -> Place:
         """The task that an operation activates with its last element in cycle `end`; the code that
         issued it has left the PE in cycle `free`."""
-        dispatch, soonest = self.dispatch, self.short.first_task if self.short else 0
+        dispatch, soonest = self.dispatch, self.one_word.first_task if self.one_word else 0
         start = max(end + 1 + self.task - dispatch, free + self.between, soonest)
         return Place(start + dispatch, self.frames)
 
@@ -227,9 +227,11 @@ class Costs:
 
     def since(self, cycle: int) -> Costs:
         """The same with cycles counted from one `cycle` after the launch, not from the launch."""
-        if self.short is None:
+        if self.one_word is None:
             return self
-        return replace(self, short=replace(self.short, first_task=self.short.first_task - cycle))
+        return replace(
+            self, one_word=replace(self.one_word, first_task=self.one_word.first_task - cycle)
+        )
 
     def done(self, end: int, free: int = 0) -> int:
         """The cycle in which a PE is done whose last operation ends in cycle `end`: the caller's
@@ -250,8 +252,8 @@ class Costs:
 
     def first_call(self, plan: Plan) -> Place:
         """Where the first phase is called; the launch is in cycle 0."""
-        if self.short:
-            return Place(self.code.launch + self.short.begun, self.code.returns)
+        if self.one_word:
+            return Place(self.code.launch + self.one_word.begun, self.code.returns)
         barrier = plan.collective.contract.kind is ContractKind.BARRIER
         begins = self.code.token if barrier else self.code.buffer
         begun = self.code.launch + begins * bool(plan.phases)
@@ -262,9 +264,9 @@ class Costs:
 @memoized
 def costs_of(plan: Plan, alone: bool = True) -> Costs:
     """The costs of a plan's operations on its target, with the queues of its first phase; a
-    collective that is `alone` may be a short one."""
+    collective that is `alone` may be a one-word collective."""
     target, contract = plan.target, plan.collective.contract
-    short = _short(plan) if alone else None
+    one_word = _short(plan) if alone else None
     engine, code = target.cycles.engine, target.code
     arithmetic = arithmetic_of(contract.element, contract.operation)
     combine = arithmetic.cycles_per_element(target)
@@ -286,7 +288,7 @@ def costs_of(plan: Plan, alone: bool = True) -> Costs:
         code=code,
         rows=target.cycles.rows,
         streams=target.cycles.streams,
-        prepared=BY_WORD if short else _prepared(contract, arithmetic),
+        prepared=BY_WORD if one_word else _prepared(contract, arithmetic),
         copies=contract.result is not None,
         load=engine.dsr_load,
         issue=engine.op_issue,
@@ -303,14 +305,14 @@ def costs_of(plan: Plan, alone: bool = True) -> Costs:
         output_queue=0,
         input_queue=0,
         map_length=code.map_length * (contract.run_length is not None),
-        short=short,
+        one_word=one_word,
         ready=alone and is_ready(plan),
     )
 
 
-def _short(plan: Plan) -> ShortCode | None:
-    """The pieces of a short collective, if it is one."""
-    if not is_short(plan):
+def _short(plan: Plan) -> OneWordCode | None:
+    """The pieces of a one-word collective, if it is one."""
+    if not is_one_word(plan):
         return None
     barrier = plan.collective.contract.kind is ContractKind.BARRIER
     return plan.target.cycles.token if barrier else plan.target.cycles.own

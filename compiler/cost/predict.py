@@ -210,8 +210,8 @@ def _negate_back(progress: _Progress, pattern: ReducePhase, goes_on: Bools) -> N
 
 
 def _broadcast(progress: _Progress, pattern: BroadcastPhase) -> None:
-    """The vector reaches every PE along the root's row and then its column; if that is a short
-    collective's, the root as well.
+    """The vector reaches every PE along the root's row and then its column; if that is a
+    one-word collective's, the root as well.
 
     Every other PE has sent its own vector before the root has the sum, so none holds others up.
     """
@@ -222,7 +222,7 @@ def _broadcast(progress: _Progress, pattern: BroadcastPhase) -> None:
     sent = costs.sent_to_all(root)
     copies = progress.time + costs.issued(Place(0, 0), "copy") + progress.depth
     start = np.maximum(sent + costs.latency(0) + costs.hop * distances, copies)
-    start[at] = sent + costs.latency(0) if costs.short else sent - costs.send_start
+    start[at] = sent + costs.latency(0) if costs.one_word else sent - costs.send_start
     end = start + costs.length - 1
     progress.end = max(progress.end, int(end.max()))
     progress.time = end + 1 + costs.task

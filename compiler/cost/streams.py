@@ -41,6 +41,7 @@ from collc.plan import (
     thens_of,
 )
 from collc.plan.placement import roles_of_places
+from collc.plan.routers import AHEAD
 from collc.spec.exchange import StepsPhase
 
 
@@ -150,7 +151,7 @@ def _line_at_least(costs: Costs, line: StreamLine) -> int:
 def stream_line(costs: Costs, phase: PhaseOf[StepsPhase]) -> StreamLine:
     """What a line of the phase runs."""
     sizes = costs.wavelets(np.diff(phase.pattern.slicing.bounds))
-    lower = Direction.WEST if phase.pattern.axis == "x" else Direction.NORTH
+    lower = AHEAD[phase.pattern.axis].opposite
     return StreamLine(phase, roles_of_places(phase), sizes.tolist(), lower)
 
 
@@ -334,13 +335,13 @@ def _operations(costs: Costs, line: StreamLine, place: int, begins: int) -> Iter
     at_once = [op for op in number if begins_behind(role, op) is None]
     grouped = costs.ready and any(leads_across(line.phase, op.lane) for op in number)
     received = 0 if grouped else 1  # as queues are initialised, microthreads go before code
-    held_up = _held_up(costs, line, place) if costs.ready and leaders_of(line.phase) else 0
+    delay = _delay_of_code(costs, line, place) if costs.ready and leaders_of(line.phase) else 0
     for op in number:
         stream = streams[op.lane]
         index, into = colors[stream.sends_on], colors[stream.receives_on]
         behind = begins_behind(role, op)
         after = number[behind] if behind is not None else None
-        starts = begins - costs.returns + (0 if goes_first(line.phase, op.lane) else held_up)
+        starts = begins - costs.returns + (0 if goes_first(line.phase, op.lane) else delay)
         if after is not None and "turn_follows" in pieces_of(role, op, ready=costs.ready):
             starts = _code(costs, role, op) - costs.returns
         elif after is not None:
@@ -367,7 +368,7 @@ def _loads_moved(costs: Costs, role: Role | None) -> bool:
     return costs.ready and bool(staged_of(role))
 
 
-def _held_up(costs: Costs, line: StreamLine, place: int) -> int:
+def _delay_of_code(costs: Costs, line: StreamLine, place: int) -> int:
     """Cycles for which what goes first holds up the code behind it, which loads registers: an
     operation that never lacks room has the slot in every cycle."""
     role = line.roles[place]

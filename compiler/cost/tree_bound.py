@@ -42,7 +42,7 @@ def tree_bound_of(schedule: Schedule, costs: Costs, first_call: Place) -> int | 
             index += len(ranks)
         elif isinstance(phase, BroadcastPhase):
             cycles = costs.length + costs.latency(_farthest(phase)) - 1
-            begins = end if costs.short else _sent(costs, place)
+            begins = end if costs.one_word else _sent(costs, place)
             index += 1
         else:
             return None

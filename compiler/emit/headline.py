@@ -28,7 +28,7 @@ def promise_of(collective: Collective) -> str:
     if contract.own is not None:
         return f"Rank r finds what the contract {contract.name} promises it"
     text = BY_SLICES.get(contract.kind, "")
-    if not text or collective.path is not None or min(grid.width, grid.height) == 1:
+    if not text or collective.path is not None or grid.is_line:
         return text
     lines, blocks = (
         ("row", grid.height) if collective.counts_along == "x" else ("column", grid.width)

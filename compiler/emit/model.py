@@ -23,6 +23,7 @@ from collc.emit.headline import headline, promise_of
 from collc.emit.names import Combine, combine_of
 from collc.emit.order import numpy_combine, order_of, rounds
 from collc.emit.paths import PathModel, path_model
+from collc.emit.phase_context import PhaseContext
 from collc.emit.phases import PhaseModel, entries_of, phase_model
 from collc.emit.reference import (
     numpy_callback,
@@ -33,14 +34,13 @@ from collc.emit.reference import (
 )
 from collc.emit.registers import GotModel, RegisterModel, given_registers, got, registers_of_vector
 from collc.emit.roles import Shape, shape_of
-from collc.emit.surroundings import Surroundings
 from collc.lowering.ids import Ids
 from collc.lowering.registers import vector_pairs
 from collc.lowering.resources import hands_over, resets
 from collc.lowering.shared_phases import SharedPhase
 from collc.plan import AREA_BITS, Plan, Registers
+from collc.plan.one_word import is_one_word, sends_to_parent
 from collc.plan.placement import switched_colors
-from collc.plan.short import is_short, sends_to_parent
 from collc.plan.slots import shares_outputs_over_time
 from collc.schedule import home_pe
 from collc.spec import ContractKind
@@ -115,7 +115,7 @@ class BundleModel:
     switched: bool
     outputs: int
     shared: bool
-    short: bool
+    one_word: bool
     task: str
     root: tuple[int, int]
 
@@ -149,7 +149,7 @@ class BundleModel:
     def keeps_vector(self) -> bool:
         """Whether there is a descriptor of the caller's vector."""
         ready = any(one.stream and one.stream.ready for one in self.phases) and not self.into
-        return not (self.short or ready)
+        return not (self.one_word or ready)
 
     @property
     def dummy(self) -> bool:
@@ -189,8 +189,8 @@ def model_of(plan: Plan, source: str, shared: tuple[SharedPhase, ...] | None = N
     contract, grid, root = collective.contract, collective.grid, home_pe(schedule)
     how = combine_of(contract)
     ids = Ids(pairs=vector_pairs(plan.phases))
-    short = shared is None and is_short(plan)
-    phases = _phases(plan, how, ids) if shared is None else shared_phases(plan, how, shared)
+    one_word = shared is None and is_one_word(plan)
+    phases = _phases(plan, how, ids) if shared is None else _shared_phases(plan, how, shared)
     shapes = [shape_of(phase) for phase in plan.phases if phase.exchange is None]
     site, result = site_model(grid, root), _result_cases(plan)
     on_path = any(phase.path is not None for phase in plan.phases)
@@ -253,7 +253,7 @@ def model_of(plan: Plan, source: str, shared: tuple[SharedPhase, ...] | None = N
         switched=bool(switched_colors(plan.phases)),
         outputs=max((given.outputs for given in shared or ()), default=1),
         shared=shared is not None,
-        short=short,
+        one_word=one_word,
         task="task" if shared is None else "fn",
         root=root,
     )
@@ -271,7 +271,10 @@ def _registers(  # noqa: PLR0913, PLR0917 - what the registers depend on
     collectives positions are those of the program."""
     vector = shared[0].first.vector if shared else ids.vector
     own = (one for phase in phases for one in phase.registers)
-    stored = any(p.store and not (p.store.passes or p.short) for p in phases) and not how.callback
+    stored = (
+        any(p.store and not (p.store.passes or p.context.one_word) for p in phases)
+        and not how.callback
+    )
     registers = (*registers_of_vector(shapes, stored, vector), *own)
     if shared is not None:
         return given_registers(registers, lambda at: at + 1, lambda at: at + 1)
@@ -291,7 +294,7 @@ def type_name(name: str) -> str:
 def _phases(plan: Plan, how: Combine, ids: Ids) -> tuple[PhaseModel, ...]:
     """The phase models, each told the entry of the next; ids are handed out in phase order."""
     entries = _entries(plan)
-    if is_short(plan):  # `run` calls its last phase, and nothing is behind it
+    if is_one_word(plan):  # `run` calls its last phase, and nothing is behind it
         entries[-2:] = "", ""
     last = _last_reduction(plan)
     return tuple(
@@ -300,11 +303,11 @@ def _phases(plan: Plan, how: Combine, ids: Ids) -> tuple[PhaseModel, ...]:
             plan,
             how,
             ids,
-            Surroundings(
+            PhaseContext(
                 after=entries[index + 1],
                 later=tuple(later.name for later in plan.phases[index + 1 :]),
                 restores=bool(how.negate) and index == last,
-                short=is_short(plan),
+                one_word=is_one_word(plan),
                 earlier=tuple(earlier.name for earlier in plan.phases[:index]),
             ),
         )
@@ -312,35 +315,19 @@ def _phases(plan: Plan, how: Combine, ids: Ids) -> tuple[PhaseModel, ...]:
     )
 
 
-def shared_phases(
+def _shared_phases(
     plan: Plan, how: Combine, shared: tuple[SharedPhase, ...]
 ) -> tuple[PhaseModel, ...]:
     """The phase models of a program of several collectives, each by itself."""
-    return tuple(_shared_phase(plan, how, index, given) for index, given in enumerate(shared))
-
-
-def _shared_phase(plan: Plan, how: Combine, index: int, given: SharedPhase) -> PhaseModel:
-    """The model of one phase of a program."""
-    phase = plan.phases[index]
-    around = Surroundings(
-        after=f"{phase.name}_finish",
-        later=(),
-        restores=bool(how.negate) and index == _last_reduction(plan),
-        done="end_id",
-        shared=given.positions,
-        late=given.late,
-        dynamic_length=given.dynamic_length,
-        sets_routers=given.sets_routers,
-        switched=given.switched,
-        outputs=given.outputs,
-        set_elsewhere=given.set_elsewhere,
-        by_call_back=bool(how.callback),
-        torn_down=given.torn_down,
-        controls_ready=given.controls_ready,
-        ends_torn_down=given.ends_torn_down,
-        own_control=given.own_control,
+    last = _last_reduction(plan) if how.negate else -1
+    contexts = (
+        PhaseContext(f"{phase.name}_finish", (), index == last, shared[index])
+        for index, phase in enumerate(plan.phases)
     )
-    return phase_model(phase, plan, how, replace(given.first), around)
+    return tuple(
+        phase_model(phase, plan, how, replace(context.given.first), context)
+        for phase, context in zip(plan.phases, contexts, strict=True)
+    )
 
 
 def _last_reduction(plan: Plan) -> int:

@@ -23,6 +23,7 @@ from collc.emit.exchange import (
 from collc.emit.grid_places import coordinates, places_at
 from collc.emit.multiplexed import MultiplexedColor, color_mask
 from collc.emit.names import Combine
+from collc.emit.phase_context import PhaseContext
 from collc.emit.registers import (
     RegisterModel,
     of_color,
@@ -54,8 +55,8 @@ from collc.emit.slots import (
 )
 from collc.emit.stream_roles import stream_fields, stream_role
 from collc.emit.streams import StreamModel, stream_model
-from collc.emit.surroundings import Surroundings
 from collc.lowering.ids import Ids
+from collc.lowering.shared_phases import SharedPhase, skips_controls
 from collc.plan import Phase, Plan
 
 WIDE_MODE = "simd_64"  # an instruction takes two wavelets
@@ -67,16 +68,11 @@ class PhaseModel:
 
     `input` is the position of its input queue (empty: none). `goes_on` is the condition that this
     PE takes part in a later phase (empty: there is none); `first` is the first slot, `end` what
-    follows the last, `behind` what follows that, `after` the next phase. `done` is the task that is
-    activated at the end, and `late` says that its registers are those of other phases, too,
-    `dynamic_length` that the length is the call's, `quick` that a function is called at the end of
-    a PE that sends a control wavelet last, by the register that its color has for that.
-    `multiplexed` are its colors that are torn down behind it, `routers` how they are set before it,
-    which the phase has code for if it `sets_routers`. `simd` is the mode of its fabric operands.
-    `short` says that it is one of a short collective (`collc.plan.short`), behind the `earlier`
-    ones; where it `stores_first`, some PE stores vectors and sends then. A phase that
-    `ends_torn_down` waits for that instead of its control wavelet, which is sent by an
-    `own_control` register or by the vector's.
+    follows the last, `behind` what follows that. `quick` says that a function is called at the end
+    of a PE that sends a control wavelet last, by the register that its color has for that.
+    `multiplexed` are its colors that are torn down behind it, `routers` how they are set before it.
+    `simd` is the mode of its fabric operands. Where it `stores_first`, some PE stores vectors and
+    sends then.
     """
 
     name: str
@@ -87,7 +83,6 @@ class PhaseModel:
     routes: tuple[RoutesModel, ...]
     routers: tuple[RoutersModel, ...]
     multiplexed: tuple[MultiplexedColor, ...]
-    sets_routers: bool
     cases: Cases
     on_path: bool  # whether a PE's part depends on its place on the path, not on x and y
     detours: DetoursModel | None
@@ -101,21 +96,23 @@ class PhaseModel:
     stream: StreamModel | None
     goes_on: str
     end: str
-    after: str
-    restores: bool
-    done: str
     first: str
-    late: bool
-    dynamic_length: bool
     quick: bool
     simd: str
     behind: str
     registers: tuple[RegisterModel, ...]
-    short: bool
-    earlier: tuple[str, ...]
     stores_first: bool
-    ends_torn_down: bool
-    own_control: bool
+    context: PhaseContext
+
+    @property
+    def given(self) -> SharedPhase:
+        """What it shares with others in a program of several collectives."""
+        return self.context.given
+
+    @property
+    def sets_routers(self) -> bool:
+        """Whether it has code that sets them."""
+        return bool(self.routers) and self.given.sets_routers
 
     @property
     def sends_high(self) -> bool:
@@ -127,7 +124,7 @@ class PhaseModel:
     def control_early(self) -> bool:
         """Whether the register of its control wavelet is loaded while the vector is on its way."""
         send = self.send
-        return self.own_control and send is not None and send.controls and not send.by_code
+        return self.given.own_control and send is not None and send.controls and not send.by_code
 
     @property
     def leaf(self) -> str:
@@ -136,14 +133,14 @@ class PhaseModel:
         assert self.send, "a phase of a tree has leaves"
         combines = [f"!{self.name}.combines"] * self.send.combines
         stores = [f"{self.name}.stored == 0"] * self.stores_first
-        before = [f"!params.{name}.takes_part" for name in self.earlier]
+        before = [f"!params.{name}.takes_part" for name in self.context.earlier]
         return " and ".join([f"{self.name}.sends", *combines, *stores, *before])
 
     @property
     def late_control(self) -> bool:
-        """Whether some PE of a short collective sends a control wavelet behind what it combines, in
-        a task: the result is received behind that."""
-        return self.short and any(
+        """Whether some PE of a one-word collective sends a control wavelet behind what it combines,
+        in a task: the result is received behind that."""
+        return self.context.one_word and any(
             {".combines = true,", ".controls = true,"} <= set(role.values) for role in self.roles
         )
 
@@ -151,13 +148,13 @@ class PhaseModel:
     def loads(self) -> bool:
         """Whether a phase of a tree loads its registers when it begins: they are other phases',
         too, or as long as the vectors of the call."""
-        return not (self.exchange or self.stream) and (self.late or self.dynamic_length)
+        return not (self.exchange or self.stream) and (self.given.late or self.given.dynamic_length)
 
     @property
     def copy_end(self) -> str:
         """The task that the end of a copy activates."""
         task = self.send.task if self.send else -1
-        return end_of([f"{self.name}_goes_on"] * bool(self.goes_on), task, self.done)
+        return end_of([f"{self.name}_goes_on"] * bool(self.goes_on), task, self.context.done)
 
     @property
     def stored_last(self) -> str:
@@ -168,43 +165,44 @@ class PhaseModel:
     @property
     def in_dsd(self) -> str:
         """What it receives, as long as a vector."""
-        return _of_length(f"{self.name}_in_dsd", self.dynamic_length)
+        return _of_length(f"{self.name}_in_dsd", self.given.dynamic_length)
 
     @property
     def out_dsd(self) -> str:
         """What it sends."""
-        return _of_length(f"{self.name}_out_dsd", self.dynamic_length)
+        return _of_length(f"{self.name}_out_dsd", self.given.dynamic_length)
 
     @property
     def calls_end(self) -> bool:
         """Whether PEs that end with a control wavelet call what follows; else a task is told."""
-        in_lanes = self.exchange is not None and not self.restores
+        in_lanes = self.exchange is not None and not self.context.restores
         return self.quick and (self.send is not None or in_lanes)
 
 
 def phase_model(
-    phase: Phase, plan: Plan, how: Combine, ids: Ids, around: Surroundings
+    phase: Phase, plan: Plan, how: Combine, ids: Ids, context: PhaseContext
 ) -> PhaseModel:
     """The model of `phase`; takes the positions it needs from `ids`."""
+    given, shares = context.given, not context.alone
     grid = plan.collective.grid if phase.path is None else plan.collective.lined
     shape = None if phase.exchange else shape_of(phase)
-    fields, roles = _struct(phase, shape, around.shared, plan.collective.grid, plan.element.words)
-    behind = f"{phase.name}_restore" if around.restores else around.after
-    closes = phase.exchange is not None and bool(around.torn_down)
+    fields, roles = _struct(phase, shape, context.queues, plan.collective.grid, plan.element.words)
+    behind = f"{phase.name}_restore" if context.restores else context.after
+    closes = phase.exchange is not None and bool(given.torn_down)
     end = f"{phase.name}_close" if closes else behind
     slots = [*entries_of(phase), end]
     covered = sum(len(region.x) * len(region.y) for region, _ in phase.regions)
-    goes_on = [f"params.{name}.takes_part" for name in around.later]
-    goes_on += ["params.restores"] * around.restores
+    goes_on = [f"params.{name}.takes_part" for name in context.later]
+    goes_on += ["params.restores"] * context.restores
     follows = [f"{phase.name}_goes_on"] * bool(goes_on)
     copies = shape is not None and shape.copies
-    quick = _is_quick(phase, shape, around)
+    quick = _is_quick(phase, shape, plan, given)
     exchange, stream = None, None
     at_once = phase.passes
     registers: tuple[RegisterModel, ...] = ()
     if shape is not None:
         dest, source = (
-            _control_register(plan, phase, type, "queue_out", around)
+            _control_register(plan, phase, type, "queue_out", given)
             for type in ("dsr_dest", "dsr_src1")
         )
         by_color = (dest, source) if quick else None
@@ -215,19 +213,16 @@ def phase_model(
             stored_by_numbers=not at_once,
             ids=ids,
             control=by_color,
-            in_turn=around.late,
-            ends_torn_down=around.ends_torn_down,
-            own_control=around.own_control,
-            short=around.short,
+            context=context,
         )
         registers = tuple(found)
     elif phase.streams:
-        stream = stream_model(phase, ids, plan, by_color=around.shared is not None)
+        stream = stream_model(phase, ids, plan, by_color=shares)
         registers = tuple(registers_of_stream(stream))
     elif phase.exchange is not None:
-        exchange = exchange_model(phase, phase.exchange, plan, ids, around.shared is not None)
+        exchange = exchange_model(phase, phase.exchange, plan, ids, shares)
         controls = {
-            lane.name: _control_register(plan, phase, "dsr_dest", f"{lane.field}_queue_out", around)
+            lane.name: _control_register(plan, phase, "dsr_dest", f"{lane.field}_queue_out", given)
             for lane in (exchange.lanes if quick else ())
         }
         registers = tuple(registers_of_lanes(exchange, controls))
@@ -239,12 +234,11 @@ def phase_model(
         roles=roles,
         routes=routes_models(
             phase,
-            around.torn_down | around.set_elsewhere,
+            given.torn_down | given.set_elsewhere,
             places_at(phase, plan.collective.grid)[0],
         ),
-        routers=routers_models(phase, around.torn_down, around.outputs) if around.torn_down else (),
-        multiplexed=tuple(_multiplexed(around)),
-        sets_routers=around.sets_routers and bool(around.torn_down),
+        routers=routers_models(phase, given.torn_down, given.outputs) if given.torn_down else (),
+        multiplexed=tuple(_multiplexed(given)),
         cases=cases_of(
             phase.regions,
             (grid.width, grid.height),
@@ -256,13 +250,13 @@ def phase_model(
         detours=detours_model(phase.detours, plan.collective.grid),
         idle=covered < grid.width * grid.height,
         idle_values=tuple(f".{field.name} = {field.idle}," for field in fields),
-        input=queue_of(f"{phase.name}.queue_in", "inputs", ids, around)
+        input=queue_of(f"{phase.name}.queue_in", "inputs", ids, context)
         if shape and shape.receives
         else "",
-        store=store_slot(phase.name, shape, how, at_once, ids, slots, follows, around)
+        store=store_slot(phase.name, shape, how, at_once, ids, slots, follows, context)
         if shape and shape.stores
         else None,
-        send=send_slot(phase.name, shape, how, ids, slots, around, quick, follows)
+        send=send_slot(phase.name, shape, how, ids, slots, context, quick, follows)
         if shape and shape.sends
         else None,
         copy=CopySlot(f"{phase.name}_copy") if copies else None,
@@ -270,30 +264,21 @@ def phase_model(
         stream=stream,
         goes_on=any_of(goes_on),
         end=end,
-        after=around.after,
-        restores=around.restores,
-        done=around.done,
         first=slots[0],
-        late=around.late,
-        dynamic_length=around.dynamic_length,
         quick=quick,
         simd=_simd_mode(phase),
         behind=behind,
         registers=registers,
-        short=around.short,
-        earlier=around.earlier,
         stores_first=shape is not None and shape.stores_first,
-        ends_torn_down=around.ends_torn_down,
-        own_control=around.own_control,
+        context=context,
     )
 
 
-def _multiplexed(around: Surroundings) -> Iterator[MultiplexedColor]:
+def _multiplexed(given: SharedPhase) -> Iterator[MultiplexedColor]:
     """The colors of a phase that are torn down."""
-    for name in sorted(around.torn_down):
-        assert around.shared is not None, "only programs of several collectives tear colors down"
-        switched = "true" if name in around.switched else "false"
-        yield MultiplexedColor(name, color_mask(around.shared[name]), switched)
+    for name in sorted(given.torn_down):
+        switched = "true" if name in given.switched else "false"
+        yield MultiplexedColor(name, color_mask(given.positions[name]), switched)
 
 
 def _of_length(dsd: str, dynamic_length: bool) -> str:
@@ -301,10 +286,10 @@ def _of_length(dsd: str, dynamic_length: bool) -> str:
     return f"@set_dsd_length({dsd}, elements)" if dynamic_length else dsd
 
 
-def _control_register(plan: Plan, phase: Phase, type: str, queue: str, around: Surroundings) -> str:
+def _control_register(plan: Plan, phase: Phase, type: str, queue: str, given: SharedPhase) -> str:
     """The register of the color on which a PE sends control wavelets in a phase."""
     field = f"params.{plan.collective.name}.{phase.name}.{queue}"
-    return of_color(type, field, (around.shared or {"": 0}).values())
+    return of_color(type, field, (given.positions or {"": 0}).values())
 
 
 def _simd_mode(phase: Phase) -> str:
@@ -314,15 +299,10 @@ def _simd_mode(phase: Phase) -> str:
     return "simd_32" if phase.paired else ""
 
 
-def _is_quick(phase: Phase, shape: Shape | None, around: Surroundings) -> bool:
-    """Whether PEs go on without waiting for their control wavelets: the next phase on the color
-    does so anyway. A call-back sends its vector within a call of the phase, which must end first.
-    """
-    colors = {use.color for role in phase.roles for use in role.colors}
+def _is_quick(phase: Phase, shape: Shape | None, plan: Plan, given: SharedPhase) -> bool:
+    """Whether PEs that send control wavelets go on without waiting for them."""
     controls = phase.exchange is not None or (shape is not None and shape.controls)
-    sends_by_itself = phase.exchange is not None or not around.by_call_back
-    ready = around.controls_ready and colors <= around.torn_down
-    return controls and ready and sends_by_itself
+    return controls and skips_controls(phase, plan.collective.contract, given)
 
 
 def _struct(

@@ -72,7 +72,7 @@ def numpy_places(collective: Collective) -> str:
     if not contract.kind.by_slices:
         return ""
     lines, ranks = lines_and_ranks(collective)
-    if path is not None or min(grid.width, grid.height) == 1:
+    if path is not None or grid.is_line:
         return str([y * grid.width + x for (x, y), _ in owners(collective)])
     outer, inner = ("y", "x") if collective.counts_along == "x" else ("x", "y")
     loops = f"for {outer} in {_listed(lines)} for {inner} in {_listed(ranks)}"

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from collc.emit.exchange import ExchangeModel
+from collc.emit.phase_context import PhaseContext
 from collc.emit.roles import Shape
 from collc.emit.streams import StreamModel
 from collc.lowering.ids import Ids
@@ -104,19 +105,18 @@ def registers_of_tree(  # noqa: PLR0913, PLR0917 - what the registers depend on
     stored_by_numbers: bool,
     ids: Ids,
     control: tuple[str, str] | None = None,
-    in_turn: bool = False,
-    ends_torn_down: bool = False,
-    own_control: bool = False,
-    short: bool = False,
+    *,
+    context: PhaseContext,
 ) -> Iterator[RegisterModel]:
     """The registers of a phase of a tree; takes the positions it needs from `ids`. What combines
     vectors in memory has its register `stored_by_numbers`, or from the compiler. `control` are the
     registers that send control wavelets, if these are no registers of the phase. Where phases
-    have registers `in_turn`, those of the control wavelet are the vector's, loaded behind it. One
-    that `ends_torn_down` sends it from no memory, by an `own_control` register if it has one. In a
-    `short` collective what stores has all registers for itself."""
-    if shape.stores and not by_call_back and (stored_by_numbers or short):
-        yield from _registers_of_storing(name, ids, short)
+    have registers in turn, those of the control wavelet are the vector's, loaded behind it. One
+    that ends torn down sends it from no memory, by a register of its own if it has one. In a
+    one-word collective what stores has all registers for itself."""
+    given = context.given
+    if shape.stores and not by_call_back and (stored_by_numbers or context.one_word):
+        yield from _registers_of_storing(name, ids, context.one_word)
     if shape.sends:
         pair = ids.take("pairs")
         yield RegisterModel(f"{name}_send_dest", "dsr_dest", pair, "where the vector goes")
@@ -132,11 +132,11 @@ def registers_of_tree(  # noqa: PLR0913, PLR0917 - what the registers depend on
         if shape.copies:
             about = "the vector that is broadcast, as it comes"
             yield RegisterModel(f"{name}_copy_src1", SOURCE, moved, about)
-    if shape.controls and ends_torn_down:
-        pair = ids.take("pairs") if own_control else ids.pairs - 1
+    if shape.controls and given.ends_torn_down:
+        pair = ids.take("pairs") if given.own_control else ids.pairs - 1
         yield RegisterModel(f"{name}_control_dest", "dsr_dest", pair, _CONTROL)
     elif shape.controls:
-        yield from _registers_of_control(name, ids, control, in_turn)
+        yield from _registers_of_control(name, ids, control, given.late)
 
 
 def _registers_of_control(
@@ -154,9 +154,9 @@ def _registers_of_control(
     yield RegisterModel(f"{name}_control_src1", SOURCE, word, "the control wavelet", source)
 
 
-def _registers_of_storing(name: str, ids: Ids, short: bool) -> Iterator[RegisterModel]:
+def _registers_of_storing(name: str, ids: Ids, one_word: bool) -> Iterator[RegisterModel]:
     """Those of what combines vectors in memory, beside the vector's pair or with one of its own."""
-    if short:
+    if one_word:
         pair, about = ids.take("pairs"), "the word, where others are combined with it"
         yield RegisterModel(f"{name}_store_dest", "dsr_dest", pair, about)
         yield RegisterModel(f"{name}_store_src0", "dsr_src0", pair, about)

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from collc.emit.names import Combine
+from collc.emit.phase_context import PhaseContext
 from collc.emit.roles import Shape, command_of
-from collc.emit.surroundings import Surroundings
 from collc.lowering.ids import Ids
 
 
@@ -66,9 +66,9 @@ class CopySlot:
     name: str
 
 
-def queue_of(field_name: str, kind: str, ids: Ids, around: Surroundings) -> str:
+def queue_of(field_name: str, kind: str, ids: Ids, context: PhaseContext) -> str:
     """The position of a queue: one of the phase's own, or that of the PE's color."""
-    return str(ids.take(kind)) if around.shared is None else field_name
+    return str(ids.take(kind)) if context.alone else field_name
 
 
 def store_slot(  # noqa: PLR0913, PLR0917 - what a slot is made of
@@ -79,7 +79,7 @@ def store_slot(  # noqa: PLR0913, PLR0917 - what a slot is made of
     ids: Ids,
     slots: list[str],
     follows: list[str],
-    around: Surroundings,
+    context: PhaseContext,
 ) -> StoreSlot:
     """The slot of a phase that stores; takes the positions it needs from `ids`."""
     goes_on = [f"({name}.rounds > 1)"] * shape.rounds + [f"{name}.sends"] * shape.stores_first
@@ -90,8 +90,8 @@ def store_slot(  # noqa: PLR0913, PLR0917 - what a slot is made of
         passes=passes,
         rounds=shape.rounds,
         task=task,
-        end=end_of(goes_on, task, around.done),
-        has_task=task >= 0 and (bool(goes_on) or around.shared is not None),
+        end=end_of(goes_on, task, context.done),
+        has_task=task >= 0 and (bool(goes_on) or not context.alone),
         next=slots[1],
     )
 
@@ -112,16 +112,16 @@ def send_slot(  # noqa: PLR0913, PLR0917 - what a slot is made of
     how: Combine,
     ids: Ids,
     slots: list[str],
-    around: Surroundings,
+    context: PhaseContext,
     quick: bool,
     follows: list[str],
 ) -> SendSlot:
     """The slot of a phase that sends; takes the positions it needs from `ids`."""
     task = ids.take("tasks")
-    waits = shape.controls and not (quick or around.ends_torn_down)
+    waits = shape.controls and not (quick or context.given.ends_torn_down)
     control_task = ids.take("tasks") if waits else -1
     goes_on = [f"{name}.controls"] * shape.controls + follows
-    is_last = not follows and around.shared is None
+    is_last = not follows and context.alone
     return SendSlot(
         name=f"{name}_send",
         combines=shape.combines,
@@ -129,11 +129,11 @@ def send_slot(  # noqa: PLR0913, PLR0917 - what a slot is made of
         advances=shape.advances,
         controls=shape.controls,
         command=command_of(name, shape),
-        output=queue_of(f"{name}.queue_out", "outputs", ids, around),
+        output=queue_of(f"{name}.queue_out", "outputs", ids, context),
         task=task,
         control_task=control_task,
-        end=end_of(goes_on, task, around.done),
-        control_end=end_of(follows, control_task, around.done),
+        end=end_of(goes_on, task, context.done),
+        control_end=end_of(follows, control_task, context.done),
         has_task=bool(goes_on) or not is_last,
         control_has_task=control_task >= 0 and not is_last,
         by_code=shape.combines and bool(how.callback),

@@ -15,11 +15,10 @@ from collc.base.columns import Ints, joined
 from collc.base.diagnostics import Span
 from collc.base.memoize import Latest
 from collc.language import syntax
-from collc.language.declarations import Declarations, as_used, bind, in_full, values_of
+from collc.language.declarations import Declarations, as_used, bind, in_full, told_inside, values_of
 from collc.language.each import (
     check_required,
     check_slice,
-    one,
     ranks_are,
     ranks_of,
     refuse_first,
@@ -28,10 +27,10 @@ from collc.language.each import (
     slices_taken,
     with_locals,
 )
-from collc.language.expressions import Scope
+from collc.language.evaluation import number, numbers_for_all
 from collc.language.names import prelude
-from collc.language.problems import ProblemError, problem, suggest
-from collc.language.ranks import RankScope, as_array, numbers_of
+from collc.language.problems import meaning, problem
+from collc.language.scope import Scope
 from collc.language.syntax import AlgorithmDecl, EachDecl, LocalDecl, TreeUse, Word
 from collc.spec import Algorithm
 from collc.spec.exchange import NO_MOVES, Moves
@@ -64,13 +63,10 @@ class Algorithms(Declarations[AlgorithmDecl]):
     def algorithm(self, name: Word) -> AlgorithmDecl:
         """Algorithm of a name."""
         self.check_whole(name)
-        if name.text not in self.declared:
-            what = self.others.get(name.text)
-            message = f"there is no algorithm called {name.text}"
-            if what is not None:
-                message = f"{name.text} is a {what}, where an algorithm is wanted"
-            raise problem("C110", message, name.span, help=suggest(name.text, self.declared))
-        return self.declared[name.text]
+        what, message = self.others.get(name.text), f"there is no algorithm called {name.text}"
+        if what is not None:
+            message = f"{name.text} is a {what}, where an algorithm is wanted"
+        return meaning(name, self.declared, message, "C110")
 
     def unfold(self, use: TreeUse, ranks: int, scope: Scope) -> Algorithm:
         """Steps of an algorithm on a line of so many ranks; raises `ProblemError`."""
@@ -78,14 +74,8 @@ class Algorithms(Declarations[AlgorithmDecl]):
         values = values_of(declaration, use.arguments, (ranks,), scope, use.span)
         key = (use.name.text, values, ranks)
         if key not in self._made:
-            try:
+            with told_inside(use, f"in {in_full(declaration, values)}"):
                 self._made[key] = self._unfold(declaration, values, ranks, use.span)
-            except RecursionError:
-                message = f"the functions of {use.name.text} are nested too deep"
-                raise problem("C103", message, use.span, help="write some of them out") from None
-            except ProblemError as error:
-                inside = f"in {in_full(declaration, values)}"
-                raise error.with_note(use.span, inside).seen_from(use.span, inside) from None
         return replace(self._made[key], span=use.span)
 
     def _unfold(
@@ -118,22 +108,20 @@ class Algorithms(Declarations[AlgorithmDecl]):
         self._steps, self._transfers = steps, transfers
         return True
 
-    def _surroundings(self, declaration: AlgorithmDecl, values: tuple[int, ...]) -> RankScope:
+    def _surroundings(self, declaration: AlgorithmDecl, values: tuple[int, ...]) -> Scope:
         return with_locals(declaration.locals, self.scope_of(declaration, values))
 
     def _run(
         self,
         declaration: AlgorithmDecl,
         values: tuple[int, ...],
-        around: RankScope,
+        around: Scope,
         running: _Running,
     ) -> None:
         check_required(declaration, values, around)
         self._act(declaration.actions, around, running)
 
-    def _act(
-        self, actions: tuple[syntax.Action, ...], around: RankScope, running: _Running
-    ) -> None:
+    def _act(self, actions: tuple[syntax.Action, ...], around: Scope, running: _Running) -> None:
         for action in actions:
             match action:
                 case syntax.StepDecl():
@@ -149,15 +137,15 @@ class Algorithms(Declarations[AlgorithmDecl]):
         self,
         range_: syntax.RangeDecl | None,
         locals_: tuple[LocalDecl, ...],
-        around: RankScope,
+        around: Scope,
         span: Span,
-    ) -> Iterator[RankScope]:
+    ) -> Iterator[Scope]:
         """What each pass through a step or loop sees; problems in a pass tell which it is."""
         if range_ is None:
             self._count(1, span)
             yield with_locals(locals_, around)
             return
-        first, last = one(range_.first, around), one(range_.last, around)
+        first, last = number(range_.first, around), number(range_.last, around)
         self._count(max(last - first + 1, 0), range_.span)
         for value in range(first, last + 1):
             numbers = {**around.numbers, range_.name.text: value}
@@ -172,7 +160,7 @@ class Algorithms(Declarations[AlgorithmDecl]):
             help = "a step moves slices between all ranks at once"
             raise problem("C157", message, span, help=help)
 
-    def _step(self, step: syntax.StepDecl, around: RankScope, running: _Running) -> Moves:
+    def _step(self, step: syntax.StepDecl, around: Scope, running: _Running) -> Moves:
         """Transfers of one step, in the order of its lines and then of the ranks."""
         parts = [_moves(each, around, running) for each in step.transfers]
         moves = joined([NO_MOVES, *parts])
@@ -181,7 +169,7 @@ class Algorithms(Declarations[AlgorithmDecl]):
             raise problem("C157", f"these are more than {MAX_TRANSFERS} transfers", step.span)
         return moves
 
-    def _include(self, include: syntax.IncludeDecl, around: RankScope, running: _Running) -> None:
+    def _include(self, include: syntax.IncludeDecl, around: Scope, running: _Running) -> None:
         """Take over the steps of another algorithm."""
         declaration = self.algorithm(include.name)
         if running.included >= _INCLUDED_DEEP:
@@ -189,7 +177,7 @@ class Algorithms(Declarations[AlgorithmDecl]):
             raise problem("C130", message, include.span, help="an algorithm cannot run itself")
         self._count(1, include.span)
         places = bind(declaration, include.arguments, 0, include.span)
-        values = tuple(one(place.value, around) for place in places)
+        values = tuple(number(place.value, around) for place in places)
         if declaration.parameters and values[0] != running.ranks:
             message = (
                 f"{in_full(declaration, values)} is for {values[0]} ranks, not {running.ranks}"
@@ -229,7 +217,7 @@ _unfolded = Latest[tuple[str, tuple[int, ...], int], tuple[Algorithm, Algorithms
 )
 
 
-def _moves(each: EachDecl, around: RankScope, running: _Running) -> Moves:
+def _moves(each: EachDecl, around: Scope, running: _Running) -> Moves:
     """Transfers of one line, in the order of the sending ranks."""
     seen = ranks_of(each, running.ranks, around)
     if seen.size:
@@ -239,11 +227,11 @@ def _moves(each: EachDecl, around: RankScope, running: _Running) -> Moves:
     if not seen.size:
         return NO_MOVES
     source = seen.arrays[each.rank.text]
-    destination = as_array(numbers_of(each.destination, seen), seen.size)
+    destination = numbers_for_all(each.destination, seen)
     _check_ranks(each, destination, seen, running)
     into = first
     if each.into is not None:
-        into = as_array(numbers_of(each.into, seen), seen.size)
+        into = numbers_for_all(each.into, seen)
     _check_slices(each, first, into, seen, running)
     return Moves(
         source=source.astype(np.int32),
@@ -255,7 +243,7 @@ def _moves(each: EachDecl, around: RankScope, running: _Running) -> Moves:
     )
 
 
-def _check_ranks(each: EachDecl, destination: Ints, seen: RankScope, running: _Running) -> None:
+def _check_ranks(each: EachDecl, destination: Ints, seen: Scope, running: _Running) -> None:
     """Every transfer goes to another rank of the line."""
     source = seen.arrays[each.rank.text]
     ranks = ranks_are(running.ranks)
@@ -274,9 +262,7 @@ def _check_ranks(each: EachDecl, destination: Ints, seen: RankScope, running: _R
     )
 
 
-def _check_slices(
-    each: EachDecl, first: Ints, into: Ints, seen: RankScope, running: _Running
-) -> None:
+def _check_slices(each: EachDecl, first: Ints, into: Ints, seen: Scope, running: _Running) -> None:
     """Slices exist on both sides, and what is combined stays in its place."""
     at = each.span if each.sent is None else each.sent.span
     check_slice(first, running.slices, at, seen)

@@ -8,11 +8,12 @@ from collc.base.grids import Grid
 from collc.language import syntax
 from collc.language.algorithms import Algorithms
 from collc.language.contracts import Contracts, find_operation, usual_operation
-from collc.language.expressions import Scope, number
+from collc.language.evaluation import number
 from collc.language.forest import Forest
 from collc.language.orders import Orders
 from collc.language.parser import LATER, not_supported
-from collc.language.problems import KnownProblemError, problem, suggest
+from collc.language.problems import KnownProblemError, meaning, problem
+from collc.language.scope import Scope
 from collc.language.syntax import Comparison, Word
 from collc.spec import (
     Contract,
@@ -22,7 +23,6 @@ from collc.spec import (
     Origin,
     OwnOperation,
     Result,
-    RunLength,
 )
 from collc.target import Target
 
@@ -69,20 +69,18 @@ def contract_of(declaration: syntax.ContractDecl, context: FileContext) -> Contr
             raise problem("C147", message, declaration.into.span, help="leave `into` out")
         return Contract(kind, "", ElementType.U32, 0, None, declaration.span)
     elements = {element.value: element for element in ElementType}
-    element = elements.get(buffer.element.text)
-    if element is None:
-        word = buffer.element
-        if word.text == "bf16":
-            what = "the element type bf16, which NumPy lacks to verify results bit by bit"
-            raise not_supported(what, word.span)
-        message = f"there is no element type called {word.text}"
-        raise problem("C111", message, word.span, help=suggest(word.text, elements))
+    word = buffer.element
+    if word.text == "bf16":
+        what = "the element type bf16, which NumPy lacks to verify results bit by bit"
+        raise not_supported(what, word.span)
+    element = meaning(word, elements, f"there is no element type called {word.text}")
     operation = _operation(kind, buffer, element, context, declaration.span)
     length = number(buffer.length, context.scope)
     if length < 1:
         message = f"{buffer.name.text} has {length} elements; it needs at least 1"
         raise problem("C125", message, buffer.length.span)
-    name, run_length = buffer.name.text, _run_length(buffer.run_length, length)
+    name = buffer.name.text
+    run_length = buffer.run_length.given(length) if buffer.run_length else None
     stride = _stride(buffer.name, buffer.stride, element, context)
     result = _result(declaration, element, context)
     return Contract(
@@ -123,21 +121,12 @@ def _stride(
     return apart
 
 
-def _run_length(declared: syntax.RunLengthDecl | None, longest: int) -> RunLength | None:
-    if declared is None:
-        return None
-    return RunLength(declared.name.text, declared.most, declared.span, declared.least, longest)
-
-
 def _kind(word: Word, context: FileContext) -> ContractKind:
     kinds = {kind.value: kind for kind in ContractKind if kind.value != ContractKind.OWN.value}
     kinds |= {name: ContractKind.OWN for name in context.contracts.declared}
     if word.text in LATER:
         raise not_supported(LATER[word.text], word.span)
-    if word.text not in kinds:
-        message = f"there is no contract called {word.text}"
-        raise problem("C111", message, word.span, help=suggest(word.text, kinds))
-    return kinds[word.text]
+    return meaning(word, kinds, f"there is no contract called {word.text}")
 
 
 def _operation(

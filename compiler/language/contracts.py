@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from collc.base.columns import Columns, Ints, joined, spread
+from collc.base.columns import Columns, Ints, joined, repeated_rows
 from collc.language.declarations import Declarations, as_used, in_full, values_of
 from collc.language.each import (
     check_required,
@@ -24,10 +24,10 @@ from collc.language.each import (
     slices_taken,
     with_locals,
 )
-from collc.language.expressions import Scope
+from collc.language.evaluation import numbers_for_all
 from collc.language.lines import Line
 from collc.language.problems import ProblemError, problem, suggest
-from collc.language.ranks import RankScope, as_array, numbers_of
+from collc.language.scope import Scope
 from collc.language.syntax import ContractDecl, HeldDecl, OwnContractDecl, Word
 from collc.spec import Contract, ElementType, Operation, OwnOperation
 from collc.spec.custom_contract import NO_HOLDINGS, Holdings, OwnContract
@@ -100,7 +100,7 @@ def _is_after(held: HeldDecl) -> bool:
     return not _is_before(held)
 
 
-def _holdings(held: HeldDecl, ranks: int, slices: int, around: RankScope) -> Holdings:
+def _holdings(held: HeldDecl, ranks: int, slices: int, around: Scope) -> Holdings:
     """What one line says, rank by rank."""
     seen = ranks_of(held, ranks, around)
     if seen.size:
@@ -110,7 +110,7 @@ def _holdings(held: HeldDecl, ranks: int, slices: int, around: RankScope) -> Hol
     if not seen.size:
         return NO_HOLDINGS
     holder = seen.arrays[held.rank.text]
-    whose = as_array(numbers_of(held.whose, seen), seen.size)
+    whose = numbers_for_all(held.whose, seen)
     outside = (whose < 0) | (whose >= ranks)
     refuse_first(
         outside,
@@ -121,7 +121,7 @@ def _holdings(held: HeldDecl, ranks: int, slices: int, around: RankScope) -> Hol
     check_slice(first, slices, held.span if held.part is None else held.part.span, seen)
     into = first
     if held.into is not None:
-        into = as_array(numbers_of(held.into, seen), seen.size)
+        into = numbers_for_all(held.into, seen)
         check_slice(into, slices, held.into.span, seen)
     if _is_before(held):
         refuse_first(
@@ -177,7 +177,7 @@ def _place(promised: _Slices, i: int) -> str:
 
 def _by_slice(held: Holdings) -> _Slices:
     """Every slice by itself."""
-    row, within = spread(held.count)
+    row, within = repeated_rows(held.count)
     holder, whose = held.holder[row].astype(np.int64), held.whose[row].astype(np.int64)
     return _Slices(holder, held.into[row] + within, whose, held.slice[row] + within)
 

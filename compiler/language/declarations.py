@@ -1,14 +1,15 @@
 """What a file declares of one kind, by name, and the numbers that a use gives to its parameters."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from collc.base.diagnostics import Span
 from collc.language import syntax
-from collc.language.expressions import Binding, Scope, number
-from collc.language.problems import KnownProblemError, problem, suggest
-from collc.language.ranks import Budget, RankScope
+from collc.language.evaluation import number
+from collc.language.problems import KnownProblemError, ProblemError, problem, suggest
+from collc.language.scope import Binding, Budget, Scope
 
 Declaration = syntax.OrderDecl | syntax.TreeDecl | syntax.AlgorithmDecl | syntax.OwnContractDecl
 D = TypeVar("D", syntax.OrderDecl, syntax.TreeDecl, syntax.AlgorithmDecl, syntax.OwnContractDecl)
@@ -35,10 +36,22 @@ class Declarations(Generic[D]):
         words = (word.text for word in declaration.parameters)
         return {**self.numbers, **dict(zip(words, values, strict=True))}
 
-    def scope_of(self, declaration: D, values: tuple[int, ...]) -> RankScope:
+    def scope_of(self, declaration: D, values: tuple[int, ...]) -> Scope:
         """The same as what expressions for many ranks see."""
         numbers = self.with_values(declaration, values)
-        return RankScope(numbers, {}, self.others, self.budget, {})
+        return Scope(numbers, self.others, self.budget)
+
+
+@contextmanager
+def told_inside(use: syntax.TreeUse, inside: str) -> Iterator[None]:
+    """Problems within what is used are told at the use as well."""
+    try:
+        yield
+    except RecursionError:
+        message = f"the functions of {use.name.text} are nested too deep"
+        raise problem("C103", message, use.span, help="write some of them out") from None
+    except ProblemError as error:
+        raise error.with_note(use.span, inside).seen_from(use.span, inside) from None
 
 
 def in_full(declaration: Declaration, values: tuple[int, ...]) -> str:

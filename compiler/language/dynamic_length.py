@@ -4,15 +4,16 @@ Every alternative of a choice becomes a collective of its own, elaborated like o
 out for the longest vectors that the alternative is for.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 from collc.base.paths import Path
 from collc.language import syntax
 from collc.language.contract_of import Declared
 from collc.language.declared_names import reserved
-from collc.language.expressions import Scope, number
+from collc.language.evaluation import number
 from collc.language.problems import KnownProblemError, Problems, problem
+from collc.language.scope import Scope
 from collc.language.syntax import (
     AlternativeDecl,
     BufferDecl,
@@ -31,7 +32,6 @@ from collc.spec import (
     ContractKind,
     Origin,
     ReduceStep,
-    RunLength,
     RunStep,
     Selection,
     Share,
@@ -91,7 +91,7 @@ class DeclaredChoice(Origin):
 def has_dynamic_length(declaration: CollectiveDecl) -> bool:
     """Whether a collective's length is given when the program runs, or it chooses by one."""
     buffer = declaration.contract.buffer
-    return _select_clauses(declaration) != () or (
+    return declaration.of_kind(SelectClause) != () or (
         buffer is not None and isinstance(buffer.length, Comparison)
     )
 
@@ -114,9 +114,8 @@ def elaborate_dynamic_length(
     complete = tuple(one for one in alternatives if one is not None)
     if len(complete) < len(alternatives):
         return None
-    most = choice.length.most
-    length = RunLength(choice.length.name.text, most, choice.length.span, 1, most)
-    span = next((clause.span for clause in _select_clauses(declaration)), declaration.span)
+    length = choice.length.given(choice.length.most)
+    span = next((clause.span for clause in declaration.of_kind(SelectClause)), declaration.span)
     origin = DeclaredChoice(choice, context.declared)
     selection = Selection(declaration.name.text, length, choice.names, limits, span, origin)
     return DynamicLength(selection, complete)
@@ -169,12 +168,8 @@ def _refused_run(step: RunStep) -> tuple[str, str]:
     return "", ""
 
 
-def _select_clauses(declaration: CollectiveDecl) -> tuple[SelectClause, ...]:
-    return tuple(clause for clause in declaration.clauses if isinstance(clause, SelectClause))
-
-
 def _choice(declaration: CollectiveDecl, context: ChoiceContext) -> Choice:
-    clauses = _select_clauses(declaration)
+    clauses = declaration.of_kind(SelectClause)
     length = length_of(declaration, context.scope)
     if len(clauses) > 1:
         first = (clauses[0].span, "the first is here")
@@ -186,16 +181,13 @@ def _choice(declaration: CollectiveDecl, context: ChoiceContext) -> Choice:
     _check_clause(clauses[0], declaration, length)
     number_of = range(1, len(clauses[0].alternatives) + 1)
     names = tuple(f"{declaration.name.text}_{i}" for i in number_of)
-    for name in names:
-        if name in context.taken:
-            message = f"{name} would be an alternative of {declaration.name.text}, and a collective"
-            raise problem("C108", message, declaration.name.span, help="choose another name")
+    check_free(names, context.taken, declaration, "an alternative")
     return Choice(declaration, length, names, clauses[0].alternatives)
 
 
 def length_of(declaration: CollectiveDecl, scope: Scope) -> RunLengthDecl:
     """`n <= B` in the contract."""
-    buffer, clauses = declaration.contract.buffer, _select_clauses(declaration)
+    buffer, clauses = declaration.contract.buffer, declaration.of_kind(SelectClause)
     if buffer is None or not isinstance(buffer.length, Comparison):
         at = clauses[0].name
         message = f"there is no length {at.text} to choose by"
@@ -205,18 +197,34 @@ def length_of(declaration: CollectiveDecl, scope: Scope) -> RunLengthDecl:
     if not isinstance(name, syntax.Name) or length.relations != ("<=",):
         message = "a dynamic length is its name and the most that it can be"
         raise problem("C170", message, length.span, help="write `x: f32[n <= B]`")
-    word = Word(name.text, name.span)
-    for error in reserved(word):
-        raise error
-    if name.text in scope.numbers or name.text in scope.others:
-        what = scope.others.get(name.text, "parameter")
-        message = f"{name.text} is a {what} and cannot be a dynamic length as well"
-        raise problem("C170", message, name.span, help="choose another name")
+    word = given_name(name, scope, "C170", "a dynamic length")
     most = number(others[0], scope)
     if most < 1:
         message = f"{buffer.name.text} has {most} elements; it needs at least 1"
         raise problem("C125", message, others[0].span)
     return RunLengthDecl(word, most, span=length.span)
+
+
+def given_name(name: syntax.Name, scope: Scope, code: str, what: str) -> Word:
+    """The name of what is given when the program runs, which is that of nothing else."""
+    word = Word(name.text, name.span)
+    for error in reserved(word):
+        raise error
+    if name.text in scope.numbers or name.text in scope.others:
+        other = scope.others.get(name.text, "parameter")
+        message = f"{name.text} is a {other} and cannot be {what} as well"
+        raise problem(code, message, name.span, help="choose another name")
+    return word
+
+
+def check_free(
+    names: Sequence[str], taken: Collection[str], declaration: CollectiveDecl, what: str
+) -> None:
+    """C108: collectives that one is made of, with names that others have."""
+    for name in names:
+        if name in taken:
+            message = f"{name} would be {what} of {declaration.name.text}, and a collective"
+            raise problem("C108", message, declaration.name.span, help="choose another name")
 
 
 def _check_clause(clause: SelectClause, declaration: CollectiveDecl, length: RunLengthDecl) -> None:

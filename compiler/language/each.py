@@ -10,36 +10,34 @@ from collc.base.columns import Bools, Ints
 from collc.base.diagnostics import Span
 from collc.language import syntax
 from collc.language.declarations import in_full
-from collc.language.expressions import value_or_problem
+from collc.language.evaluation import (
+    number,
+    numbers_for_all,
+    truths_of,
+    value_or_problem,
+)
 from collc.language.problems import problem
-from collc.language.ranks import FunctionOf, RankScope, as_array, numbers_of, truths_of
+from collc.language.scope import FunctionOf, Scope
 from collc.language.syntax import AlgorithmDecl, EachDecl, HeldDecl, LocalDecl, OwnContractDecl
 
 MAX_SLICES = 65_535
 MAX_RANKS_OF_PAIRS = 6_000  # 36 million pairs
 
 
-def one(expression: syntax.Expression, around: RankScope) -> int:
-    """The one number that an expression without ranks stands for."""
-    value = numbers_of(expression, around)
-    assert isinstance(value, int)
-    return value
-
-
-def with_locals(locals_: tuple[LocalDecl, ...], around: RankScope) -> RankScope:
+def with_locals(locals_: tuple[LocalDecl, ...], around: Scope) -> Scope:
     """Names declared by `where`; a number without a value is a mistake only where it is used."""
     for local in locals_:
         if local.parameters is not None:
             functions = {**around.functions, local.name.text: FunctionOf(local, around)}
             around = replace(around, functions=functions)
         else:
-            value = value_or_problem(one, local.value, around)
+            value = value_or_problem(local.value, around)
             around = replace(around, numbers={**around.numbers, local.name.text: value})
     return around
 
 
 def check_required(
-    declaration: AlgorithmDecl | OwnContractDecl, values: tuple[int, ...], around: RankScope
+    declaration: AlgorithmDecl | OwnContractDecl, values: tuple[int, ...], around: Scope
 ) -> None:
     """C158: the numbers are those that an algorithm or a contract is made for."""
     condition = declaration.condition
@@ -57,18 +55,18 @@ _MADE_FOR = {  # of the prelude's: for which numbers they are, and what does the
 }
 
 
-def slices_of(declaration: AlgorithmDecl | OwnContractDecl, around: RankScope) -> int:
+def slices_of(declaration: AlgorithmDecl | OwnContractDecl, around: Scope) -> int:
     """Into how many slices a vector is cut."""
     if declaration.slices is None:
         return 1
-    slices = one(declaration.slices, around)
+    slices = number(declaration.slices, around)
     if not 1 <= slices <= MAX_SLICES:
         message = f"a vector has 1 to {MAX_SLICES} slices, not {slices}"
         raise problem("C152", message, declaration.slices.span)
     return slices
 
 
-def ranks_of(each: EachDecl | HeldDecl, ranks: int, around: RankScope) -> RankScope:
+def ranks_of(each: EachDecl | HeldDecl, ranks: int, around: Scope) -> Scope:
     """The ranks that a line is for, or the pairs of them, with their names as arrays."""
     name = each.rank.text
     if each.other is not None and ranks > MAX_RANKS_OF_PAIRS:
@@ -85,14 +83,14 @@ def ranks_of(each: EachDecl | HeldDecl, ranks: int, around: RankScope) -> RankSc
     return seen.only(np.full(seen.size, holds) if isinstance(holds, bool) else holds)
 
 
-def slices_taken(part: syntax.SlicesDecl | None, slices: int, seen: RankScope) -> tuple[Ints, Ints]:
+def slices_taken(part: syntax.SlicesDecl | None, slices: int, seen: Scope) -> tuple[Ints, Ints]:
     """First slice and number of slices for each of the ranks."""
     if part is None:
         return np.zeros(seen.size, np.int64), np.full(seen.size, slices, np.int64)
-    first = as_array(numbers_of(part.first, seen), seen.size)
+    first = numbers_for_all(part.first, seen)
     if part.last is None:
         return first, np.ones(seen.size, np.int64)
-    last = as_array(numbers_of(part.last, seen), seen.size)
+    last = numbers_for_all(part.last, seen)
     outside = (last >= first) & ((first < 0) | (last >= slices))
     refuse_first(
         outside,
@@ -103,7 +101,7 @@ def slices_taken(part: syntax.SlicesDecl | None, slices: int, seen: RankScope) -
     return first, np.where(last < first, 0, last - np.minimum(first, last) + 1)
 
 
-def check_slice(at: Ints, slices: int, span: Span, seen: RankScope) -> None:
+def check_slice(at: Ints, slices: int, span: Span, seen: Scope) -> None:
     """C152: a slice that does not exist."""
     refuse_first(
         (at < 0) | (at >= slices),
@@ -122,7 +120,7 @@ def ranks_are(ranks: int) -> str:
     return f"ranks are 0 to {ranks - 1}" if ranks > 1 else "there is one, 0"
 
 
-def restricted(each: EachDecl | HeldDecl, wrong: Bools, seen: RankScope) -> str:
+def restricted(each: EachDecl | HeldDecl, wrong: Bools, seen: Scope) -> str:
     """Help that leaves out the ranks for which something is wrong, as a condition where all of them
     stand at one end."""
     if not wrong.any():
@@ -150,7 +148,7 @@ def refuse_first(
     wrong: Bools,
     message: Callable[[int], str],
     how: tuple[str, Span, str],
-    seen: RankScope,
+    seen: Scope,
 ) -> None:
     """Report the first rank for which something is wrong: code, place and help."""
     if wrong.any():

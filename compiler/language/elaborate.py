@@ -7,7 +7,6 @@ program.
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TypeVar
 
 from collc.base.diagnostics import Span
 from collc.base.grids import Grid
@@ -22,7 +21,8 @@ from collc.language.dynamic_length import (
     has_dynamic_length,
     refused_steps,
 )
-from collc.language.expressions import Binding, Scope, fits_64_bits, number, truth
+from collc.language.evaluation import number, truth
+from collc.language.expressions import fits_64_bits
 from collc.language.forest import Forest
 from collc.language.grids import elaborate_grids, elaborate_place
 from collc.language.limits import elaborate_expectation, elaborate_limits, elaborate_reserved
@@ -38,9 +38,10 @@ from collc.language.names import (
 from collc.language.operations import own_operation
 from collc.language.orders import Orders
 from collc.language.parser import not_supported
-from collc.language.problems import Problems, problem, suggest
+from collc.language.problems import Problems, meaning, problem, suggest
 from collc.language.program import elaborate_program
 from collc.language.root_of_call import RootOfCall, elaborate_root_of_call, has_root_of_call
+from collc.language.scope import Binding, Scope
 from collc.language.step_places import StepContext
 from collc.language.steps import combines, elaborate_steps, root_of
 from collc.language.syntax import CollectiveDecl
@@ -53,8 +54,6 @@ from collc.spec import (
     Spec,
 )
 from collc.target import TARGETS, Target
-
-C = TypeVar("C")
 
 
 def elaborate(
@@ -118,10 +117,7 @@ def _target(file: str, names: Names, override: str | None) -> Target:
         message = "the file names no target"
         raise problem("C150", message, start, help="begin it with `target wse2` or `target wse3`")
     word = names.targets[0].name
-    if word.text not in TARGETS:
-        help = suggest(word.text, TARGETS)
-        raise problem("C112", f"there is no target called {word.text}", word.span, help=help)
-    return TARGETS[word.text]
+    return meaning(word, TARGETS, f"there is no target called {word.text}", "C112")
 
 
 def _parameters(
@@ -189,7 +185,7 @@ def _any_collective(
 
         def lines_of(one: CollectiveDecl) -> Lines | None:
             grid = problems.attempt(elaborate_place, one.place, grids)
-            orders = _clauses(one, syntax.OrderClause)
+            orders = one.of_kind(syntax.OrderClause)
             if grid is None:
                 return None
             return elaborate_lines(grid, orders, context.orders, context.scope, problems)
@@ -215,15 +211,15 @@ def elaborate_collective(
     grid = problems.attempt(elaborate_place, declaration.place, grids)
     expectations = [
         problems.attempt(elaborate_expectation, clause, scope)
-        for clause in _clauses(declaration, syntax.ExpectClause)
+        for clause in declaration.of_kind(syntax.ExpectClause)
     ]
-    limit_clauses = _clauses(declaration, syntax.WithinClause)
+    limit_clauses = declaration.of_kind(syntax.WithinClause)
     limits = problems.attempt(elaborate_limits, limit_clauses, scope)
-    reserve_clauses = _clauses(declaration, syntax.ReserveClause)
+    reserve_clauses = declaration.of_kind(syntax.ReserveClause)
     reserved = problems.attempt(elaborate_reserved, reserve_clauses, scope, context.target)
     if grid is None:
         return None
-    order_clauses = _clauses(declaration, syntax.OrderClause)
+    order_clauses = declaration.of_kind(syntax.OrderClause)
     lines = elaborate_lines(grid, order_clauses, context.orders, scope, problems)
     if lines is None:
         return None
@@ -261,10 +257,6 @@ def elaborate_collective(
         counts_along=lines.counts_along if contract.kind.by_slices else "x",
         origin=Declared(declaration, grids, context),
     )
-
-
-def _clauses(declaration: CollectiveDecl, kind: type[C]) -> tuple[C, ...]:
-    return tuple(clause for clause in declaration.clauses if isinstance(clause, kind))
 
 
 def _own(

@@ -1,31 +1,18 @@
-"""The value of an expression: whole numbers of 64 bits, conditions, and fractions in expectations.
+"""What expressions are made of: whole numbers of 64 bits, operators, functions and names.
 
 Division rounds down, `mod` has the sign of its right side, subtraction associates to the left.
-Expressions are at most `parser.MAX_DEPTH` deep, so the functions here may recurse.
 """
 
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import isqrt
-from typing import TypeVar
 
 from collc.base.diagnostics import Span
 from collc.language import syntax
 from collc.language.problems import KnownProblemError, ProblemError, problem, suggest
+from collc.language.scope import Scope
 from collc.language.syntax import Expression
-
-S = TypeVar("S")
-Binding = int | ProblemError | None
-"""What a name stands for: a number, a problem met on use, or something already reported."""
-
-
-@dataclass(frozen=True)
-class Scope:
-    """The numbers an expression may name, and what else the file declares (for messages)."""
-
-    numbers: Mapping[str, Binding]
-    others: Mapping[str, str] = field(default_factory=dict)  # name -> "tree", "grid", ...
 
 
 def pow2_below(n: int) -> int:
@@ -106,59 +93,6 @@ RELATIONS: Mapping[str, Callable[[int, int], bool]] = {
 }
 
 
-def number(expression: Expression, scope: Scope) -> int:
-    """Whole number an expression stands for; raises `ProblemError` if it is none."""
-    match expression:
-        case syntax.Number(value=value):
-            return bounded(value, expression.span)
-        case syntax.Name():
-            return named(expression, scope)
-        case syntax.Negative(operand=operand):
-            return bounded(-number(operand, scope), expression.span)
-        case syntax.Arithmetic():
-            return _arithmetic(expression, scope)
-        case syntax.Conditional(condition=condition):
-            chosen = truth(condition, scope)
-            return number(expression.chosen if chosen else expression.otherwise, scope)
-        case syntax.Call():
-            return _call(expression, scope)
-        case _:
-            raise wrong_kind(expression, "a whole number")
-
-
-def truth(expression: Expression, scope: Scope) -> bool:
-    """Whether a condition holds; raises `ProblemError` if the expression is none."""
-    match expression:
-        case syntax.Not(operand=operand):
-            return not truth(operand, scope)
-        case syntax.Logic(operator="and", left=left, right=right):
-            return truth(left, scope) and truth(right, scope)
-        case syntax.Logic(left=left, right=right):
-            return truth(left, scope) or truth(right, scope)
-        case syntax.Conditional(condition=condition):
-            chosen = truth(condition, scope)
-            return truth(expression.chosen if chosen else expression.otherwise, scope)
-        case syntax.Comparison(operands=operands, relations=relations):
-            values = [number(operand, scope) for operand in operands]
-            pairs = zip(values, values[1:], relations, strict=False)
-            return all(RELATIONS[relation](a, b) for a, b, relation in pairs)
-        case _:
-            raise wrong_kind(expression, "a condition")
-
-
-def value_or_problem(of: Callable[[Expression, S], int], value: Expression, scope: S) -> Binding:
-    """What a name declared by `where` stands for: a number without a value is a mistake only where
-    it is used, but too much work (C157) is one at once."""
-    try:
-        return of(value, scope)
-    except ProblemError as error:
-        if error.diagnostic.code == "C157":
-            raise
-        return error
-    except KnownProblemError:
-        return None
-
-
 def wrong_kind(expression: Expression, wanted: str) -> ProblemError:
     """Message for an expression that is something else than what its place asks for."""
     what, help = "a whole number", ""
@@ -217,26 +151,6 @@ def unknown_name(name: str, span: Span, known: Mapping[str, object]) -> ProblemE
     """Message for a name that stands for nothing."""
     help = suggest(name, known) or "declare it with `param`"
     return problem("C110", f"there is no number called {name} here", span, help=help)
-
-
-def _arithmetic(expression: syntax.Arithmetic, scope: Scope) -> int:
-    left, right = number(expression.left, scope), number(expression.right, scope)
-    if expression.operator in ("div", "mod") and right == 0:
-        message = f"{left} {expression.operator} 0 has no value"
-        raise problem("C115", message, expression.span, (expression.right.span, "this is 0"))
-    return bounded(ARITHMETIC[expression.operator](left, right), expression.span)
-
-
-def _call(call: syntax.Call, scope: Scope) -> int:
-    name = call.name.text
-    if name not in FUNCTIONS:
-        what = "a tree" if name == "join" or scope.others.get(name) == "tree" else ""
-        if what:
-            raise problem("C113", f"{name}(...) is {what}, where a number is wanted", call.span)
-        raise unknown_function(call.name, FUNCTIONS)
-    check_function_call(call)
-    values = [number(argument.value, scope) for argument in call.arguments]
-    return apply(call, values)
 
 
 def apply(call: syntax.Call, values: list[int]) -> int:

@@ -18,8 +18,10 @@ from collc.base.diagnostics import Span
 from collc.language import syntax
 from collc.language.declarations import Declarations, as_used, in_full, values_of
 from collc.language.declared_names import OPTIMAL
-from collc.language.expressions import FUNCTIONS, Scope, number, truth, value_or_problem
+from collc.language.evaluation import truth, value_or_problem
+from collc.language.expressions import FUNCTIONS
 from collc.language.problems import ProblemError, problem, suggest
+from collc.language.scope import Scope
 from collc.language.shapes import LEAF, Shape, join, literal_shape
 from collc.language.traverse import expressions_of, walk
 from collc.spec.steps import ROOT_BYPASS
@@ -210,7 +212,7 @@ class Forest(Declarations[syntax.TreeDecl]):
         numbers = self.with_values(declaration, call.values)
         scope = Scope(numbers, self.others)
         for local in declaration.locals:
-            numbers[local.name.text] = value_or_problem(number, local.value, scope)
+            numbers[local.name.text] = value_or_problem(local.value, scope)
         return (yield from self._shape(declaration.body, scope, 0))
 
     def _shape(self, body: syntax.Expression, scope: Scope, beside: int) -> _Body:

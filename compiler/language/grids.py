@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 
 from collc.base.grids import Grid, Lines, Site
-from collc.language.expressions import Scope, number
+from collc.language.evaluation import number
 from collc.language.problems import KnownProblemError, Problems, problem, suggest
+from collc.language.scope import Scope
 from collc.language.syntax import ExtentDecl, GridDecl, PartDecl, PlaceDecl, Word
 from collc.target import Target
 

@@ -3,9 +3,10 @@
 from math import isfinite
 
 from collc.language import syntax
-from collc.language.expressions import Scope, number
+from collc.language.evaluation import number
 from collc.language.parser import not_supported
 from collc.language.problems import problem, suggest
+from collc.language.scope import Scope
 from collc.language.syntax import ExpectClause, Expression, WithinClause
 from collc.spec import Expectation, Limits, Reserved
 from collc.target import Target

@@ -7,9 +7,9 @@ from collc.base.diagnostics import Span
 from collc.base.grids import Grid
 from collc.base.paths import Path
 from collc.language.declared_names import HILBERT, ORDER_WORDS, RING
-from collc.language.expressions import Scope
 from collc.language.orders import Orders, check_no_arguments
 from collc.language.problems import Problems, problem
+from collc.language.scope import Scope
 from collc.language.syntax import OrderClause, TreeUse
 from collc.spec import Order
 

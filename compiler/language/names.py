@@ -13,12 +13,7 @@ from typing import TypeVar
 from collc.language import syntax
 from collc.language.declarations import bind
 from collc.language.declared_names import ORDER_WORDS, TREE_WORDS, check_words, reserved
-from collc.language.expressions import (
-    FUNCTIONS,
-    RESERVED,
-    check_function_call,
-    unknown_function,
-)
+from collc.language.expressions import FUNCTIONS, RESERVED, check_function_call, unknown_function
 from collc.language.names_of_algorithms import (
     Known,
     check_algorithm,

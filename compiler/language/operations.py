@@ -12,9 +12,11 @@ import numpy as np
 from collc.base.diagnostics import Span
 from collc.language import syntax
 from collc.language.declared_names import check_words
-from collc.language.expressions import FUNCTIONS, Binding, Scope, number, truth
+from collc.language.evaluation import number, truth
+from collc.language.expressions import FUNCTIONS
 from collc.language.laws import broken_law
-from collc.language.problems import problem, suggest
+from collc.language.problems import meaning, problem, suggest
+from collc.language.scope import Binding, Scope
 from collc.language.syntax import Expression, OperationDecl
 from collc.language.traverse import walk
 from collc.spec import ElementType, OwnOperation
@@ -99,10 +101,7 @@ def _assumed(declaration: OperationDecl) -> bool:
 def _element(declaration: OperationDecl) -> ElementType:
     elements = {element.value: element for element in ElementType if not element.pair_of}
     word = declaration.element
-    if word.text not in elements:
-        message = f"there is no element type called {word.text}"
-        raise problem("C111", message, word.span, help=suggest(word.text, elements))
-    return elements[word.text]
+    return meaning(word, elements, f"there is no element type called {word.text}")
 
 
 def _local(

@@ -14,11 +14,11 @@ import numpy as np
 
 from collc.base.diagnostics import Span
 from collc.language.declared_names import OPTIMAL
-from collc.language.expressions import Scope
 from collc.language.forest import Forest
 from collc.language.names import prelude_trees
 from collc.language.optimal_tree import Optimum, optimum
 from collc.language.problems import problem
+from collc.language.scope import Scope
 from collc.language.shapes import children_of
 from collc.language.syntax import Argument, Number, TreeUse, Word
 from collc.spec import Tree

@@ -10,12 +10,11 @@ import numpy as np
 from collc.base.columns import Ints
 from collc.base.grids import Grid
 from collc.base.paths import Path, Pe, hilbert
-from collc.language import syntax
-from collc.language.declarations import Declarations, as_used, values_of
+from collc.language.declarations import Declarations, as_used, told_inside, values_of
 from collc.language.declared_names import HILBERT, ORDER_WORDS
-from collc.language.expressions import Scope
-from collc.language.problems import ProblemError, problem, suggest
-from collc.language.ranks import FunctionOf, RankScope, as_array, numbers_of
+from collc.language.evaluation import number, numbers_for_all, numbers_of
+from collc.language.problems import problem, suggest
+from collc.language.scope import FunctionOf, Scope
 from collc.language.syntax import FormulaDecl, LocalDecl, OrderDecl, PeDecl, TreeUse
 
 MAX_PLACES = 65_534  # emitted programs count places, and two more, in 16 bits
@@ -48,15 +47,9 @@ class Orders(Declarations[OrderDecl]):
         values = values_of(declaration, use.arguments, sides, scope, use.span)
         around = self.scope_of(declaration, values)
         text = as_used(declaration, values, len(sides))
-        try:
+        with told_inside(use, f"in {text} on {grid.width} x {grid.height} PEs"):
             places = _places(declaration, grid, around)
             _check_places(declaration, places, grid)
-        except RecursionError:
-            message = f"the functions of {use.name.text} are nested too deep"
-            raise problem("C103", message, use.span, help="write some of them out") from None
-        except ProblemError as error:
-            inside = f"in {text} on {grid.width} x {grid.height} PEs"
-            raise error.with_note(use.span, inside).seen_from(use.span, inside) from None
         return Path(text, places)
 
 
@@ -67,21 +60,19 @@ def check_no_arguments(use: TreeUse) -> None:
         raise problem("C114", message, use.span, help=f"write {use.name.text}")
 
 
-def _places(declaration: OrderDecl, grid: Grid, around: RankScope) -> tuple[Pe, ...]:
+def _places(declaration: OrderDecl, grid: Grid, around: Scope) -> tuple[Pe, ...]:
     if not isinstance(declaration.pes, FormulaDecl):
-        return tuple((_one(pe.x, around), _one(pe.y, around)) for pe in declaration.pes)
+        return tuple((number(pe.x, around), number(pe.y, around)) for pe in declaration.pes)
     formula, size = declaration.pes, grid.width * grid.height
     arrays = {formula.rank.text: np.arange(size, dtype=np.int64)}
     inner = replace(around, arrays=arrays, size=size, rank=formula.rank.text)
     for local in formula.locals:
         inner, around = _with_local(local, inner, around)
-    x, y = (as_array(numbers_of(part, inner), size) for part in (formula.pe.x, formula.pe.y))
+    x, y = (numbers_for_all(part, inner) for part in (formula.pe.x, formula.pe.y))
     return tuple(zip(x.tolist(), y.tolist(), strict=True))
 
 
-def _with_local(
-    local: LocalDecl, inner: RankScope, around: RankScope
-) -> tuple[RankScope, RankScope]:
+def _with_local(local: LocalDecl, inner: Scope, around: Scope) -> tuple[Scope, Scope]:
     """With one more name: what the PE sees, and what functions see, which is no rank."""
     name = local.name.text
     if local.parameters is not None:
@@ -94,12 +85,6 @@ def _with_local(
     if isinstance(value, int):
         return replace(inner, numbers={**inner.numbers, name: value}), around
     return replace(inner, arrays={**inner.arrays, name: value}), around
-
-
-def _one(expression: syntax.Expression, around: RankScope) -> int:
-    value = numbers_of(expression, around)
-    assert isinstance(value, int), "nothing here depends on a rank"
-    return value
 
 
 def _check_places(declaration: OrderDecl, places: tuple[Pe, ...], grid: Grid) -> None:

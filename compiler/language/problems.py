@@ -7,12 +7,13 @@ raises `KnownProblemError`, which adds nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 from typing import ParamSpec, TypeVar
 
 from collc.base.diagnostics import CollcError, Diagnostic, Span
+from collc.language.syntax import Word
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -101,6 +102,13 @@ ELSEWHERE = {
     "unsigned": "u32",
     "short": "i16",
 }
+
+
+def meaning(word: Word, known: Mapping[str, T], message: str, code: str = "C111") -> T:
+    """What a word stands for, of what is known; else raises a problem with this message."""
+    if word.text not in known:
+        raise problem(code, message, word.span, help=suggest(word.text, known))
+    return known[word.text]
 
 
 def suggest(word: str, known: Iterable[str]) -> str:

@@ -6,12 +6,13 @@ from typing import TypeVar
 from collc.base.diagnostics import Span
 from collc.language import syntax
 from collc.language.dynamic_length import DynamicLength
-from collc.language.expressions import Scope, number
+from collc.language.evaluation import number
 from collc.language.limits import elaborate_limits, elaborate_reserved
 from collc.language.names import Names
 from collc.language.parser import WHOLE_ROUNDS, not_supported
-from collc.language.problems import KnownProblemError, problem, suggest
+from collc.language.problems import KnownProblemError, meaning, problem
 from collc.language.root_of_call import RootOfCall
+from collc.language.scope import Scope
 from collc.language.syntax import RepeatDecl, TogetherDecl, Word
 from collc.spec import Collective, Contract, Program, Reconfigure, RootChoice, Selection
 from collc.target import Target
@@ -143,10 +144,8 @@ def _called(
     rooted: dict[str, RootChoice] = {}
     selections: dict[str, Selection] = {}
     for word in words:
-        if word.text not in collectives:
-            message = f"there is no collective called {word.text}"
-            raise problem("C110", message, word.span, help=suggest(word.text, collectives))
-        collective = collectives[word.text]
+        message = f"there is no collective called {word.text}"
+        collective = meaning(word, collectives, message, "C110")
         if collective is None:
             raise KnownProblemError
         if isinstance(collective, DynamicLength):
@@ -169,10 +168,7 @@ def _way(clauses: tuple[syntax.ReconfigureClause, ...]) -> Reconfigure:
         raise problem("C108", "`reconfigure` is given twice", clauses[1].span, first)
     word = clauses[0].way
     ways = {way.value: way for way in Reconfigure}
-    if word.text not in ways:
-        message = f"`reconfigure` has no option called {word.text}"
-        raise problem("C111", message, word.span, help=suggest(word.text, ways))
-    return ways[word.text]
+    return meaning(word, ways, f"`reconfigure` has no option called {word.text}")
 
 
 def _check_alike(called: tuple[Collective, ...]) -> None:

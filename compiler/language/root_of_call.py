@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 
 from collc.base.rewrite import rewritten
 from collc.language import syntax
-from collc.language.declared_names import reserved
-from collc.language.dynamic_length import has_dynamic_length, length_of
-from collc.language.expressions import Scope, number
+from collc.language.dynamic_length import check_free, given_name, has_dynamic_length, length_of
+from collc.language.evaluation import number
 from collc.language.lines import Lines
 from collc.language.parser import not_supported
 from collc.language.problems import problem
+from collc.language.scope import Scope
 from collc.language.syntax import (
     BroadcastClause,
     CollectiveDecl,
@@ -26,7 +26,7 @@ from collc.language.syntax import (
     Word,
 )
 from collc.language.undecided import leaves_open
-from collc.spec import Collective, RootChoice, RunLength
+from collc.spec import Collective, RootChoice
 
 SUFFIXES = ("behind", "root", "before")  # where a PE is, seen from the root
 
@@ -72,10 +72,7 @@ def elaborate_root_of_call(
         message = f"{word.text} is a rank below {most}, and the line has {line.length} ranks"
         raise problem("C174", message, said.span, help=f"write `{word.text} < RANKS`")
     names = tuple(f"{declaration.name.text}_{suffix}" for suffix in SUFFIXES)
-    for name in names:
-        if name in taken:
-            message = f"{name} would be a part of {declaration.name.text}, and a collective"
-            raise problem("C108", message, declaration.name.span, help="choose another name")
+    check_free(names, taken, declaration, "a part")
     length = length_of(declaration, scope) if has_dynamic_length(declaration) else None
     by_root = []
     for root in range(line.length):
@@ -94,17 +91,11 @@ def elaborate_root_of_call(
         axis="x" if line is lines.horizontal else "y",
         places=line.places,
         span=said.span,
-        length=_length(length),
+        length=length.given(length.most) if length else None,
         by_root=tuple(by_root[:most]),
     )
     named = zip(alternatives, names, strict=True)
     return RootOfCall(choice, tuple(replace(one, name=name) for one, name in named))
-
-
-def _length(said: RunLengthDecl | None) -> RunLength | None:
-    if said is None:
-        return None
-    return RunLength(said.name.text, said.most, said.span, 1, said.most)
 
 
 def _only_root(declaration: CollectiveDecl) -> Comparison:
@@ -132,13 +123,7 @@ def _root(said: Comparison, scope: Scope) -> tuple[Word, int]:
     if not isinstance(name, syntax.Name) or said.relations != ("<",):
         message = "a root that is given when the program runs is its name and the number of ranks"
         raise problem("C174", message, said.span, help="write `r < P`")
-    word = Word(name.text, name.span)
-    for error in reserved(word):
-        raise error
-    if name.text in scope.numbers or name.text in scope.others:
-        what = scope.others.get(name.text, "parameter")
-        message = f"{name.text} is a {what} and cannot be a root of the call as well"
-        raise problem("C174", message, name.span, help="choose another name")
+    word = given_name(name, scope, "C174", "a root of the call")
     return word, number(others[0], scope)
 
 

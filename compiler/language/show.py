@@ -310,7 +310,7 @@ def step_texts(collective: Collective) -> Iterator[str]:
             yield f"broadcast from ({step.x}, {step.y})"
         elif isinstance(step, RunStep):
             grid = collective.grid
-            across = grid.height if step.axis == "x" else grid.width
+            across = grid.lines(step.axis)
             lines = _lines_by(step.axis, collective, every=step.lines == (0, across - 1))
             root = collective.root
             place = f" {collective.contract.kind.root_word} {root}" if root else ""
@@ -326,7 +326,7 @@ def step_texts(collective: Collective) -> Iterator[str]:
 
 def _lines_by(axis: str, collective: Collective, *, every: bool) -> str:
     """Which lines a step goes along, where there are several."""
-    if min(collective.grid.width, collective.grid.height) == 1 or collective.path is not None:
+    if collective.grid.is_line or collective.path is not None:
         return ""
     return f"{'row' if axis == 'x' else 'column'}{'s' * every} by "
 

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from collc.base.diagnostics import Span
 from collc.language import syntax
 from collc.language.algorithms import Algorithms
-from collc.language.expressions import Scope, number
+from collc.language.evaluation import number
 from collc.language.forest import Forest
 from collc.language.lines import Line, Lines
 from collc.language.problems import problem, suggest
+from collc.language.scope import Scope
 from collc.spec import Contract
 from collc.target import Target
 

@@ -79,8 +79,8 @@ def _without_idle(steps: tuple[Step, ...]) -> tuple[Step, ...]:
 def combines(steps: tuple[Step, ...]) -> bool:
     """Whether any of the steps combines vectors."""
     reduced = (len(step.tree.children) > 1 for step in steps if isinstance(step, ReduceStep))
-    moves = (m for step in steps if isinstance(step, RunStep) for m in step.algorithm.steps)
-    return any(reduced) or any(bool(one.combines.any()) for one in moves)
+    runs = (step for step in steps if isinstance(step, RunStep))
+    return any(reduced) or any(run.algorithm.combines for run in runs)
 
 
 def root_of(clauses: tuple[StepClause, ...], around: StepContext) -> tuple[int, int] | None:
@@ -318,8 +318,7 @@ def _is_wide(
 def _check_wide(algorithm: Algorithm, contract: Contract, target: Target, span: Span) -> None:
     """An instruction takes two wavelets only where it combines so many elements at once, and where
     slices have them."""
-    combines = any(bool(moves.combines.any()) for moves in algorithm.steps)
-    if combines and not takes_several(contract, target):
+    if algorithm.combines and not takes_several(contract, target):
         assert contract.operation is not None, "what combines has an operation"
         kind = f"{contract.operation.value} of {contract.element.value}"
         message = f"{target.name} takes {kind} one element at a time, not two wavelets at once"

@@ -110,7 +110,7 @@ def planned_by(
     chosen: Sequence[Alternative], schedule: Schedule, target: Target, *, alone: bool = False
 ) -> Plan:
     """The plan of one alternative for each phase; `alone` in its program a collective may be a
-    short one."""
+    one-word collective."""
     phases = tuple(one.phase for one in chosen)
     if alone:
         phases = with_sum_to_all(phases, schedule.collective, target)

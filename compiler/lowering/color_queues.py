@@ -11,9 +11,9 @@ from dataclasses import replace
 from itertools import combinations
 
 from collc.base.columns import Bools
-from collc.lowering.resources import take
+from collc.lowering.resources import deals, take
 from collc.plan import Phase
-from collc.plan.pe_masks import receiving, sending, united
+from collc.plan.pe_masks import receiving, sending, union_by_key
 from collc.plan.placement import received_colors, sent_colors
 from collc.spec import Collective
 from collc.spec.simd import WIDE
@@ -102,7 +102,7 @@ def _together(
     taken: Sequence[Taken], having: Callable[[Collective, Phase], dict[str, Bools]]
 ) -> set[tuple[int, int]]:
     """Pairs of colors that some PE has both of, in whatever phases."""
-    masks = united(
+    masks = union_by_key(
         (places[color], mask)
         for collective, phase, places in taken
         for color, mask in having(collective, phase).items()
@@ -116,22 +116,8 @@ def _dealt(
     """A number for each color, of its `ways` the first that leaves the others one: not the same for
     two that are kept `apart`, none that is `banned` for it. None if there are none, or none was
     found in `TRIES` tries, as it may take more than any number of them to know."""
-    dealt: list[int] = []
-    tries = iter(range(TRIES))
-
-    def deal() -> bool:
-        color = len(dealt)
-        if color == len(ways):
-            return True
-        near = {dealt[other] for other in range(color) if (other, color) in apart}
-        for number in ways[color]:
-            if next(tries, None) is None:
-                return False
-            if number not in near and (color, number) not in banned:
-                dealt.append(number)
-                if deal():
-                    return True
-                dealt.pop()
-        return False
-
-    return dealt if deal() else None
+    colors = range(len(ways))
+    met = [[other for other in range(color) if (other, color) in apart] for color in colors]
+    kept = [{number for one, number in banned if one == color} for color in colors]
+    found = next(deals(met, ways, kept, range(TRIES)), None)
+    return None if found is None else list(found)

@@ -10,7 +10,7 @@ has a pair for where its vector goes, whose source is the vector, and one for th
 behind it; a source for the vectors that are stored, one for what is sent or copied, and one for
 the control wavelet. An operation that passes over the vector several times has DSDs, for which the
 compiler takes registers itself: a `mem4d_dsd` needs more of them than a `dsr_dest` (D115). That of
-a short collective goes to a word, and has a pair and a source of its own (D376).
+a one-word collective goes to a word, and has a pair and a source of its own (D376).
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ from collections.abc import Sequence
 
 from collc.lowering.resources import take
 from collc.plan import Phase, sides_of
+from collc.plan.one_word import are_one_word
 from collc.plan.operands import Having, pairs_of_tree, sends, sources_of_tree
 from collc.plan.ready import are_ready
-from collc.plan.short import are_short
 from collc.target import Target
 
 
-def pairs_of_phase(phase: Phase, *, short: bool = False) -> int:
+def pairs_of_phase(phase: Phase, *, one_word: bool = False) -> int:
     """Pairs of a phase, beside the vector's; one for each side of a lane of an exchange: for the
     slice that it receives into, and for where it sends."""
     if phase.exchange:
         return sum(side.count for side in sides_of(phase))
-    return _count(phase, pairs_of_tree(short=short))
+    return _count(phase, pairs_of_tree(one_word=one_word))
 
 
-def sources_of_phase(phase: Phase, *, short: bool = False) -> int:
+def sources_of_phase(phase: Phase, *, one_word: bool = False) -> int:
     """Sources of a phase; one for each side of a lane of an exchange: for what arrives, and for the
     slice that it sends."""
     if phase.exchange:
         return sum(side.count for side in sides_of(phase))
-    return _count(phase, sources_of_tree(phase, short=short))
+    return _count(phase, sources_of_tree(phase, one_word=one_word))
 
 
 def vector_pairs(phases: Sequence[Phase]) -> int:
@@ -48,9 +48,9 @@ def vector_pairs(phases: Sequence[Phase]) -> int:
 
 def dsrs_needed(phases: Sequence[Phase]) -> int:
     """How many numbers the phases take, if each has its own."""
-    short = are_short(phases)
-    pairs = vector_pairs(phases) + sum(pairs_of_phase(phase, short=short) for phase in phases)
-    sources = sum(sources_of_phase(phase, short=short) for phase in phases)
+    one_word = are_one_word(phases)
+    pairs = vector_pairs(phases) + sum(pairs_of_phase(phase, one_word=one_word) for phase in phases)
+    sources = sum(sources_of_phase(phase, one_word=one_word) for phase in phases)
     return max(pairs, sources) + are_ready(phases)
 
 
@@ -59,7 +59,9 @@ def dsrs_in_turn(phase: Phase) -> int:
     begins, and those of its control wavelet, which are its vector's, behind that."""
     if phase.exchange:
         return dsrs_needed([phase])
-    return max(1 + _count(phase, (sends,)), _count(phase, sources_of_tree(phase, short=False)[:-1]))
+    return max(
+        1 + _count(phase, (sends,)), _count(phase, sources_of_tree(phase, one_word=False)[:-1])
+    )
 
 
 def number_dsr_ids(phases: Sequence[Phase], target: Target) -> tuple[int, ...]:

@@ -6,7 +6,7 @@ shown and refused by `collc.checks` together with everything else that is wrong 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import count, islice
 
@@ -39,18 +39,22 @@ def left_by(reserved: Reserved, target: Target) -> Target:
 
 
 def number_colors(phases: Sequence[Phase], target: Target) -> tuple[tuple[str, int], ...]:
-    """Numbers for the symbolic colors; colors with positions first choose those with switches."""
-    switched = switched_colors(phases)
-    names = colors_of(phases)
+    """Numbers for the symbolic colors."""
+    switched, names = switched_colors(phases), colors_of(phases)
+    numbers = color_numbers([name in switched for name in names], target)
+    return tuple(zip(names, numbers, strict=True))
+
+
+def color_numbers(switched: Sequence[bool], target: Target) -> list[int]:
+    """Numbers of colors; those with several positions first choose the ones with switches."""
     able = [color for color in target.colors if color in target.switch_colors]
     free = list(target.colors)
-    numbers: dict[str, int] = {}
-    for name in (name for name in names if name in switched):
-        numbers[name] = able.pop(0) if able else _past(free, numbers.values())
-        free = [color for color in free if color != numbers[name]]
-    for name in (name for name in names if name not in switched):
-        numbers[name] = free.pop(0) if free else _past(target.colors, numbers.values())
-    return tuple((name, numbers[name]) for name in names)
+    numbers = [-1] * len(switched)
+    for i in sorted(range(len(switched)), key=lambda i: not switched[i]):
+        with_switch = switched[i] and able
+        numbers[i] = able.pop(0) if with_switch else _past(free, numbers)
+        free = [color for color in free if color != numbers[i]]
+    return numbers
 
 
 def _past(available: Sequence[int], taken: Iterable[int]) -> int:
@@ -158,6 +162,32 @@ def deal_queues(
         used |= set(inputs)
         dealt.append((inputs, outputs))
     return dealt
+
+
+def deals(
+    met: Sequence[Sequence[int]],
+    offered: Sequence[Sequence[int]],
+    kept: Sequence[Set[int]],
+    tries: Iterable[int] | None = None,
+) -> Iterator[tuple[int, ...]]:
+    """The ways of giving each of several a number that it is `offered`, that is not `kept` from it,
+    and that none of those before it has that it is `met` with; the numbers that are offered first
+    to the first of them first. As many numbers are looked at as there are `tries`."""
+    left = iter(count() if tries is None else tries)
+
+    def further(numbers: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+        at = len(numbers)
+        if at == len(met):
+            yield numbers
+            return
+        taken = kept[at] | {numbers[i] for i in met[at]}
+        for number in offered[at]:
+            if next(left, None) is None:
+                return
+            if number not in taken:
+                yield from further((*numbers, number))
+
+    return further(())
 
 
 def most_filters(phases: Iterable[Phase]) -> int:

@@ -191,7 +191,7 @@ def _region(axis: str, along: Strided) -> Region:
 def role_at(phase: Phase, axis: str, place: int) -> Role | None:
     """What a PE of the line does in a phase; None where it has no part."""
     pe = (place, 0) if axis == "x" else (0, place)
-    return next((phase.roles[index] for region, index in phase.regions if pe in region), None)
+    return phase.role_at(pe)
 
 
 def parts_at(plan: Plan, axis: str, place: int) -> Iterator[Part]:

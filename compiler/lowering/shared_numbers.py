@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import count, islice
 
 from collc.lowering.registers import dsrs_needed, vector_pairs
-from collc.lowering.resources import take
+from collc.lowering.resources import deals, take
 from collc.plan import Plan, Registers
-from collc.plan.short import is_short
+from collc.plan.one_word import is_one_word
 from collc.plan.slots import Slot, Slots, slots_of
 
 
@@ -34,19 +34,21 @@ def with_shared_numbers(plan: Plan) -> Plan:
 
 def _shared_queues(plan: Plan, slots: Slots) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Input and output queues; none that an operation receives from has the number of one by which
-    operations send that run beside it: within an exchange, or, in a short collective, beside the
+    operations send that run beside it: within an exchange, or, in a one-word collective, beside the
     multicast. The first output queues that leave input queues to all slots; where none do, the
     first."""
     target, phases = plan.target, range(len(plan.phases))
     together = {i: {i} for i in phases if plan.phases[i].exchange is not None}
-    if is_short(plan):
+    if is_one_word(plan):
         together[phases[-1]] = set(phases)
     out_met, in_met = _met_before(slots.outputs), _met_before(slots.inputs)
+    inputs_of = [target.input_queues] * len(slots.inputs)
+    outputs_of = [target.output_queues] * len(slots.outputs)
     nothing = (frozenset[int](),) * max(len(slots.outputs), len(slots.inputs))
-    if next(_deals(in_met, target.input_queues, nothing), None) is not None:
-        for outputs in islice(_deals(out_met, target.output_queues, nothing), _MOST_DEALS):
+    if next(deals(in_met, inputs_of, nothing), None) is not None:
+        for outputs in islice(deals(out_met, outputs_of, nothing), _MOST_DEALS):
             beside = _beside(slots.outputs, outputs, together)
-            inputs = next(_deals(in_met, target.input_queues, [*map(beside, slots.inputs)]), None)
+            inputs = next(deals(in_met, inputs_of, [*map(beside, slots.inputs)]), None)
             if inputs is not None:
                 return inputs, outputs
     outputs = _dealt(slots.outputs, target.output_queues, lambda _: frozenset())
@@ -81,25 +83,6 @@ def _met_before(slots: Sequence[Slot]) -> Met:
         tuple(i for i, other in enumerate(slots[:at]) if slot.meets(other))
         for at, slot in enumerate(slots)
     )
-
-
-def _deals(
-    met: Met, available: Sequence[int], kept: Sequence[frozenset[int]]
-) -> Iterator[tuple[int, ...]]:
-    """The ways of giving each slot a number that is not `kept` from it and that no slot it meets
-    has, those with low numbers for the first slots first."""
-
-    def further(numbers: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-        at = len(numbers)
-        if at == len(met):
-            yield numbers
-            return
-        taken = kept[at].union(numbers[i] for i in met[at])
-        for number in available:
-            if number not in taken:
-                yield from further((*numbers, number))
-
-    return further(())
 
 
 def _dealt(slots: Sequence[Slot], available: Iterable[int], kept: Kept) -> tuple[int, ...]:

@@ -189,16 +189,20 @@ def _bare(plan: ProgramPlan, use: Use, ready: bool, own_control: bool = False) -
 
 
 def is_quick(plan: ProgramPlan, use: Use, given: SharedPhase) -> bool:
-    """Whether PEs go on without waiting for their control wavelets: the next phase on the color
-    does so anyway. A call-back sends its vector within a call of the phase, which must end first.
-    """
+    """Whether PEs go on without waiting for their control wavelets."""
+    return skips_controls(plan.phase(use), _contract(plan, use), given)
+
+
+def skips_controls(phase: Phase, contract: Contract, given: SharedPhase) -> bool:
+    """The same of a phase, that sends some: the next phase on the color waits for them anyway. A
+    call-back sends its vector within a call of the phase, which must end first."""
     all_are = set(given.torn_down) == set(given.positions)
-    return given.controls_ready and all_are and not _by_call_back(plan, use)
+    return given.controls_ready and all_are and not _calls_back(phase, contract)
 
 
-def _by_call_back(plan: ProgramPlan, use: Use) -> bool:
+def _calls_back(phase: Phase, contract: Contract) -> bool:
     """Whether the phase of a tree combines elements by a call-back."""
-    return by_call_back(_contract(plan, use)) and plan.phase(use).exchange is None
+    return by_call_back(contract) and phase.exchange is None
 
 
 def _contract(plan: ProgramPlan, use: Use) -> Contract:
@@ -218,7 +222,7 @@ def _needs(plan: ProgramPlan, use: Use, given: SharedPhase) -> Ids:
     if given.ends_torn_down:  # by a register of its own, and nobody waits for it
         own_control, waits = has[controls] and given.own_control, False
     word = own_control and not given.ends_torn_down  # which is in memory
-    stored = has[stores] and not _by_call_back(plan, use)
+    stored = has[stores] and not _calls_back(phase, _contract(plan, use))
     return Ids(
         tasks=stored + has[sends] + waits,
         pairs=has[sends] + own_control,

@@ -15,7 +15,7 @@ from itertools import combinations, count
 from collc.lowering import memory
 from collc.lowering.color_queues import as_wide_as_queues, queues_of_colors, too_few_queues
 from collc.lowering.registers import dsrs_in_turn
-from collc.lowering.resources import QueueNeed, deal_queues, take, task_ids_of_phase
+from collc.lowering.resources import QueueNeed, color_numbers, deal_queues, take, task_ids_of_phase
 from collc.lowering.teardown import with_teardown
 from collc.plan import Phase, Plan
 from collc.plan.configuration import configuration, first_differing
@@ -116,7 +116,7 @@ def apart(
         for owner in dict.fromkeys(owners)
         for k in range(len(named[owner].colors))
     ]
-    numbers = iter(_color_numbers(switched, target))
+    numbers = iter(color_numbers(switched, target))
     colors: list[SharedColor] = []
     first: dict[int, int] = {}  # color of each that has its own
     for owner, (inputs, outputs) in zip(dict.fromkeys(owners), queues, strict=True):
@@ -203,7 +203,7 @@ def _time_multiplexed(plans: tuple[Plan, ...], program: Program, target: Target)
     reset |= {k for i, one in enumerate(dealt) if one.of_choice for k in positions[i]}
     torn = _with_neighbors(reset, positions)
     switched = _switched(named, positions)
-    numbers = _color_numbers([k in switched for k in range(kept)], target)
+    numbers = color_numbers([k in switched for k in range(kept)], target)
     taken_by = [
         (
             plans[one.collective].collective,
@@ -314,17 +314,6 @@ def _longest_unused(
         position |= zip(needed, waiting, strict=False)
         waiting = waiting[len(needed) :] + waiting[: len(needed)]
     return [tuple(position[key] for key in one.keys) for one in dealt]
-
-
-def _color_numbers(switched: Sequence[bool], target: Target) -> list[int]:
-    """Numbers of colors; those with several positions first choose the ones with switches."""
-    able = [color for color in target.colors if color in target.switch_colors]
-    numbers: dict[int, int] = {}
-    for i in (i for i, has in enumerate(switched) if has):
-        numbers[i] = next((n for n in able if n not in numbers.values()), -1)
-    rest = take([n for n in target.colors if n not in numbers.values()], len(switched))
-    plain = iter(rest)
-    return [next(plain) if numbers.get(i, -1) < 0 else numbers[i] for i in range(len(switched))]
 
 
 def _numbered(

@@ -1,4 +1,4 @@
-"""The root of a short collective sends the sum to all as it combines the word that comes last.
+"""The root of a one-word collective sends the sum to all as it combines the word that comes last.
 
     two operations    combine color -> memory, then copy memory -> multicast
     one               combine color -> multicast
@@ -26,7 +26,7 @@ from collc.plan import (
     lanes_of,
     once,
 )
-from collc.plan.short import tells_of_a_word
+from collc.plan.one_word import reduces_one_word
 from collc.schedule import BroadcastPhase, ReducePhase
 from collc.spec import Collective
 from collc.target import Target
@@ -35,9 +35,13 @@ from collc.target import Target
 def with_sum_to_all(
     phases: tuple[Phase, ...], collective: Collective, target: Target
 ) -> tuple[Phase, ...]:
-    """The phases of a collective that is alone in its program, as they are or, if it is a short
-    one, with the sum sent to all in the last but one."""
-    if collective.root_of_call or not tells_of_a_word(collective.contract) or not _by_trees(phases):
+    """The phases of a collective that is alone in its program, as they are or, if it is a
+    one-word collective, with the sum sent to all in the last but one."""
+    if (
+        collective.root_of_call
+        or not reduces_one_word(collective.contract)
+        or not _by_trees(phases)
+    ):
         return phases
     *before, last, multicast = phases
     combined = target.cycles.engine.send_start > 0

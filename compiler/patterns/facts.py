@@ -168,7 +168,7 @@ def _rank_numbers(schedule: Schedule) -> np.ndarray:
         places = (path.place_of((x, y)) for y in range(grid.height) for x in range(grid.width))
         return np.fromiter(places, dtype=int).reshape(grid.height, grid.width)
     numbers = np.arange(grid.width * grid.height).reshape(grid.width, grid.height).T.copy()
-    if min(grid.width, grid.height) > 1:
+    if not grid.is_line:
         return numbers
     flat = numbers.reshape(-1)
     for step in schedule.collective.steps:

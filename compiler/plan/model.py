@@ -107,6 +107,10 @@ class PhaseOf(Generic[P_co]):
         """Whether it is an exchange that streams."""
         return self.exchange is not None and self.exchange.streams
 
+    def role_at(self, pe: tuple[int, int]) -> Role | None:
+        """What a PE does; None where it has no part."""
+        return next((self.roles[index] for region, index in self.regions if pe in region), None)
+
     @property
     def passes(self) -> bool:
         """Whether some PE combines several vectors in memory by one operation."""

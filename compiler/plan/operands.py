@@ -49,12 +49,12 @@ _PAIRS: tuple[Having, ...] = (stores, sends, controls)
 _SOURCES: tuple[Having, ...] = (stores, sends_or_copies, controls)
 
 
-def pairs_of_tree(*, short: bool) -> tuple[Having, ...]:
-    """What roles of a phase have that takes a pair each; those of a `short` collective also store
-    by one of their own."""
-    return _PAIRS if short else _PAIRS[1:]
+def pairs_of_tree(*, one_word: bool) -> tuple[Having, ...]:
+    """What roles of a phase have that takes a pair each; those of a `one_word` collective also
+    store by one of their own."""
+    return _PAIRS if one_word else _PAIRS[1:]
 
 
-def sources_of_tree(phase: Phase, *, short: bool) -> tuple[Having, ...]:
+def sources_of_tree(phase: Phase, *, one_word: bool) -> tuple[Having, ...]:
     """The same of sources."""
-    return _SOURCES[1:] if phase.passes and not short else _SOURCES
+    return _SOURCES[1:] if phase.passes and not one_word else _SOURCES

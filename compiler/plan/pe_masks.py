@@ -18,7 +18,7 @@ from collc.spec import Collective
 K = TypeVar("K")
 
 
-def united(masks: Iterable[tuple[K, Bools]]) -> dict[K, Bools]:
+def union_by_key(masks: Iterable[tuple[K, Bools]]) -> dict[K, Bools]:
     """For each key the union of its masks."""
     found: dict[K, Bools] = {}
     for key, mask in masks:
@@ -44,7 +44,7 @@ def routing(collective: Collective, phase: Phase) -> dict[str, Bools]:
         for x, y in detour.pes:
             passed[y, x] = True
         found.append((detour.color, _on_whole(collective, passed)))
-    return united(found)
+    return union_by_key(found)
 
 
 def filtering(collective: Collective, phase: Phase) -> dict[str, Bools]:

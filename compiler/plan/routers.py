@@ -20,7 +20,20 @@ class Direction(Enum):
         """The direction a wavelet sent this way arrives from."""
         return _OPPOSITE[self]
 
+    @property
+    def step(self) -> tuple[int, int]:
+        """By how much x and y of a PE change that way."""
+        return _STEP[self]
 
+
+AHEAD = {"x": Direction.EAST, "y": Direction.SOUTH}  # to higher places of a line
+_STEP = {
+    Direction.NORTH: (0, -1),
+    Direction.EAST: (1, 0),
+    Direction.SOUTH: (0, 1),
+    Direction.WEST: (-1, 0),
+    Direction.RAMP: (0, 0),
+}
 _OPPOSITE = {
     Direction.NORTH: Direction.SOUTH,
     Direction.EAST: Direction.WEST,

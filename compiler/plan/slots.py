@@ -16,6 +16,7 @@ from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 
 from collc.plan.model import Phase, Plan
+from collc.plan.one_word import is_one_word
 from collc.plan.operands import (
     Having,
     pairs_of_tree,
@@ -27,7 +28,6 @@ from collc.plan.operands import (
 from collc.plan.ops import Lane, Role
 from collc.plan.ready import empties_stage, is_ready
 from collc.plan.regions import Strided
-from collc.plan.short import is_short
 from collc.plan.stream_ends import sides_of
 from collc.spec.simd import by_call_back
 
@@ -71,7 +71,7 @@ def slots_of(plan: Plan, *, kept: bool = False) -> Slots:
     their phases even where they are bound to no color."""
     in_code = by_call_back(plan.collective.contract)
     bound = plan.target.binds_output_queues
-    how = _How(bound, kept or bound, is_short(plan))
+    how = _How(bound, kept or bound, is_one_word(plan))
     each = [_slots_of_phase(i, phase, in_code, how) for i, phase in enumerate(plan.phases)]
     if is_ready(plan):
         slot = _slot(0, plan.phases[0], empties_stage)
@@ -97,11 +97,11 @@ def clashes(slots: Sequence[Slot], numbers: Sequence[int]) -> Iterator[tuple[int
 @dataclass(frozen=True)
 class _How:
     """Whether output queues of exchanges are `bound` to colors, and `kept` beyond their phase;
-    whether the plan is of a `short` collective."""
+    whether the plan is of a `one_word` collective."""
 
     bound: bool
     kept: bool
-    short: bool
+    one_word: bool
 
 
 def _slots_of_phase(at: int, phase: Phase, in_code: bool, how: _How) -> Slots:
@@ -112,12 +112,12 @@ def _slots_of_phase(at: int, phase: Phase, in_code: bool, how: _How) -> Slots:
         """A slot for each condition that some role meets."""
         return tuple(_slot(at, phase, one) for one in having if any(map(one, phase.roles)))
 
-    of_tree = sources_of_tree(phase, short=how.short)
+    of_tree = sources_of_tree(phase, one_word=how.one_word)
     sources = (having for having in of_tree if not (in_code and having is stores))
     return Slots(
         inputs=slots(receives),
         outputs=slots(sends),
-        pairs=slots(*pairs_of_tree(short=how.short)),
+        pairs=slots(*pairs_of_tree(one_word=how.one_word)),
         sources=slots(*sources),
     )
 

@@ -13,6 +13,7 @@ from collc.base.memoize import memoized
 from collc.plan import AREA_BITS, Direction, Exchange, Lane, PhaseOf, Role, Route, RowKind
 from collc.plan.entries import FIELDS, table_at, values_of
 from collc.plan.placement import roles_of_places
+from collc.plan.routers import AHEAD
 from collc.spec.exchange import StepsPhase
 
 SENDING = int(RowKind.SENDS)
@@ -170,7 +171,7 @@ def _follow(
     followed: set[tuple[int, str]],
 ) -> tuple[int, str]:
     """Where the color leads from a sender; what is wrong on the way."""
-    ahead = Direction.EAST if axis == "x" else Direction.SOUTH
+    ahead = AHEAD[axis]
     source = Direction.RAMP
     at = place
     while True:

@@ -59,8 +59,8 @@ def _broken(schedule: Schedule) -> Iterator[Diagnostic]:
     own = schedule.collective.contract.own
     if own is not None:
         yield from prove_line(schedule, own.axis)
-    elif min(grid.width, grid.height) == 1 and (by_steps or not whole):
-        yield from prove_line(schedule, "x" if grid.height == 1 else "y")
+    elif grid.is_line and (by_steps or not whole):
+        yield from prove_line(schedule, grid.axis)
     elif not whole:
         yield from prove_blocks(schedule)
     elif any(map(works_on_blocks, schedule.phases)):

@@ -103,7 +103,7 @@ def prove_on_slices(schedule: Schedule) -> Iterator[Diagnostic]:
 def _left_out(part: Schedule, along: _Axis) -> Diagnostic | None:
     """C204: lines that take no part."""
     grid = part.collective.grid
-    every = (0, (grid.height if along.axis == "x" else grid.width) - 1)
+    every = (0, grid.lines(along.axis) - 1)
     for phase in along.phases:
         if phase.lines != every:
             what = f"`{phase.name}` leaves {along.lines} out, and slices of all are summed"
@@ -197,7 +197,7 @@ def _wrong_lines(schedule: Schedule, along: _Axis) -> Diagnostic | None:
     kind, grid = collective.contract.kind, collective.grid
     within = along.axis == collective.counts_along
     x, y = home_pe(schedule)
-    last = (grid.height if along.axis == "x" else grid.width) - 1
+    last = grid.lines(along.axis) - 1
     home = y if along.axis == "x" else x
     needed = (home, home) if kind in _ROOTED and not within else (0, last)
     for phase in along.phases:
@@ -225,7 +225,7 @@ def _on_lines(schedule: Schedule, along: _Axis) -> Iterator[Diagnostic]:
         yield from _on_line(schedule, along.axis, along.phases)
         return
     grid = collective.grid
-    blocks = grid.height if along.axis == "x" else grid.width
+    blocks = grid.lines(along.axis)
     parts = [_in_blocks(phase, blocks) for phase in along.phases]
     crossing = next((p for p, part in zip(along.phases, parts, strict=True) if not part), None)
     if crossing is not None:

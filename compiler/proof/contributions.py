@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from collc.base.columns import Bools, Ints, Words, spread
+from collc.base.columns import Bools, Ints, Words, repeated_rows
 from collc.spec.exchange import Moves, Slicing, StepsPhase
 
 # flaws, the worst last: what nobody had before or nobody kept, contributions out of rank order, one
@@ -85,7 +85,7 @@ def carried(phase: StepsPhase, moves: Moves, starts: Ints, block: Block) -> Carr
         last = first + 1
     first, last = np.maximum(first, block.first), np.minimum(last, block.last)
     counts = np.maximum(last - first, 0)
-    row, within = spread(counts)
+    row, within = repeated_rows(counts)
     taken = first[row] + within - block.first
     return Carried(
         source=places[moves.source[row]],
@@ -222,7 +222,7 @@ def _rounds(keys: Ints) -> Iterator[npt.NDArray[np.intp]]:
         yield np.arange(len(keys))
         return
     order = np.argsort(keys, kind="stable")
-    _, occurrence = spread(counts)
+    _, occurrence = repeated_rows(counts)
     for turn in range(int(counts.max())):
         yield np.sort(order[occurrence == turn])
 

@@ -60,13 +60,13 @@ class _Holders:
 def prove_contract(schedule: Schedule) -> Iterator[Diagnostic]:
     """C204: after all phases the right PEs hold the right vector."""
     holders = _before(schedule)
-    spread = False  # a broadcast has overwritten contributions that no sum holds
+    overwritten = False  # a broadcast has overwritten contributions that no sum holds
     for phase in schedule.phases:
-        found = _after(schedule, phase, holders, spread)
+        found = _after(schedule, phase, holders, overwritten)
         if isinstance(found, Diagnostic):
             yield found
             return
-        spread = spread or (isinstance(phase, BroadcastPhase) and len(found.complete) < 2)
+        overwritten = overwritten or (isinstance(phase, BroadcastPhase) and len(found.complete) < 2)
         holders = found
     yield from _postcondition(schedule, holders)
 
@@ -86,7 +86,7 @@ def _everywhere(grid: Grid, complete: frozenset[str]) -> _Holders:
 
 
 def _after(  # noqa: PLR0911 - one for each kind of phase and of mistake
-    schedule: Schedule, phase: Phase, holders: _Holders, spread: bool
+    schedule: Schedule, phase: Phase, holders: _Holders, overwritten: bool
 ) -> _Holders | Diagnostic:
     """The holders after one phase, or why it cannot follow those before."""
     if isinstance(phase, BroadcastPhase):
@@ -94,11 +94,11 @@ def _after(  # noqa: PLR0911 - one for each kind of phase and of mistake
             return _wrong_source(schedule, phase, holders)
         return _everywhere(schedule.collective.grid, holders.complete)
     if isinstance(phase, StepsPhase):
-        return _after_steps(schedule, phase, holders, spread)
+        return _after_steps(schedule, phase, holders, overwritten)
     if schedule.collective.contract.kind is ContractKind.BROADCAST:
         what = f"`{text_of_step(schedule.collective, phase)}` combines vectors"
         return _contract(schedule, phase.span, what, "drop the reduce step")
-    if spread or phase.axis in holders.complete:
+    if overwritten or phase.axis in holders.complete:
         return _summed_again(schedule, phase)
     other = holders.along("y" if phase.axis == "x" else "x")
     if not other <= frozenset(range(phase.lines[0], phase.lines[1] + 1)):
@@ -114,11 +114,11 @@ def _after(  # noqa: PLR0911 - one for each kind of phase and of mistake
 
 
 def _after_steps(
-    schedule: Schedule, phase: StepsPhase, holders: _Holders, spread: bool
+    schedule: Schedule, phase: StepsPhase, holders: _Holders, overwritten: bool
 ) -> _Holders | Diagnostic:
     """An algorithm sums a line, or spreads a sum that some of its PEs hold."""
     sums = phase.axis not in holders.complete
-    if sums and spread:
+    if sums and overwritten:
         return _summed_again(schedule, phase)
     across = "y" if phase.axis == "x" else "x"
     lines = frozenset(range(phase.lines[0], phase.lines[1] + 1)) & holders.along(across)

@@ -53,7 +53,7 @@ class Line:
     def __init__(self, schedule: Schedule, axis: str) -> None:
         grid, contract = schedule.collective.grid, schedule.collective.contract
         self.schedule, self.contract = schedule, contract
-        self.places = grid.width if axis == "x" else grid.height
+        self.places = grid.extent(axis)
         self.axis = axis
         self.steps = [p for p in schedule.phases if isinstance(p, StepsPhase)]
         self._places = np.array(_places_of_ranks(schedule, axis, self.places))

@@ -13,7 +13,7 @@ def keeping_order(schedule: Schedule) -> tuple[str, ...]:
     lines and to its root; none are known for a contract of the user's own."""
     collective = schedule.collective
     home, corner = home_pe(schedule), corner_of(collective)
-    if min(collective.grid.width, collective.grid.height) > 1:
+    if not collective.grid.is_line:
         found = _on_grid(collective, "" if home == corner else f" to {home}")
     else:
         rank = _rank_of(collective, max(home))

@@ -56,7 +56,7 @@ def _places(collective: Collective) -> Iterator[tuple[int, tuple[int, int]]]:
     yield 0, corner_of(collective)
     grid = collective.grid
     pes = grid.width * grid.height
-    if min(grid.width, grid.height) == 1 and pes <= _TRIED:
+    if grid.is_line and pes <= _TRIED:
         for rank in range(1, pes):
             place = _line(collective)[rank]
             yield rank, (place, 0) if grid.height == 1 else (0, place)
@@ -68,7 +68,7 @@ def _line(collective: Collective) -> tuple[int, ...]:
 
 
 def _called(collective: Collective, home: tuple[int, int]) -> str:
-    if min(collective.grid.width, collective.grid.height) > 1:
+    if not collective.grid.is_line:
         return f"PE {home}"
     return f"rank {_line(collective).index(max(home))}"
 
@@ -100,7 +100,7 @@ def _turned(collective: Collective, home: tuple[int, int]) -> str:
         orders.append("south_to_north" if home[1] else "north_to_south")
     if home[0] in (0, grid.width - 1) and home[1] in (0, grid.height - 1):
         return f"`order {', '.join(orders)}`"
-    if min(grid.width, grid.height) > 1:
+    if not grid.is_line:
         return ""
     x = f"(i + {home[0]}) mod W" if grid.width > 1 else "0"
     y = f"(i + {home[1]}) mod H" if grid.height > 1 else "0"
@@ -110,7 +110,7 @@ def _turned(collective: Collective, home: tuple[int, int]) -> str:
 def _from_anywhere(schedule: Schedule, home: tuple[int, int]) -> tuple[str, ...]:
     flat = unfolded(schedule)
     collective = flat.collective
-    wide = min(collective.grid.width, collective.grid.height) > 1
+    wide = not collective.grid.is_line
     place = home if wide else _line(collective).index(max(home))
     around = any(isinstance(step, RunStep) and step.order == "ring" for step in collective.steps)
     kind = collective.contract.kind

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from collc.base.columns import Bools, Ints, Words, spread
+from collc.base.columns import Bools, Ints, Words, repeated_rows
 from collc.proof.contributions import Block, Cut, all_of, one_of
 from collc.spec import Contract, ContractKind
 from collc.spec.custom_contract import Holdings, OwnContract
@@ -110,6 +110,6 @@ def _segments(
     first = np.maximum(starts[held.into], block.first)
     last = np.minimum(starts[held.into + held.count], block.last)
     counts = np.maximum(last - first, 0)
-    row, within = spread(counts)
+    row, within = repeated_rows(counts)
     into = first[row] + within
     return places[held.holder[row]], places[held.whose[row]], into - block.first, into + shift[row]

@@ -23,7 +23,7 @@ def prove_phase(schedule: Schedule, phase: Phase) -> Iterator[Diagnostic]:
     if not isinstance(phase, ReducePhase):
         return
     grid = schedule.collective.grid
-    extent = grid.width if phase.axis == "x" else grid.height
+    extent = grid.extent(phase.axis)
     low, high = phase.stretch
     if low < 0 or high >= extent:
         yield _wrong_size(phase, extent)

@@ -110,20 +110,6 @@ def promised(schedule: Schedule) -> Bools:
     return found
 
 
-def mismatch(schedule: Schedule, given: Array, found: Array) -> str:
-    """What is wrong with `found`, in words; empty when it is right.
-
-    `found` has the shape of `given`. Only what the contract promises is compared.
-    """
-    wanted = expected(schedule, given)
-    wrong = describe(wanted, found, promised(schedule))
-    if wrong:
-        return wrong
-    if _keeps_contract(schedule, given, wanted):
-        return ""
-    return NOT_KEPT
-
-
 def describe(wanted: Array, found: Array, asked: Bools) -> str:
     """Where two arrays [height, width, length] differ in what is asked, in words; empty if they do
     not, bit by bit."""
@@ -157,7 +143,7 @@ def carry_on(schedule: Schedule, given: Array, known: Bools) -> Carried:
     before = on_site(grid, given)
     after = expected(schedule, before)
     copies = range(after.shape[2])
-    kept = all(_keeps_contract(schedule, before[:, :, one], after[:, :, one]) for one in copies)
+    kept = all(keeps_contract(schedule, before[:, :, one], after[:, :, one]) for one in copies)
     now_known = known_after_call(schedule, on_site(grid, known))
     return Carried(
         replaced_on_site(grid, given, after), replaced_on_site(grid, known, now_known), kept
@@ -289,7 +275,7 @@ def _rows(
         yield phase.places[source], taken, phase.places[destination], put, combines
 
 
-def _keeps_contract(schedule: Schedule, given: Array, wanted: Array) -> bool:
+def keeps_contract(schedule: Schedule, given: Array, wanted: Array) -> bool:
     """Compare the schedule's result with the contract alone, which knows nothing of transfers."""
     contract, (x, y) = schedule.collective.contract, home_pe(schedule)
     kind = contract.kind

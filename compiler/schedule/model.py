@@ -304,7 +304,7 @@ def _run(step: RunStep, collective: Collective) -> Iterator[StepsPhase]:
     if not step.algorithm.steps:
         return
     grid = collective.lined
-    alone = min(grid.width, grid.height) == 1
+    alone = grid.is_line
     slices, steps = step.algorithm.slices, step.algorithm.steps
     length, blocks = collective.contract.length, None
     if step.share is Share.OWN_BLOCK:
@@ -345,12 +345,12 @@ def _slicing(step: RunStep, slices: int, length: int, collective: Collective) ->
 
 def _home(step: ReduceStep, grid: Grid) -> int:
     """The coordinate of a step's root."""
-    extent = grid.width if axis_of(step.order) == "x" else grid.height
+    extent = grid.extent(axis_of(step.order))
     return step.root if ascending(step.order) else extent - 1 - step.root
 
 
 def _line_name(axis: str, grid: Grid, lines: tuple[int, int]) -> str:
-    if min(grid.width, grid.height) == 1:
+    if grid.is_line:
         return "reduce"
     one = "row" if axis == "x" else "column"
     return one if lines[0] == lines[1] else f"{one}s"

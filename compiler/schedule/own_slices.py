@@ -41,7 +41,7 @@ def _behind_on_its_lines(schedule: Schedule, phase: StepsPhase) -> Sequence[Phas
     they take one element of the next one as well, but what they make of that is overwritten."""
     collective, phases = schedule.collective, schedule.phases
     at = next(index for index, one in enumerate(phases) if one is phase)
-    if collective.path is not None or min(collective.grid.width, collective.grid.height) == 1:
+    if collective.path is not None or collective.grid.is_line:
         return phases[at + 1 :]
     if collective.contract.kind.by_slices or not any(map(works_on_blocks, phases)):
         return None

@@ -181,7 +181,7 @@ def _show_steps(phase: StepsPhase) -> Iterator[str]:
 
 def _combines(phase: StepsPhase) -> bool:
     """Whether there are sums, of which an order can be told."""
-    return phase.slicing.length > 0 and any(moves.combines.any() for moves in phase.steps)
+    return phase.slicing.length > 0 and phase.combines
 
 
 def _counted(count: int, word: str) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from collc.base.columns import Bools, Columns, Ints, spread
+from collc.base.columns import Bools, Columns, Ints, repeated_rows
 from collc.base.diagnostics import Span
 
 Ranks = npt.NDArray[np.int32]
@@ -93,7 +93,7 @@ class Moves(Columns):
 
     def by_slice(self) -> Moves:
         """The same transfers with one slice in each."""
-        row, within = spread(self.count)
+        row, within = repeated_rows(self.count)
         return self.chosen(row)._shifted(within.astype(np.int32), np.ones(len(row), np.int32))
 
     def in_every_block(self, blocks: int, slices: int) -> Moves:
@@ -139,6 +139,11 @@ class StepsPhase:
     def ranks(self) -> int:
         """How many ranks a line has."""
         return len(self.places)
+
+    @property
+    def combines(self) -> bool:
+        """Whether any transfer combines what it brings with what is there."""
+        return any(bool(moves.combines.any()) for moves in self.steps)
 
     @property
     def coordinates(self) -> range:

@@ -36,15 +36,13 @@ def goes_in_pairs(contract: Contract, target: Target, *, combines: bool) -> bool
 def slices_go_in_pairs(phase: StepsPhase, contract: Contract, target: Target) -> bool:
     """Whether the slices of an exchange travel so; what is combined by call-backs waits in a stage
     for that."""
-    combines = any(bool(moves.combines.any()) for moves in phase.steps)
-    combines = combines and not by_call_back(contract)
+    combines = phase.combines and not by_call_back(contract)
     return phase.slicing.grain % PAIR == 0 and goes_in_pairs(contract, target, combines=combines)
 
 
 def can_be_wide(phase: StepsPhase, contract: Contract, target: Target) -> bool:
     """Whether an instruction can take two wavelets of the slices of an exchange."""
-    combines = any(bool(moves.combines.any()) for moves in phase.steps)
-    able = contract.apart == 1 and (not combines or takes_several(contract, target))
+    able = contract.apart == 1 and (not phase.combines or takes_several(contract, target))
     packed = elements_of_wavelet(contract) == 1 or slices_go_in_pairs(phase, contract, target)
     return able and packed and phase.slicing.grain % (WIDE * elements_of_wavelet(contract)) == 0
 

@@ -18,7 +18,7 @@ def places_along(collective: Collective, axis: str) -> tuple[int, ...]:
     """Where the ranks of a line along an axis stand, as the algorithms have it."""
     grid = collective.lined
     runs = (step for step in collective.steps if isinstance(step, RunStep) and step.axis == axis)
-    extent = grid.width if axis == "x" else grid.height
+    extent = grid.extent(axis)
     return next((run.places for run in runs), tuple(range(extent)))
 
 

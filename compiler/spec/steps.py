@@ -78,6 +78,11 @@ class Algorithm:
     steps: tuple[Moves, ...]
     span: Span
 
+    @property
+    def combines(self) -> bool:
+        """Whether any transfer combines what it brings with what is there."""
+        return any(bool(moves.combines.any()) for moves in self.steps)
+
 
 class Share(Enum):
     """What part of the vector an algorithm works on along a line of a grid."""

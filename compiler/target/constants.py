@@ -184,10 +184,11 @@ class StreamCode:
 
 
 @dataclass(frozen=True)
-class ShortCode:
-    """Pieces of the code of a short collective (`short_pe.csl.j2`): of an allreduce of an element,
-    whose word is the caller's at first, or of a barrier. All registers are loaded, so those that
-    begin an operation end when it is issued, or, if the code waits for it, with its one word."""
+class OneWordCode:
+    """Pieces of the code of a one-word collective (`one_word_pe.csl.j2`): of an allreduce of an
+    element, whose word is the caller's at first, or of a barrier. All registers are loaded, so
+    those that begin an operation end when it is issued, or, if the code waits for it, with its one
+    word."""
 
     begun: int  # from the launch to where a PE that is no leaf calls the first phase
     leaf: int  # from there to where a leaf has sent its word, perhaps less
@@ -207,8 +208,8 @@ class Constants:
     code: Code
     rows: RowCode
     streams: StreamCode
-    own: ShortCode
-    token: ShortCode
+    own: OneWordCode
+    token: OneWordCode
 
     @property
     def behind_others(self) -> Constants:
@@ -225,8 +226,8 @@ def constants_of(target: str, timing: str = TIMING) -> Constants:
         {field.name: values[field.name] for field in fields(kind)} for kind in (Engine, Code)
     )
     rows, streams = RowCode(**values["rows"]), StreamCode(**values["streams"])
-    short = (ShortCode(**values["short"][of]) for of in ("own", "token"))
-    return Constants(Engine(**engine), Code(**code), rows, streams, *short)
+    one_word = (OneWordCode(**values["one_word"][of]) for of in ("own", "token"))
+    return Constants(Engine(**engine), Code(**code), rows, streams, *one_word)
 
 
 def read(file: Path) -> Any:  # noqa: ANN401 - JSON

@@ -26,7 +26,7 @@ from collc.cost import predict
 from collc.cost.choice import build_plan
 from collc.cost.steps_model import follow_steps, step_begins
 from collc.lowering import does_as_a_stream
-from collc.plan.short import tells_of_a_word
+from collc.plan.one_word import reduces_one_word
 from collc.schedule import BroadcastPhase, Phase, ReducePhase, Schedule, build_schedule
 from collc.spec import (
     BroadcastStep,
@@ -213,7 +213,7 @@ def _start_up(schedule: Schedule, target: Target) -> int:
     plain = arithmetic_of(contract.element, contract.operation).kind == "dsd"
     by_trees = all(isinstance(phase, ReducePhase) for phase in schedule.phases[:-1])
     told = by_trees and isinstance(schedule.phases[-1], BroadcastPhase)
-    kind = contract.kind if told and tells_of_a_word(contract) else ContractKind.REDUCE
+    kind = contract.kind if told and reduces_one_word(contract) else ContractKind.REDUCE
     few = _of_few(kind, contract.element, contract.operation, target)
     return few + (further if plain else 0)
 
@@ -234,8 +234,8 @@ def _of_few(
     operation: Operation | OwnOperation | None,
     target: Target,
 ) -> int:
-    """Cycles beyond the model's in which trees of few PEs reduce an element: the fewest. Of a short
-    collective (`collc.plan.short`) a multicast belongs to it."""
+    """Cycles beyond the model's in which trees of few PEs reduce an element: the fewest. Of a
+    one-word collective (`collc.plan.one_word`) a multicast belongs to it."""
     nowhere = Span("", 1, 1, 1, 1)
     target = replace(target, cycles=target.cycles.behind_others)
     contract = Contract(kind, "x", element, 1, operation, nowhere)

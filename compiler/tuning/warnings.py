@@ -219,7 +219,7 @@ def _rank_on_line(phase: ReducePhase, collective: Collective, rank: int) -> int:
     """The rank on its line of a rank of a phase, which may be one side of a root only."""
     step = _step(phase, collective)
     place, grid = phase.coordinate(rank), collective.lined
-    extent = grid.width if phase.axis == "x" else grid.height
+    extent = grid.extent(phase.axis)
     return place if ascending(step.order) else extent - 1 - place
 
 
@@ -231,7 +231,7 @@ def _step(phase: ReducePhase, collective: Collective) -> ReduceStep:
 
 def _lines(phase: ReducePhase, collective: Collective) -> str:
     """Which lines of a grid a phase is along; nothing where there is but one."""
-    if min(collective.lined.width, collective.lined.height) == 1:
+    if collective.lined.is_line:
         return ""
     line = "row" if phase.axis == "x" else "column"
     first, last = phase.lines

@@ -7,11 +7,11 @@ from dataclasses import asdict, fields
 import pytest
 from measuring.engine import measured_engine
 from measuring.fitting import fitted, trimmed
+from measuring.one_word import measured_one_word
 from measuring.pairs import measured_pairs
 from measuring.probes import probe_of
 from measuring.programs import measured_programs
 from measuring.rows import measured_cuts, tasks_of
-from measuring.short import measured_short
 from measuring.trees import measured_trees
 
 from collc.target import TARGETS
@@ -20,8 +20,8 @@ from collc.target.constants import (
     TIMING,
     Code,
     Engine,
+    OneWordCode,
     RowCode,
-    ShortCode,
     StreamCode,
     constants_of,
     read,
@@ -53,8 +53,8 @@ def test_the_code_between_collectives_is_as_measured(target: str) -> None:
 @pytest.mark.parametrize("target", TARGETS)
 def test_short_collectives_take_what_was_measured(target: str) -> None:
     constants = constants_of(target)
-    short = {"own": asdict(constants.own), "token": asdict(constants.token)}
-    assert short == measured_short(target, TIMING)
+    one_word = {"own": asdict(constants.own), "token": asdict(constants.token)}
+    assert one_word == measured_one_word(target, TIMING)
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -79,12 +79,14 @@ def test_tasks_that_run_rows_take_what_their_pieces_take(target: str, pattern: s
 @pytest.mark.parametrize("target", TARGETS)
 def test_every_constant_is_in_the_file_and_nothing_else_is(target: str) -> None:
     values = read(FILE)[TIMING][target]
-    rows, streams, short = values.pop("rows"), values.pop("streams"), values.pop("short")
+    rows, streams, one_word = values.pop("rows"), values.pop("streams"), values.pop("one_word")
     assert set(values) == {field.name for kind in (Engine, Code) for field in fields(kind)}
     assert set(rows) == {field.name for field in fields(RowCode)}
     assert set(streams) == {field.name for field in fields(StreamCode)}
-    assert set(short) == {"own", "token"}
-    assert all(set(one) == {field.name for field in fields(ShortCode)} for one in short.values())
+    assert set(one_word) == {"own", "token"}
+    assert all(
+        set(one) == {field.name for field in fields(OneWordCode)} for one in one_word.values()
+    )
 
 
 def test_pieces_are_what_fits_the_tasks_that_have_them() -> None:

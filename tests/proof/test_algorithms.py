@@ -8,11 +8,12 @@ from dataclasses import fields, replace
 
 import numpy as np
 import pytest
+from mismatches import mismatch
 
 from collc.language.names import prelude
 from collc.language.syntax import AlgorithmDecl
 from collc.proof import prove
-from collc.run.expected import expected, make_input, mismatch
+from collc.run.expected import expected, make_input
 from collc.schedule import Schedule
 from collc.spec.exchange import Moves, StepsPhase
 from tests.proof.algorithms import Case, names, schedules, uses

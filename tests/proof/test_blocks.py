@@ -7,10 +7,11 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from mismatches import mismatch
 
 from collc.language import parse_source
 from collc.proof import prove
-from collc.run.expected import expected, make_input, mismatch
+from collc.run.expected import expected, make_input
 from collc.schedule import Schedule, build_schedule
 from collc.spec.exchange import Blocks
 from collc.spec.slice_ownership import owners

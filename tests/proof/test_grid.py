@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from mismatches import mismatch
 
 from collc.language import parse_source
 from collc.proof import prove
-from collc.run.expected import expected, make_input, mismatch, promised
+from collc.run.expected import expected, make_input, promised
 from collc.schedule import Schedule, build_schedule
 
 SUM = "allreduce(x: f32[7], add)"

@@ -8,6 +8,7 @@ from itertools import product
 
 import pytest
 from constructs import attested, constructs_in
+from mismatches import mismatch
 from stream_forms import CONTRACTS, forms, plans, text_of
 
 import fabsim
@@ -17,7 +18,7 @@ from collc.driver.bundle import Bundle
 from collc.driver.pipeline import prove_text
 from collc.plan import Advance, leaders_of, streams_of
 from collc.plan.show import show_plan
-from collc.run.expected import make_input, mismatch
+from collc.run.expected import make_input
 from collc.target import TARGETS
 from tests.reading_plans import read_plan
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import steps_patterns as s
+from mismatches import mismatch
 
 import fabsim
 from collc.base.files import write_files
@@ -16,7 +17,7 @@ from collc.driver.bundle import Bundle
 from collc.driver.pipeline import compile_text
 from collc.lowering import candidate_plans
 from collc.lowering.streams import recognised
-from collc.run.expected import make_input, mismatch
+from collc.run.expected import make_input
 from collc.target import TARGETS
 
 TEXT = """target wse2

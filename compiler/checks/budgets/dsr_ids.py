@@ -5,8 +5,8 @@ What a phase takes is counted here by its operations, independently of the plann
 the destination and the first source of one operation, so each operation to the fabric takes one,
 all operations to the vector in memory take one together, and each operand from the fabric, and each
 vector or control wavelet that is sent, takes a number of `dsr_src1`. Where several vectors are
-stored by one operation, that has no numbers: its operands are DSDs. In a short collective
-(`collc.plan.short`) each operation that stores takes a number of both.
+stored by one operation, that has no numbers: its operands are DSDs. In a one-word collective
+(`collc.plan.one_word`) each operation that stores takes a number of both.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -16,8 +16,8 @@ from collc.base.diagnostics import Diagnostic
 from collc.checks.counted import lane_sides_of
 from collc.checks.resource_report import by_phase, shortage
 from collc.plan import Action, Phase, Plan, Role
+from collc.plan.one_word import is_one_word
 from collc.plan.operands import controls, sends, stores
-from collc.plan.short import is_short
 from collc.plan.slots import clashes, slots_of
 from collc.plan.streams import STAGE
 
@@ -27,10 +27,10 @@ MEMCPY = 0  # the number that memcpy's code takes of each file [study]
 def dsr_ids(plan: Plan) -> Iterator[Diagnostic]:
     """C307: too few DSR ids, one used twice by a PE, or memcpy's."""
     used, available = plan.dsr_ids, plan.target.dsr_ids
-    short = is_short(plan)
+    one_word = is_one_word(plan)
     each = (
-        by_phase(plan, partial(pairs, short=short)),
-        by_phase(plan, partial(sources, short=short)),
+        by_phase(plan, partial(pairs, one_word=one_word)),
+        by_phase(plan, partial(sources, one_word=one_word)),
     )
     counts = max(each, key=lambda by: sum(by.values()))
     alone = max(_in_common(plan) + sum(each[0].values()), sum(each[1].values()))
@@ -63,20 +63,20 @@ def dsr_ids(plan: Plan) -> Iterator[Diagnostic]:
         )
 
 
-def pairs(phase: Phase, *, short: bool = False) -> int:
+def pairs(phase: Phase, *, one_word: bool = False) -> int:
     """Numbers for destinations: in the fabric a vector, a control wavelet behind it, what a lane
     sends; in memory what a lane receives, and a word that others are combined with."""
     if phase.exchange:
         return lane_sides_of(phase)
-    return _any(phase, sends) + _any(phase, controls) + (short and _any(phase, stores))
+    return _any(phase, sends) + _any(phase, controls) + (one_word and _any(phase, stores))
 
 
-def sources(phase: Phase, *, short: bool = False) -> int:
+def sources(phase: Phase, *, one_word: bool = False) -> int:
     """Numbers of `dsr_src1`: for vectors that are stored one by one, for the operation that sends
     or copies one, for the control wavelet; for what a lane receives, and for what it sends."""
     if phase.exchange:
         return lane_sides_of(phase)
-    by_number = _any(phase, stores) and (short or not _any(phase, _stores_several))
+    by_number = _any(phase, stores) and (one_word or not _any(phase, _stores_several))
     return by_number + _any(phase, _moves) + _any(phase, controls)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from collc.base.diagnostics import Diagnostic
 from collc.plan import Phase, Plan, filters_of
-from collc.plan.pe_masks import filtering, united
+from collc.plan.pe_masks import filtering, union_by_key
 from collc.plan.program import ProgramPlan
 from collc.spec import Collective
 
@@ -51,7 +51,7 @@ def _is_counted(collective: Collective, phase: Phase) -> bool:
 
 def _most(settings: Iterable[Setting]) -> int:
     """The filters of the PE that has most: one for each of its colors that has one."""
-    by_color = united(
+    by_color = union_by_key(
         (numbers[color], mask)
         for collective, phase, numbers in settings
         if _is_counted(collective, phase)

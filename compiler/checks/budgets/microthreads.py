@@ -2,7 +2,7 @@
 
 An operation runs on the microthread with the number of its output queue, else of its input queue.
 The lanes of an exchange send and receive at the same time. Those that run in turn run on one, that
-of the first of them. In a short collective (`collc.plan.short`) PEs receive what is broadcast
+of the first of them. In a one-word collective (`collc.plan.one_word`) PEs receive what is broadcast
 beside all that they do.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from collc.base.diagnostics import Diagnostic
 from collc.checks.counted import input_queues_of, output_queues_of, preceding_lanes, sending_lanes
 from collc.plan import Plan
-from collc.plan.short import is_short
+from collc.plan.one_word import is_one_word
 
 
 def microthreads(plan: Plan) -> Iterator[Diagnostic]:
@@ -28,7 +28,7 @@ def microthreads(plan: Plan) -> Iterator[Diagnostic]:
         if phase.exchange:
             own = zip(lanes, outputs, strict=False)
             beside = (number for lane, number in own if lane not in preceding)
-        elif is_short(plan) and phase is plan.phases[-1]:
+        elif is_one_word(plan) and phase is plan.phases[-1]:
             beside = plan.output_queues[: begin[1]]
         shared = set(inputs).intersection(beside)
         if shared:

@@ -1,5 +1,5 @@
-"""An output queue takes at once what the code of a short collective (`collc.plan.short`) sends by
-operations that it waits for: a word, and a control wavelet behind it.
+"""An output queue takes at once what a one-word collective (`collc.plan.one_word`) sends by
+operations that its code waits for: a word, and a control wavelet behind it.
 
 A PE has ended a call when it has the result, to which its word has gone, so the queue has nothing
 of an earlier call but a control wavelet, on a way that is open. The code then waits for no PE.
@@ -9,12 +9,12 @@ from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic
 from collc.plan import BY_WAVELET, Phase, Plan
-from collc.plan.short import is_short
+from collc.plan.one_word import is_one_word
 
 
 def output_words(plan: Plan) -> Iterator[Diagnostic]:
     """C305: an output queue that holds less than what is put into it without a task in between."""
-    if not is_short(plan):
+    if not is_one_word(plan):
         return
     holds = plan.target.output_queue_words
     for phase, queue in zip(plan.phases, plan.output_queues, strict=False):

@@ -7,8 +7,8 @@ does depends only on the tokens it has taken, so any order of moves leads to the
 run that ends well shows that no order of arrivals can go wrong. In particular both ends of each
 link see the vectors of a color in the same order, and control wavelets move what they should.
 
-What the root of a short collective (`collc.plan.short`) sends to all goes on a color of the phase
-behind, which `multicast` follows.
+What the root of a one-word collective (`collc.plan.one_word`) sends to all goes on a color of the
+phase behind, which `multicast` follows.
 """
 
 from collections import deque
@@ -18,7 +18,7 @@ from collc.base.diagnostics import Diagnostic
 from collc.checks.by_phase import in_phase, phases_of
 from collc.checks.line_tokens import LineTokens, run_tokens
 from collc.plan import PhaseOf, Plan
-from collc.plan.short import is_short
+from collc.plan.one_word import is_one_word
 from collc.schedule import ReducePhase
 
 SHOWN_VECTORS = 6
@@ -27,7 +27,7 @@ SHOWN_VECTORS = 6
 def delivery(plan: Plan) -> Iterator[Diagnostic]:
     """C314 vectors get stuck, C315 a wrong vector arrives, C316 a stray control wavelet."""
     for phase in phases_of(ReducePhase, plan):
-        to_all = plan.phases[-1].name if is_short(plan) and phase is plan.phases[-2] else ""
+        to_all = plan.phases[-1].name if is_one_word(plan) and phase is plan.phases[-2] else ""
         run = run_tokens(phase, to_all)
         yield from _stuck(phase, run)
         yield from _wrong_vectors(phase, run)

@@ -2,7 +2,7 @@
 
 The vector is followed from its root over the grid, in which all but the first and the last row and
 column of each region are left out: between them a region does the same everywhere. The root of a
-short collective (`collc.plan.short`) has sent it in the phase before, and is reached as well.
+one-word collective (`collc.plan.one_word`) has sent it in the phase before, and is reached as well.
 """
 
 from collections import Counter
@@ -20,15 +20,9 @@ from collc.plan import (
     Role,
     Strided,
 )
-from collc.plan.short import is_short
+from collc.plan.one_word import is_one_word
 from collc.schedule import BroadcastPhase
 
-STEPS = {
-    Direction.NORTH: (0, -1),
-    Direction.EAST: (1, 0),
-    Direction.SOUTH: (0, 1),
-    Direction.WEST: (-1, 0),
-}
 Cell = tuple[int, int]
 
 
@@ -40,7 +34,7 @@ def multicast(plan: Plan) -> Iterator[Diagnostic]:
 
 def _problem(plan: Plan, phase: PhaseOf[BroadcastPhase]) -> str:
     """The first PE, by rows, that is not reached once, or what goes wrong on the way."""
-    begun, pattern = is_short(plan), phase.pattern
+    begun, pattern = is_one_word(plan), phase.pattern
     if begun and list(_senders(plan.phases[-2], phase.name)) != [(pattern.x, pattern.y)]:
         return f"`{plan.phases[-2].name}` does not send it at PE ({pattern.x}, {pattern.y}) alone"
     columns = _representatives([region.x for region, _ in phase.regions])
@@ -89,7 +83,7 @@ def _flood(
         if not (0 <= column < len(columns) and 0 <= row < len(rows)):
             return copies, f"the vector leaves the grid, going {source.opposite.value.lower()}"
         cell = (columns[column], rows[row])
-        role = _role_at(phase, cell)
+        role = phase.role_at(cell)
         use = _use(role)
         if role is None or use is None or use.positions[0].receive is not source:
             return copies, f"PE {cell} does not take the vector from {source.value.lower()}"
@@ -103,7 +97,7 @@ def _flood(
             if way is Direction.RAMP:
                 copies[cell] += 1
             else:
-                right, down = STEPS[way]
+                right, down = way.step
                 arrivals.append((column + right, row + down, way.opposite))
     return copies, ""
 
@@ -113,11 +107,6 @@ def _does_its_part(role: Role, *, sends: bool) -> bool:
     (op, *others) = role.ops or (None,)
     part = op is not None and (op.sends if sends else op.copies)
     return part and not others
-
-
-def _role_at(phase: PhaseOf[BroadcastPhase], cell: Cell) -> Role | None:
-    found = (phase.roles[index] for region, index in phase.regions if cell in region)
-    return next(found, None)
 
 
 def _use(role: Role | None) -> ColorUse | None:

@@ -3,14 +3,14 @@
 A PE of a reduce stores vectors, then sends its own, each at most once and all from one color, since
 it has one input queue a phase. A PE of a broadcast sends its vector or copies the one that comes.
 Both do so with whole vectors, on one lane. The root of a word alone may send in the phase before
-(`collc.plan.short`): of what it sends, a word is all that comes back before it is received.
+(`collc.plan.one_word`): of what it sends, a word is all that comes back before it is received.
 """
 
 from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic, Span
 from collc.plan import VECTOR, WHOLE, Action, Advance, Op, Phase, Plan, Role
-from collc.plan.short import is_short, tells_of_a_word
+from collc.plan.one_word import is_one_word, reduces_one_word
 from collc.schedule import ReducePhase
 from collc.spec.exchange import StepsPhase
 
@@ -19,7 +19,7 @@ def steps(plan: Plan) -> Iterator[Diagnostic]:
     """C318: operations that no text of a phase does one after the other, or vectors that some PEs
     of a phase store by one operation and others by several; more than a word that nobody sends in
     its own phase."""
-    if is_short(plan) and not tells_of_a_word(plan.collective.contract):
+    if is_one_word(plan) and not reduces_one_word(plan.collective.contract):
         last = plan.phases[-1]
         problem = "receives more than a word that nobody sends in its phase"
         yield _diagnostic(last, last.roles[0], problem, last.pattern.span)

@@ -34,6 +34,7 @@ from collc.plan import (
     stream_of,
 )
 from collc.plan.placement import roles_of_places
+from collc.plan.routers import AHEAD
 from collc.schedule.own_slices import asks_own_slices, own_slices
 from collc.spec.exchange import StepsPhase
 from collc.spec.simd import PAIR
@@ -142,8 +143,7 @@ def _line(phase: PhaseOf[StepsPhase], roles: Roles) -> Line:
         streams = [(lane, stream_of(lane)) for lane in role.lanes] if role else []
         lanes = [_work(lane.name, stream, place, sizes) for lane, stream in streams if stream]
         places.append(Place(routers, lanes, first[place]))
-    ahead = Direction.EAST if pattern.axis == "x" else Direction.SOUTH
-    return Line(places, sizes, ahead)
+    return Line(places, sizes, AHEAD[pattern.axis])
 
 
 def _work(name: str, stream: Stream, place: int, sizes: list[int]) -> Work:
@@ -153,19 +153,8 @@ def _work(name: str, stream: Stream, place: int, sizes: list[int]) -> Work:
         deque(s for s in list(part.at(place))[::order] if sizes[s]) if part else deque()
         for part in (stream.sends, stream.receives)
     )
-    return Work(
-        name,
-        stream.receives_on,
-        stream.sends_on,
-        deque() if stream.through else sends,
-        sends if stream.through else deque(),
-        receives,
-        stream.advance,
-        stream.combines,
-        stream.staged,
-        stream.kept_first,
-        stream.after,
-    )
+    both = (deque[int](), sends) if stream.through else (sends, deque[int]())
+    return Work(name, stream, *both, receives)
 
 
 def _shapes(roles: Roles, pattern: StepsPhase) -> Iterator[str]:
@@ -325,8 +314,8 @@ def _overtaken(line: Line) -> Iterator[str]:
         switched = any(len(router.use.positions) > 1 for router in on_color)
         for place in senders:
             router = line.places[place].routers[color]
-            work = next((w for w in line.places[place].lanes if w.sends_on == color), None)
-            resets = work is not None and work.advance in _ORDERS
+            work = next((w for w in line.places[place].lanes if w.does.sends_on == color), None)
+            resets = work is not None and work.does.advance in _ORDERS
             last = router.use.positions[0 if router.use.ring else -1]
             is_open = last.receive is Direction.RAMP
             if is_open and switched and not resets:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 from collc.language.syntax.declarations import (
     AlgorithmDecl,
@@ -20,6 +21,8 @@ from collc.language.syntax.declarations import (
     TreeDecl,
 )
 from collc.language.syntax.expressions import Argument, Expression, Syntax, Word
+
+C = TypeVar("C")
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,6 +155,10 @@ class CollectiveDecl(Syntax):
     contract: ContractDecl
     place: PlaceDecl
     clauses: tuple[Clause, ...]
+
+    def of_kind(self, kind: type[C]) -> tuple[C, ...]:
+        """Its clauses of a kind, in their order."""
+        return tuple(clause for clause in self.clauses if isinstance(clause, kind))
 
 
 @dataclass(frozen=True, eq=False)

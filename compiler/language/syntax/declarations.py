@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from collc.language.syntax.expressions import Argument, Expression, Syntax, Word
+from collc.spec.contract import RunLength
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,6 +234,10 @@ class RunLengthDecl(Syntax):
     name: Word
     most: int
     least: int = 1
+
+    def given(self, longest: int) -> RunLength:
+        """The length as a contract has it that is for at most `longest` elements."""
+        return RunLength(self.name.text, self.most, self.span, self.least, longest)
 
 
 @dataclass(frozen=True, eq=False)

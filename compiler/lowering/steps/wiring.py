@@ -17,10 +17,10 @@ import numpy as np
 from collc.base.columns import Bools, Ints
 from collc.lowering.steps.traffic import Traffic
 from collc.plan import ColorUse, Direction, Route
+from collc.plan.routers import AHEAD
 
 MOST_LANES = 2
 
-FORWARD = {"x": Direction.EAST, "y": Direction.SOUTH}
 RELAY_LANES = ("forward", "backward")
 Pair = tuple[int, int]  # a source and a target
 CIRCUIT_LANES = (("stream",), ("first", "second"))
@@ -40,11 +40,6 @@ class Wiring:
     receives: tuple[tuple[str | None, ...], ...]
     sends: tuple[tuple[str | None, ...], ...]
     circuits: dict[tuple[int, int], tuple[int, int]]
-
-    @property
-    def relays(self) -> bool:
-        """Whether PEs pass on what is not for them."""
-        return not self.circuits
 
     def at(self, place: int) -> tuple[object, ...]:
         """All that a place has of it; places with the same may have one role."""
@@ -105,7 +100,7 @@ def circuits(
         into = sorted(ins[target]).index(source)
         lane_of[source, target] = out, into
         sends[source][out], receives[target][into] = color, color
-        for place, route in _circuit(source, target, FORWARD[axis]):
+        for place, route in _circuit(source, target, AHEAD[axis]):
             routes[place][color] = route
     return Wiring(
         lanes=CIRCUIT_LANES[lanes - 1],
@@ -156,7 +151,7 @@ def relays(
             by_parity = f"{name}_{lanes[lane]}_{'odd' if place % 2 else 'even'}"
             color = own.get((place, place + sign), by_parity)
             sends[place][lane] = receives[place + sign][lane] = color
-            for at, route in _circuit(place, place + sign, FORWARD[axis]):
+            for at, route in _circuit(place, place + sign, AHEAD[axis]):
                 routes[at][color] = route
     return Wiring(
         lanes=lanes,

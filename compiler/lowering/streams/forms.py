@@ -6,11 +6,12 @@ the farthest place that has a slice nothing is set.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 
-from collc.lowering.streams.line import Flow, Part, Shape, flows, span
+from collc.lowering.streams.line import Flow, Part, Range, Shape, flows, span
 from collc.plan import Advance
 
 Form = Callable[[Shape], tuple[Flow, ...]]
@@ -19,149 +20,119 @@ Form = Callable[[Shape], tuple[Flow, ...]]
 def gather(line: Shape) -> tuple[Flow, ...]:
     """Own, then farther: each router sends its PE's slice, then lets pass what comes from behind.
     So slices come to the root in the order of distance, without a gap."""
-    both = flows(line.axis)
-    for flow in both:
-        _gather(flow, line.sizes, line.root)
-    return both
-
-
-def _gather(flow: Flow, sizes: Sequence[int], root: int) -> None:
-    senders = [place for place in _away(flow, sizes, root, upstream=True) if sizes[place]]
-    if not senders:
-        return
-    far = senders[-1]
-    for place in _away(flow, sizes, root, upstream=True):
-        if place == far:
-            flow.parts[place] = Part((flow.out,), sends=span(place, place), advance=_last(senders))
-            break
-        if sizes[place]:
-            both = (flow.out, flow.past)
-            own = span(place, place)
-            flow.parts[place] = Part(both, sends=own, advance=Advance.OWN_ROUTER)
-        else:
-            flow.parts[place] = Part((flow.past,))
-    flow.parts[root] = Part((flow.into,), receives=span(far, _next_to(root, far)))
+    return _each_way(line, partial(_one_sided, line=line, gathers=True))
 
 
 def scatter(line: Shape) -> tuple[Flow, ...]:
     """One multicast of all slices, the farthest first; filters let every PE have its own."""
-    both = flows(line.axis)
-    for flow in both:
-        _scatter(flow, line.sizes, line.root)
-    return both
+    return _each_way(line, partial(_one_sided, line=line, gathers=False))
 
 
-def _scatter(flow: Flow, sizes: Sequence[int], root: int) -> None:
-    takers = [place for place in _away(flow, sizes, root, upstream=False) if sizes[place]]
-    if not takers:
+def _one_sided(flow: Flow, line: Shape, *, gathers: bool) -> None:
+    """The places on one side of the root: those whose slices it `gathers`, or to which it deals
+    slices out."""
+    root, sizes = line.root, line.sizes
+    below = flow.forward == gathers
+    side = range(root - 1, -1, -1) if below else range(root + 1, len(sizes))
+    order = _reached([root, *side], sizes)
+    if not order:
         return
-    far = takers[-1]
-    all_slices = span(_next_to(root, far), far)
-    flow.parts[root] = Part((flow.out,), sends=all_slices)
-    for place in _away(flow, sizes, root, upstream=False):
+    far, ends = order[-1], [place for place in order[1:] if sizes[place]]
+    slices = span(order[1], far)
+    if gathers:
+        flow.parts[root] = Part((flow.into,), receives=slices)
+    else:
+        flow.parts[root] = Part((flow.out,), sends=slices)
+    for place in order[1:]:
         own = span(place, place)
-        before = (place + 1, far + 1) if far > root else (far, place)
-        sieve = (all_slices, before, own) if len(takers) > 1 else None
-        if place == far:
-            flow.parts[place] = Part((flow.into,), receives=own, filter=sieve)
-            break
-        if sizes[place]:
-            flow.parts[place] = Part((flow.past_and_in,), receives=own, filter=sieve)
-        else:
+        if not sizes[place]:
             flow.parts[place] = Part((flow.past,))
+        elif gathers:
+            routes = (flow.out,) if place == far else (flow.out, flow.past)
+            advance = _last(ends) if place == far else Advance.OWN_ROUTER
+            flow.parts[place] = Part(routes, sends=own, advance=advance)
+        else:
+            before = (place + 1, far + 1) if far > root else (far, place)
+            sieve = (slices, before, own) if len(ends) > 1 else None
+            route = flow.into if place == far else flow.past_and_in
+            flow.parts[place] = Part((route,), receives=own, filter=sieve)
 
 
 def allgather(line: Shape) -> tuple[Flow, ...]:
     """Turns at multicasting: each router sends its PE's slice on and back to the PE, then passes on
     and delivers what comes from behind."""
-    both = flows(line.axis)
-    for flow in both:
-        _turns(flow, line.sizes)
-    return both
 
+    def turn(flow: Flow, own: Range, to_own: Range, _farther: Range) -> Part:
+        routes, advance = (flow.out_and_back, flow.past_and_in), Advance.OWN_ROUTER
+        return Part(routes, sends=own, receives=to_own, advance=advance, returns=True)
 
-def _turns(flow: Flow, sizes: Sequence[int], *, filtered: bool = False, after: str = "") -> None:
-    """Own, then farther; `filtered` keeps the own slice from the PE."""
-    order = _towards_head(flow, sizes)
-    root = order[0]
-    senders = [place for place in order[1:] if sizes[place]]
-    if not senders:
-        return
-    head = senders[-1]
-    flow.parts[root] = Part((flow.into,), receives=span(head, _next_to(root, head)))
-    for place in order[1:]:
-        own = span(place, place)
-        if place == head:
-            last = _last(senders)
-            flow.parts[place] = Part((flow.out,), sends=own, advance=last)
-            break
-        if sizes[place]:
-            farther, to_own = span(head, _next_to(place, head)), span(head, place)
-            flow.parts[place] = Part(
-                (flow.out_and_back, flow.past_and_in),
-                sends=own,
-                receives=farther if filtered else to_own,
-                advance=Advance.OWN_ROUTER,
-                filter=(to_own, own, farther) if filtered else None,
-                after=after,
-                returns=not filtered,
-            )
-        else:
-            got = span(head, _next_to(place, head))
-            flow.parts[place] = Part((flow.past_and_in,), receives=got)
+    return _each_way(line, lambda flow: _turns(flow, line.sizes, turn))
 
 
 def chained_allgather(line: Shape) -> tuple[Flow, ...]:
     """Forward the slices that come from farther pass first, then a PE sends its own and hands its
-    turn over to the next router; back it is as in `allgather`, once the PE has sent forward. So
-    each PE has one word a cycle to send or to receive, if its own do not come back."""
-    sizes = line.sizes
+    turn over to the next router, so that it does not come back: a filter keeps it from the PE, if a
+    position cannot change both sides. Back it is as in `allgather`, once the PE has sent forward,
+    with a filter. So each PE has one word a cycle to send or to receive."""
     forward, backward = flows(line.axis)
     forward = replace(forward, backward=False)
-    order = _towards_head(forward, sizes)
-    senders = [place for place in order[1:] if sizes[place]]
-    if senders:
-        _handed_over(forward, order, senders, line)
-    _turns(backward, sizes, filtered=True, after=forward.name)
-    for place, part in backward.parts.items():
-        if part.after and place not in senders:
-            backward.parts[place] = replace(part, after="")
+    one_side = not line.target.switch_both_sides
+
+    def handed_over(flow: Flow, own: Range, to_own: Range, farther: Range) -> Part:
+        return Part(
+            (flow.past_and_in, flow.out_and_back if one_side else flow.out),
+            ring=True,
+            sends=own,
+            receives=farther,
+            advance=Advance.HAND_OVER,
+            filter=(to_own, (to_own[0], to_own[0]), farther) if one_side else None,
+        )
+
+    def turn(flow: Flow, own: Range, to_own: Range, farther: Range) -> Part:
+        return Part(
+            (flow.out_and_back, flow.past_and_in),
+            sends=own,
+            receives=farther,
+            advance=Advance.OWN_ROUTER,
+            filter=(to_own, own, farther),
+            after=forward.name,
+        )
+
+    _turns(forward, line.sizes, handed_over, Advance.HAND_OVER)
+    _turns(backward, line.sizes, turn)
     return forward, backward
 
 
-def _handed_over(flow: Flow, order: Sequence[int], senders: Sequence[int], line: Shape) -> None:
-    """Farther, then own, which does not come back: a filter keeps it from the PE, if a position
-    cannot change both sides."""
-    root, head = order[0], senders[-1]
-    flow.parts[root] = Part((flow.into,), receives=span(head, _next_to(root, head)))
-    one_side = not line.target.switch_both_sides
-    for place in order[1:]:
-        own, to_own = span(place, place), span(head, place)
-        if place == head:
-            last = Advance.HAND_OVER if len(senders) > 1 else Advance.NOTHING
-            flow.parts[place] = Part((flow.out,), sends=own, advance=last)
-            break
+def _turns(
+    flow: Flow,
+    sizes: Sequence[int],
+    turn: Callable[[Flow, Range, Range, Range], Part],
+    last: Advance = Advance.RESET,
+) -> None:
+    """Places multicast one after the other, those between the ends of the line as `turn` says, by
+    the own slice, those from the head of the flow up to it, and those from farther away; the head
+    moves switches as the `last` one, if others send, too."""
+    order = _reached(_towards_head(flow, sizes), sizes)
+    for place in order:
+        head, own = order[-1], span(place, place)
         farther = span(head, _next_to(place, head))
-        if line.sizes[place]:
-            flow.parts[place] = Part(
-                (flow.past_and_in, flow.out_and_back if one_side else flow.out),
-                ring=True,
-                sends=own,
-                receives=farther,
-                advance=Advance.HAND_OVER,
-                filter=(to_own, (head, head), farther) if one_side else None,
-            )
+        if place == order[0]:
+            part = Part((flow.into,), receives=farther)
+        elif place == head:
+            others = any(sizes[other] for other in order[1:-1])
+            part = Part((flow.out,), sends=own, advance=last if others else Advance.NOTHING)
+        elif sizes[place]:
+            part = turn(flow, own, span(head, place), farther)
         else:
-            flow.parts[place] = Part((flow.past_and_in,), receives=farther)
+            part = Part((flow.past_and_in,), receives=farther)
+        flow.parts[place] = part
 
 
 def all_to_all(line: Shape) -> tuple[Flow, ...]:
     """Each PE multicasts all slices but those for places behind it, one PE after the other as in an
     allgather; filters let every PE have its own of each block."""
-    both = flows(line.axis)
-    for flow in both:
-        _blocks(flow, _towards_head(flow, line.sizes), range(len(line.sizes)))
-    return both
+    served = range(len(line.sizes))
+    return _each_way(line, lambda flow: _blocks(flow, _towards_head(flow, line.sizes), served))
 
 
 # Where the groups of an all_to_all end that are below the middle, in parts of a line (`_GRAIN`);
@@ -283,10 +254,7 @@ def _blocks(flow: Flow, order: Sequence[int], served: Sequence[int]) -> None:
 def reduce_scatter(line: Shape) -> tuple[Flow, ...]:
     """Two chains that shrink: what is for places farther on is combined on its way, then comes what
     is for the place itself. What comes backward is staged, so that it is combined last."""
-    both = flows(line.axis)
-    for flow in both:
-        _chain(flow, line.sizes, staged=not flow.forward)
-    return both
+    return _each_way(line, lambda flow: _chain(flow, line.sizes, staged=not flow.forward))
 
 
 def chained_reduce_scatter(line: Shape) -> tuple[Flow, ...]:
@@ -307,14 +275,10 @@ def chained_reduce_scatter(line: Shape) -> tuple[Flow, ...]:
 
 def _chain(flow: Flow, sizes: Sequence[int], *, staged: bool = False) -> None:
     """A chain from its first place to the last one that has a slice."""
-    order = _towards_head(flow, sizes)[::-1]
-    ends = next(i for i in range(len(order), 0, -1) if sizes[order[i - 1]])
-    order = order[:ends]
-    if len(order) == 1:
-        return
-    root = order[-1]
-    for index, place in enumerate(order):
-        first, last = index == 0, place == root
+    order = _reached(_towards_head(flow, sizes)[::-1], sizes)
+    for place in order:
+        root = order[-1]
+        first, last = place == order[0], place == root
         arrives, leaves = f"_{_parity(flow, place, upstream=True)}", f"_{_parity(flow, place)}"
         hops = [] if first else [(arrives, flow.into)]
         hops += [] if last else [(leaves, flow.out)]
@@ -335,11 +299,18 @@ def _parity(flow: Flow, place: int, *, upstream: bool = False) -> str:
     return "odd" if (behind if upstream else place) % 2 else "even"
 
 
-def _away(flow: Flow, sizes: Sequence[int], root: int, *, upstream: bool) -> Iterator[int]:
-    """The places on one side of the root, the nearest first: those the flow comes from, or those
-    that it goes to."""
-    below = flow.forward == upstream
-    return iter(range(root - 1, -1, -1) if below else range(root + 1, len(sizes)))
+def _each_way(line: Shape, fill: Callable[[Flow], None]) -> tuple[Flow, ...]:
+    """A flow each way along the line, its parts filled in."""
+    both = flows(line.axis)
+    for flow in both:
+        fill(flow)
+    return both
+
+
+def _reached(order: Sequence[int], sizes: Sequence[int]) -> Sequence[int]:
+    """Places up to the last one that has a slice; none where that is the first."""
+    ends = max((at for at, place in enumerate(order) if sizes[place]), default=0)
+    return order[: ends + 1] if ends else ()
 
 
 def _towards_head(flow: Flow, sizes: Sequence[int]) -> list[int]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from collc.plan import Advance, Direction, Route
+from collc.plan.routers import AHEAD
 from collc.target import Target
 
 Range = tuple[int, int]  # slices first to end - 1
@@ -92,11 +93,9 @@ class Shape:
 def flows(axis: str, suffix: str = "") -> tuple[Flow, Flow]:
     """A color forward along the line and one back. Forward the slices of higher ranks come first,
     so that words go from the last element to the first; back it is the other way round."""
-    ahead, behind = (
-        (Direction.EAST, Direction.WEST) if axis == "x" else (Direction.SOUTH, Direction.NORTH)
-    )
-    forward = Flow(f"forward{suffix}", True, behind, ahead)
-    return forward, Flow(f"backward{suffix}", False, ahead, behind)
+    ahead = AHEAD[axis]
+    forward = Flow(f"forward{suffix}", True, ahead.opposite, ahead)
+    return forward, Flow(f"backward{suffix}", False, ahead, ahead.opposite)
 
 
 def span(one: int, other: int) -> Range:

@@ -22,7 +22,7 @@ def why_not(phase: StepsPhase, *, path: Path | None, own_only: bool, in_code: bo
 
 def _unrecognised(phase: StepsPhase, *, own_only: bool, in_code: bool) -> Iterator[str]:
     """The reasons, the first of which is the one."""
-    combines = any(moves.combines.any() for moves in phase.steps)
+    combines = phase.combines
     if phase.wide:
         yield "an instruction takes two wavelets (`in simd`)"
     if phase.slicing.count not in {1, phase.ranks} or not phase.slicing.length:

@@ -56,7 +56,7 @@ def recognised(phase: StepsPhase, *, own_only: bool = False) -> Recognised | Non
         return None
     if slicing.count == 1:
         return _of_whole_vectors(phase, own_only=own_only)
-    if any(moves.combines.any() for moves in phase.steps):
+    if phase.combines:
         return _reduce_scatter(phase) if own_only else None
     held = held_after(phase)
     return None if held is None else _moved(held, np.diff(slicing.bounds) > 0)
@@ -65,7 +65,7 @@ def recognised(phase: StepsPhase, *, own_only: bool = False) -> Recognised | Non
 def _of_whole_vectors(phase: StepsPhase, *, own_only: bool) -> Recognised | None:
     """A sum that comes to one rank from both ends, or the vector of one rank, which goes to all: a
     reduce_scatter, or an allgather, in which one rank has all there is to have."""
-    if any(moves.combines.any() for moves in phase.steps):
+    if phase.combines:
         own = own_slices(phase) if own_only else None
         return None if own is None else _reduce(phase, int(np.flatnonzero(own)[0]))
     held = held_after(phase)

@@ -1,5 +1,5 @@
-"""Pieces of the code of short collectives, from one event of a PE to another: of an allreduce of an
-element, whose word is the caller's, and of a barrier.
+"""Pieces of the code of one-word collectives, from one event of a PE to another: of an allreduce
+of an element, whose word is the caller's, and of a barrier.
 
 A word that the code waits for moves in the cycle in which the main thread has the operation.
 """
@@ -37,7 +37,7 @@ class Short:
         return trace_of(text, self.target, self.timing)
 
 
-def measured_short(target: str, timing: str) -> dict[str, dict[str, int]]:
+def measured_one_word(target: str, timing: str) -> dict[str, dict[str, int]]:
     """The pieces of both."""
     return {
         name: _pieces(Short(contract, moves, target, timing))

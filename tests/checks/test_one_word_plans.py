@@ -1,4 +1,4 @@
-"""Short collectives: registers that are loaded before the program begins are of one operand on a
+"""One-word collectives: registers that are loaded before the program begins are of one operand on a
 PE, and an output queue holds what is put into it at once."""
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collc.checks.budgets.output_words import words_at_once
 from collc.cost.choice import build_plan
 from collc.language import parse_source
 from collc.plan import VECTOR, Action, Direction, Lane, Op, Plan, Registers, Role, once
-from collc.plan.short import is_short
+from collc.plan.one_word import is_one_word
 from collc.plan.slots import slots_of
 from collc.schedule import Schedule, build_schedule
 from collc.schedule.barrier_tokens import with_tokens
@@ -47,7 +47,7 @@ def codes(plan: Plan) -> set[str]:
 @pytest.mark.parametrize("steps", [AT_END, INSIDE])
 def test_a_word_along_trees_and_back_is_short(contract: str, steps: str, target: str) -> None:
     _, plan = planned(contract, steps, target)
-    assert is_short(plan)
+    assert is_one_word(plan)
     assert not codes(plan)
 
 
@@ -63,7 +63,7 @@ def test_a_word_along_trees_and_back_is_short(contract: str, steps: str, target:
 )
 def test_anything_else_is_not(contract: str, steps: str) -> None:
     _, plan = planned(contract, steps)
-    assert not is_short(plan)
+    assert not is_one_word(plan)
 
 
 def test_what_stores_has_registers_of_its_own() -> None:

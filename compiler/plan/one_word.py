@@ -1,4 +1,4 @@
-"""Whether a plan is of a short collective, whose cycles are its start-up.
+"""Whether a plan is of a one-word collective, whose cycles are its start-up.
 
 A vector of one word goes up along trees and comes back by a multicast: a barrier, or an allreduce
 of one element. Alone in its program such a collective has a text of its own (D320): the word is
@@ -18,12 +18,12 @@ from collc.spec import Contract, ContractKind
 from collc.spec.arithmetic import arithmetic_of
 
 
-def is_short(plan: Plan) -> bool:
+def is_one_word(plan: Plan) -> bool:
     """Whether a plan is of one."""
-    return are_short(plan.phases)
+    return are_one_word(plan.phases)
 
 
-def are_short(phases: Sequence[Phase]) -> bool:
+def are_one_word(phases: Sequence[Phase]) -> bool:
     """The same of its phases: all PEs receive in the last one what the root has sent before."""
     *before, last = phases[-2:] or (None,)
     if not before or last is None or last.kind is not ContractKind.BROADCAST:
@@ -31,7 +31,7 @@ def are_short(phases: Sequence[Phase]) -> bool:
     return not any(op.sends for role in last.roles for op in role.ops)
 
 
-def tells_of_a_word(contract: Contract) -> bool:
+def reduces_one_word(contract: Contract) -> bool:
     """Whether all PEs end with one word, to which the vector unit combines one of each of them."""
     whole = contract.kind in {ContractKind.BARRIER, ContractKind.ALLREDUCE} and not contract.own
     if not whole or contract.words > 1 or contract.run_length or contract.result:
