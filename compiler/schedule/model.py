@@ -17,7 +17,6 @@ from collc.schedule.tree_steps import chunks_of, steps_of_tree
 from collc.spec import (
     BroadcastStep,
     Collective,
-    Contract,
     Order,
     ReduceStep,
     RunStep,

@@ -23,7 +23,7 @@ from collc.target import TARGETS
 from tests.reading_plans import read_plan
 
 LINES = int(os.environ.get("COLLC_LINES", "12"))  # random ones
-# By how much of a run predictions may be off, beside three cycles: of an all_to_all, groups wait for
+# By how much of a run predictions may be off, beside three cycles: groups of an all_to_all wait for
 # each other's registers.
 MOST_OFF = dict.fromkeys(CONTRACTS, 0.0) | {"all_to_all": 0.06}
 COUNTS = {  # forms by target
