@@ -266,7 +266,7 @@ def costs_of(plan: Plan, alone: bool = True) -> Costs:
     """The costs of a plan's operations on its target, with the queues of its first phase; a
     collective that is `alone` may be a one-word collective."""
     target, contract = plan.target, plan.collective.contract
-    one_word = _short(plan) if alone else None
+    one_word = _one_word(plan) if alone else None
     engine, code = target.cycles.engine, target.code
     arithmetic = arithmetic_of(contract.element, contract.operation)
     combine = arithmetic.cycles_per_element(target)
@@ -310,7 +310,7 @@ def costs_of(plan: Plan, alone: bool = True) -> Costs:
     )
 
 
-def _short(plan: Plan) -> OneWordCode | None:
+def _one_word(plan: Plan) -> OneWordCode | None:
     """The pieces of a one-word collective, if it is one."""
     if not is_one_word(plan):
         return None

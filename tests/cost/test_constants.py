@@ -51,7 +51,7 @@ def test_the_code_between_collectives_is_as_measured(target: str) -> None:
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_short_collectives_take_what_was_measured(target: str) -> None:
+def test_one_word_collectives_take_what_was_measured(target: str) -> None:
     constants = constants_of(target)
     one_word = {"own": asdict(constants.own), "token": asdict(constants.token)}
     assert one_word == measured_one_word(target, TIMING)
