@@ -15,9 +15,9 @@ from collc.base.columns import Bools
 from collc.cost.calls import Calls
 from collc.cost.dispatch import (
     Dispatch,
+    before_rows,
     combining,
     dispatches,
-    lanes_of,
     sends_combined,
     sends_control,
     sends_first,
@@ -31,7 +31,7 @@ from collc.cost.processor import Piece, Processor, Stall, Stretch, Work, restric
 from collc.cost.register_loads import loads
 from collc.cost.stretches import last
 from collc.cost.switched import Begun, Switched, switched_of
-from collc.cost.text_size import Left, Stream, restores
+from collc.cost.text_size import CallsLeft, CallStreamText, restores
 from collc.cost.use_costs import costs_of_use
 from collc.lowering.shared_phases import SharedPhase, is_quick, shared_of
 from collc.plan.program import ProgramPlan, Use
@@ -68,7 +68,7 @@ class CallStream:
     loads: list[Times]  # cycles in which each use loads registers when it begins
     switched: list[Switched]  # by each use
     dispatches: list[Dispatch]
-    left: Left  # calls that nothing is put in the place of
+    left: CallsLeft  # calls that nothing is put in the place of
     told: list[Piece] = field(default_factory=list)
     switching: int = 0
     processor: Processor | None = None
@@ -226,7 +226,7 @@ class CallStream:
         to_end = (passed_on + self.calls.to_end(use)) * ends.by_task + code.jump * ended
         exchange = self.plan.phase(use).exchange
         if exchange is not None and not exchange.areas:  # else the last row is applied behind it
-            lanes = lanes_of(self.plan, use, self.dispatches[position], left.lanes[position])
+            lanes = before_rows(self.plan, use, self.dispatches[position], left.lanes[position])
             to_end = to_end + lanes[1]
         over: Times = ends.over + to_end
         if self.processor is not None:
@@ -357,7 +357,7 @@ def call_stream_of(
         loads(plan, shared),
         switched,
         dispatches(plan, shared),
-        Stream(plan, shared, switched).nothing_left(),
+        CallStreamText(plan, shared, switched).none_left(),
     )
 
 
@@ -375,7 +375,7 @@ def _part(  # noqa: PLR0913, PLR0917 - what a phase is, and how PEs come to it
     phases = call_stream.plan.plans[use.collective].phases
     phase, quick = phases[use.phase], is_quick(call_stream.plan, use, given)
     dispatch, left = call_stream.dispatches[position], call_stream.left
-    lanes = lanes_of(call_stream.plan, use, dispatch, left.lanes[position])
+    lanes = before_rows(call_stream.plan, use, dispatch, left.lanes[position])
     shared = costs_of_use(call_stream.plan, use, costs, given, lanes, left.prepares[position])
     other = costs.code.other_use * call_stream.asked
     stored, sent = (costs.code.jump * of[position] for of in (left.stored, left.sent))

@@ -18,7 +18,7 @@ from collc.cost.calls import finished
 from collc.cost.operations import costs_of
 from collc.cost.predict import Prediction, Times, predict
 from collc.cost.roots import AtRoot, at_root
-from collc.cost.text_size import LeftOfTurns, Stream, has_buffer, of_turns
+from collc.cost.text_size import CallStreamText, TurnCallsLeft, has_buffer, text_of_turns
 from collc.plan.dynamic_lengths import Lengths
 from collc.plan.program import ProgramPlan
 from collc.schedule.lengths import collective_of_length
@@ -51,7 +51,7 @@ class _Run:
     of_name: dict[str, CallStream]
     over: Times
     by_code: Bools
-    left: LeftOfTurns
+    left: TurnCallsLeft
     within: Times
     lengths: Lengths = field(default_factory=dict)  # and roots, of the run
     known: dict[tuple[str, int], tuple[CallStream, AtRoot]] = field(default_factory=dict)
@@ -143,10 +143,10 @@ def _begun(plan: ProgramPlan, lengths: Lengths) -> _Run:
         for call_stream in call_streams
         for one in call_stream.plan.plans
     }
-    streams = [Stream(one.plan, one.given, one.switched) for one in call_streams]
-    text, left = of_turns(streams, plan.program, called=call_streams[0].calls.called)
+    streams = [CallStreamText(one.plan, one.given, one.switched) for one in call_streams]
+    text, left = text_of_turns(streams, plan.program, called=call_streams[0].calls.called)
     for call_stream, stream in zip(call_streams, streams, strict=True):
-        call_stream.left = stream.left(text)
+        call_stream.left = stream.calls_left(text)
     by_code = np.zeros_like(none, dtype=np.bool_)
     return _Run(plan, call_streams, of_name, none, by_code, left, none, lengths)
 

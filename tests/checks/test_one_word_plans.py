@@ -45,7 +45,9 @@ def codes(plan: Plan) -> set[str]:
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("contract", ["barrier()", "allreduce(x: f32[1], add)"])
 @pytest.mark.parametrize("steps", [AT_END, INSIDE])
-def test_a_word_along_trees_and_back_makes_a_one_word_plan(contract: str, steps: str, target: str) -> None:
+def test_a_word_along_trees_and_back_makes_a_one_word_plan(
+    contract: str, steps: str, target: str
+) -> None:
     _, plan = planned(contract, steps, target)
     assert is_one_word(plan)
     assert not codes(plan)

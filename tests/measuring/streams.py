@@ -17,7 +17,7 @@ from measuring.traces import Trace, traced
 from stream_forms import CONTRACTS, forms, text_of
 
 from collc.cost.operations import costs_of
-from collc.cost.streams import (
+from collc.cost.stream_code import (
     applied_words,
     begins_behind,
     pieces_of,
