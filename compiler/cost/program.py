@@ -13,8 +13,8 @@ import numpy as np
 
 from collc.base.columns import Bools
 from collc.cost.bound import bound_of
-from collc.cost.call_stream import Call, CallStream, call_stream_of
-from collc.cost.calls import finished
+from collc.cost.call_stream import CallStream, call_stream_of
+from collc.cost.calls import Call, finished
 from collc.cost.operations import costs_of
 from collc.cost.predict import Prediction, Times, predict
 from collc.cost.roots import AtRoot, at_root
@@ -43,7 +43,7 @@ class ProgramPrediction(Prediction):
 @dataclass
 class _Run:
     """`over[x, y]` is when all that a PE has begun is over, `by_code` and `within` as in
-    `CallStream`. `left` are calls that nothing is put in the place of, of those that choose a turn.
+    `CallStream`. `left` are the calls that are left among those that choose a turn.
     `call_streams` are those of the program, and `of_name` says of a collective which it is in."""
 
     plan: ProgramPlan
