@@ -18,8 +18,8 @@ from collc.plan.program import ProgramPlan, Use
 from collc.spec import Collective, ContractKind
 from collc.target.constants import Code
 
-# Instructions of `next` in `templates/collectives_pe.csl.j2`, but constants and copies; functions of
-# up to `INLINED` are put in the place of their calls (docs/machine.md, section 4.1).
+# Instructions of `next` in `templates/collectives_pe.csl.j2`, but constants and copies; functions
+# of up to `INLINED` are put in the place of their calls (docs/machine.md, section 4.1).
 INLINED = 45
 TEST, RETURN = 3, 1  # which turn it is; behind a turn
 CALL, POINTER, POINTER_OF_ROUND = 1, 1, 4  # of a turn; more for its buffer
