@@ -134,7 +134,8 @@ class CallStreamText:
         return texts.OPERATION.calls(*[texts.LOADS] * loads_at_start(phase, self.given[position]))
 
     def _exchange(self, position: int, role: Role) -> RowText:
-        """What a role has of an exchange; functions that are too long themselves are called."""
+        """What a role has of an exchange; functions that are called anyway, since they are too long
+        themselves, have no instructions here."""
         use = self.plan.uses[position]
         phase = self.plan.phase(use)
         exchange, alike = phase.exchange, extent_of(phase) > 0
@@ -150,6 +151,7 @@ class CallStreamText:
             sends, both = lane.sends_on is not None, None not in {lane.sends_on, lane.receives_on}
             more = texts.PREPARE_STAGE * staged + texts.PREPARE_SIZE * (not alike)
             prepare = (texts.PREPARE_BOTH if both else texts.PREPARE_ROW).calls(Text(more, 0))
+            # as `Features.calls_prepare` and `calls_start` have it
             called = sends and staged and (exchange.areas > 1 or not alike)
             rows.prepare.append(none if called else prepare)
             if both:
@@ -253,8 +255,9 @@ class CallStreamText:
     def _behind_operation(
         self, position: int, name: str, behind: Text
     ) -> tuple[Text, Times, Bools]:
-        """What a task of a phase calls, how many calls are left there up to what is behind the
-        part, and whether what prepares a row of an exchange is."""
+        """What a task of a phase calls, how many calls are left there up to what is `behind` the
+        part, and whether that of what prepares a row of an exchange is; `name` is that of the task
+        in `tasks_of`, of an exchange the number of its lane."""
         plan, use, none = self.plan, self.plan.uses[position], np.zeros(self.shape, dtype=np.bool_)
         quick = is_quick(plan, use, self.given[position])
         if name.isdigit():
