@@ -250,7 +250,10 @@ def lay(
     others."""
 
 class _StreamMachine(Protocol):
-    """Cycles and, of queues, wavelets."""
+    """Cycles and, of queues, wavelets. What only sends takes `send_start` more on its way up the
+    ramp. An operation is issued `issue` cycles behind the last instruction of its task, and has a
+    slot `receives` cycles behind that, or `returns` if it only sends; a task begins `between` cycles
+    behind the end of another, at least."""
 
     @property
     def ramp_up(self) -> int: ...
@@ -278,17 +281,21 @@ class _StreamMachine(Protocol):
 class _StreamRouter(Protocol):
     """What a router does with a color, position by position: the side it takes it from, and the
     sides it hands it to, a bit for each (0 lower places, 1 higher places, 2 the PE); of a filter
-    the period, its first count, and how many wavelets pass."""
+    the period, its first count, and how many wavelets pass; in a `ring` the first position follows
+    the last."""
 
     @property
     def positions(self) -> list[tuple[int, int]]: ...
     @property
     def filter(self) -> tuple[int, int, int] | None: ...
+    @property
+    def ring(self) -> bool: ...
 
 class _StreamOperation(Protocol):
     """An operation: the colors it uses, its wavelets, the operation of the PE behind whose end it
     begins, and the cycles from there, or from the common start, to its issue; what follows its last
-    wavelet."""
+    wavelet: its own router advances, all on its route are reset, or so many `commands` go to those
+    in a ring. Of those that can go one with the lowest `rank` does, 0 to 2; code goes before 2."""
 
     @property
     def receives(self) -> int | None: ...
@@ -304,8 +311,15 @@ class _StreamOperation(Protocol):
     def advances(self) -> bool: ...
     @property
     def resets(self) -> bool: ...
+    @property
+    def commands(self) -> int: ...
+    @property
+    def rank(self) -> int: ...
 
 class _StreamPlace(Protocol):
+    """A place of the line; `code` counts the instructions from the last issue of what begins at
+    once to the return."""
+
     @property
     def routers(self) -> Sequence[_StreamRouter]: ...
     @property
@@ -316,8 +330,8 @@ class _StreamPlace(Protocol):
 def stream_ends(
     machine: _StreamMachine, places: Sequence[_StreamPlace]
 ) -> list[tuple[list[int], int]]:
-    """By place: the cycle in which the last wavelet of each operation is taken or sent, and from
-    when on the PE may run another task. Raises StuckError where operations wait for ever."""
+    """By place: the cycle in which the last wavelet of each operation is taken or sent, and the
+    first in which the PE may run another task. Raises StuckError where operations wait for ever."""
 
 def first_period(index: _Ints, values: _Ints, periods: Sequence[int]) -> int | None:
     """The first of `periods`, which ascend, such that the numbers `values[i]` at `index[i]` are the

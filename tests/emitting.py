@@ -78,11 +78,11 @@ def every_kind_of_bundle() -> list[tuple[str, dict[str, str]]]:
     trees = [(name, files_of(what)) for name, what in every_kind_of_collective().items()]
     programs = [(name, files_of_program(limits)) for name, limits in PROGRAMS.items()]
     programs += [(name, files_of_example(name)) for name in ON_PARTS]
-    programs += [("dynamic_length", dynamic_length_files()), ("short", short_files())]
+    programs += [("dynamic_length", dynamic_length_files()), ("one_word", one_word_files())]
     return [*trees, *((line.name, bundle_of(line)) for line in EXCHANGES), *programs]
 
 
-SHORT = """target wse2
+ONE_WORD = """target wse2
 grid tile = 7 x 3
 collective total = allreduce(x: f32[1], add) on tile {
     reduce columns by chain to 0 then reduce row by binomial to 3 then broadcast from (3, 0)
@@ -91,10 +91,10 @@ program { total }
 """
 
 
-def short_files() -> dict[str, str]:
+def one_word_files() -> dict[str, str]:
     """The bundle of an allreduce of one element: leaves, PEs that store and send, both sides of a
     root."""
-    return dict(compile_text(SHORT, "test.coll", {}).files)
+    return dict(compile_text(ONE_WORD, "test.coll", {}).files)
 
 
 ON_PARTS = ("program_parts", "program_together", "row_major")

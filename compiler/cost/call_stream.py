@@ -12,12 +12,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from collc.base.columns import Bools
-from collc.cost.calls import Calls
+from collc.cost.calls import Call, Calls
 from collc.cost.dispatch import (
     Dispatch,
+    before_rows,
     combining,
     dispatches,
-    lanes_of,
     sends_combined,
     sends_control,
     sends_first,
@@ -31,7 +31,7 @@ from collc.cost.processor import Piece, Processor, Stall, Stretch, Work, restric
 from collc.cost.register_loads import loads
 from collc.cost.stretches import last
 from collc.cost.switched import Begun, Switched, switched_of
-from collc.cost.text_size import Left, Stream, restores
+from collc.cost.text_size import CallsLeft, CallStreamText, restores
 from collc.cost.use_costs import costs_of_use
 from collc.lowering.shared_phases import SharedPhase, is_quick, shared_of
 from collc.plan.program import ProgramPlan, Use
@@ -41,26 +41,16 @@ BETWEEN = 2  # a task between two operations of a phase: it issues the second, a
 RAISED = 1  # cycles from where a teardown may leave a router to where its handler may start
 
 
-@dataclass(frozen=True)
-class Call:
-    """A call of a collective of a call stream, by its index: the cycle in which the code of a PE
-    comes to its first phase, and what it takes to return behind that, with what the code does
-    before it lets operations have the PE."""
-
-    index: int
-    costs: Costs
-    reached: Times
-    depth: Times
-
-
 @dataclass
 class CallStream:
-    """`switching` is by how many cycles setting routers has put off the last PE's beginnings.
-    `told` are handlers of teardowns that have not run, `due` is when the last task was that ended a
-    phase, and `by_code` where a task of the phase itself has; what is behind it is `within` so many
-    functions that are called; `asked` are the collectives whose phases a PE's tasks ask for before
-    its own, where that depends on a root. Where there are such handlers, or other calls may be in
-    flight, the `processor` says what waits for what."""
+    """Calls of a program that follow each other, evaluated one by one; times are [x, y].
+
+    `switching` is by how many cycles setting routers has put off the last PE's beginnings. `told`
+    are handlers of teardowns that have not run. `due` is when the last task was that ended a phase;
+    `by_code` says where that was a task of the phase itself, and `within` how many functions that
+    are called the code behind it is in. `asked` are the collectives whose phases a PE's tasks ask
+    for before its own, where that depends on a root. Where there are such handlers, or other calls
+    may be in flight, the `processor` says what waits for what."""
 
     plan: ProgramPlan
     calls: Calls
@@ -68,7 +58,7 @@ class CallStream:
     loads: list[Times]  # cycles in which each use loads registers when it begins
     switched: list[Switched]  # by each use
     dispatches: list[Dispatch]
-    left: Left  # calls that nothing is put in the place of
+    left: CallsLeft
     told: list[Piece] = field(default_factory=list)
     switching: int = 0
     processor: Processor | None = None
@@ -206,7 +196,7 @@ class CallStream:
         return self.processor.work if self.processor is not None else []
 
     def _over(self, position: int, use: Use, part: Part) -> Times:
-        """When the part of each PE of a phase is over."""
+        """When the part of each PE of a phase is over; sets `by_code` and `within`."""
         ends = ends_of(self.plan, use, part)
         self.by_code, left = ~ends.by_task, self.left
         ended = np.where(ends.by_task, left.end[position], left.ended[position])
@@ -222,12 +212,7 @@ class CallStream:
             part, ends = self._between(position, use, part, ends)
         if self.processor is not None and not (part.quick or part.ends_torn_down):
             ends = self._control_waits(position, use, part, ends)
-        code, passed_on = self.plan.target.code, self.calls.passed_on(use)
-        to_end = (passed_on + self.calls.to_end(use)) * ends.by_task + code.jump * ended
-        exchange = self.plan.phase(use).exchange
-        if exchange is not None and not exchange.areas:  # else the last row is applied behind it
-            lanes = lanes_of(self.plan, use, self.dispatches[position], left.lanes[position])
-            to_end = to_end + lanes[1]
+        to_end = self._to_end(position, use, ends.by_task, ended)
         over: Times = ends.over + to_end
         if self.processor is not None:
             late = self.processor.put_off(part.begun, over, sends_first(self.plan, use))
@@ -246,6 +231,17 @@ class CallStream:
         by_code = np.where(last(ends.code) < 0, by_control(part), over - late - last(ends.code))
         length = np.where(ends.by_task, to_end, by_code)
         return self._told_of_end(over - length, length, self._teardowns(position, ends))
+
+    def _to_end(self, position: int, use: Use, by_task: Bools, called: Times) -> Times:
+        """Cycles from the last task of a phase to what is behind it, within so many functions that
+        are `called`; `by_task` where a task is told of the end."""
+        passed_on, exchange = self.calls.passed_on(use), self.plan.phase(use).exchange
+        jumps = self.plan.target.code.jump * called
+        to_end: Times = (passed_on + self.calls.to_end(use)) * by_task + jumps
+        if exchange is not None and not exchange.areas:  # else the last row is applied behind it
+            lanes, left = self.dispatches[position], self.left.lanes[position]
+            to_end = to_end + before_rows(self.plan, use, lanes, left)[1]
+        return to_end
 
     def _through(self, call: Call) -> Times:
         """When the part of each PE is over if it has nothing to do but to say so."""
@@ -288,7 +284,7 @@ class CallStream:
 
     def _control_waits(self, position: int, use: Use, part: Part, ends: Ends) -> Ends:
         """What comes of a phase if the control wavelets that PEs wait for leave behind the handlers
-        that are due when the code has returned."""
+        of teardowns that are due when the code has returned (D397)."""
         on = by_role(self.plan, use, sends_control) > 0
         if not on.any() or self.processor is None:
             return ends
@@ -357,7 +353,7 @@ def call_stream_of(
         loads(plan, shared),
         switched,
         dispatches(plan, shared),
-        Stream(plan, shared, switched).nothing_left(),
+        CallStreamText(plan, shared, switched).none_left(),
     )
 
 
@@ -375,7 +371,7 @@ def _part(  # noqa: PLR0913, PLR0917 - what a phase is, and how PEs come to it
     phases = call_stream.plan.plans[use.collective].phases
     phase, quick = phases[use.phase], is_quick(call_stream.plan, use, given)
     dispatch, left = call_stream.dispatches[position], call_stream.left
-    lanes = lanes_of(call_stream.plan, use, dispatch, left.lanes[position])
+    lanes = before_rows(call_stream.plan, use, dispatch, left.lanes[position])
     shared = costs_of_use(call_stream.plan, use, costs, given, lanes, left.prepares[position])
     other = costs.code.other_use * call_stream.asked
     stored, sent = (costs.code.jump * of[position] for of in (left.stored, left.sent))

@@ -1,8 +1,8 @@
 """Between two phases of a program: the code of a PE from the end of one to the beginning of the
 next, as `templates/collectives_pe.csl.j2` and those around it print it.
 
-In reading order: from the end of a part to the call of
-the next phase; setting routers; the end of a part.
+In reading order: from the end of a part to the call of the next phase; setting routers; the end of
+a part.
 """
 
 from __future__ import annotations
@@ -18,13 +18,25 @@ from collc.plan.program import ProgramPlan, Use
 from collc.spec import Collective, ContractKind
 from collc.target.constants import Code
 
-# Instructions of the text of a function; functions of up to `INLINED` are put in the place of their
-# calls (docs/machine.md, section 4.1).
+# Instructions of `next` in `templates/collectives_pe.csl.j2`, but constants and copies; functions
+# of up to `INLINED` are put in the place of their calls (docs/machine.md, section 4.1).
 INLINED = 45
 TEST, RETURN = 3, 1  # which turn it is; behind a turn
-CALL, POINTER, POINTER_OF_ROUND = 1, 1, 4
+CALL, POINTER, POINTER_OF_ROUND = 1, 1, 4  # of a turn; more for its buffer
 
 LOADED = 1  # the task that begins a phase reads which colors are in use
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call of a collective of a call stream, by its index: the cycle in which the code of a PE
+    comes to its first phase, and what it takes to return behind that, with what the code does
+    before it lets operations have the PE."""
+
+    index: int
+    costs: Costs
+    reached: Times
+    depth: Times
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,8 @@ from collc.spec.simd import by_call_back
 
 @dataclass(frozen=True)
 class Dispatch:
-    """Cycles before the function behind storing is called, and that behind sending; `lanes` is what
-    those of an exchange take at most."""
+    """Cycles, [x, y], before the function behind storing is called, and that behind sending;
+    `lanes` is the most that tasks of an exchange take before what begins a row."""
 
     stored: Times
     sent: Times
@@ -55,10 +55,12 @@ def dispatches(plan: ProgramPlan, given: list[SharedPhase]) -> list[Dispatch]:
     return found
 
 
-def lanes_of(plan: ProgramPlan, use: Use, dispatch: Dispatch, called: Bools) -> tuple[int, Times]:
-    """What tasks of an exchange take at least before what begins a row, and how much more they do
-    by PE, those that have to call it too. Of several lanes one task may begin the rows of all, so
-    there it is the most of all PEs."""
+def before_rows(
+    plan: ProgramPlan, use: Use, dispatch: Dispatch, called: Bools
+) -> tuple[int, Times]:
+    """Cycles that tasks of an exchange take at least before what begins a row, and how many more
+    they take, [x, y]; where it is `called` the call is among them. Of several lanes one task may
+    begin the rows of all, so there all PEs are taken to be as late as the last."""
     cycles = dispatch.lanes + plan.target.code.jump * called
     exchange = plan.phase(use).exchange
     if exchange is None or len(exchange.lanes) > 1 or not cycles.any():
@@ -112,7 +114,7 @@ def sends_combined(role: Role) -> bool:
 
 
 def sends_control(role: Role) -> bool:
-    """Whether one sends a control wavelet behind its vector."""
+    """Whether a PE with this role sends a control wavelet behind its vector."""
     return any(op.advance in BY_WAVELET for op in role.ops)
 
 

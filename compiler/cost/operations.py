@@ -79,14 +79,14 @@ class Costs:
     to the next, at least; `frames` is the `depth` of a task's code, `dispatch` the part of it in
     which a task that several phases have finds out whose it is. `group` wavelets are taken by an
     instruction. `control_load` is what it takes to load the registers of a control wavelet behind
-    the vector, `late` is by how much later tasks of an exchange begin rows at each place, if they
-    do, and `prepares` whether they call what prepares one; `twice` says that these tasks have steps
-    of their own. `map_length` to set the length of what a round of call-backs takes. `shared` says
-    that a task is a function that the program's tasks call. `code` is what pieces of the text
-    take; `prepared` says by operation which of them issues it. With `copies` the vectors are those
-    of another buffer at first. `one_word` are the pieces of a one-word collective, whose phase is
-    `fresh` if nothing has come before to a PE that only sends in it. A stream may be `ready`
-    (`collc.plan.ready`).
+    the vector, `map_length` to set the length of what a round of call-backs takes. Tasks of an
+    exchange begin rows so many cycles `late` at each place, if that is not empty, and there call
+    what prepares a row where it `prepares`; `own_steps` says that these tasks have steps of their
+    own. `shared` says that a task is a function that the program's tasks call. `code` is what
+    pieces of the text take; `prepared` says by operation which of them issues it. With `copies` the
+    vectors are those of another buffer at first. `one_word` are the pieces of a one-word
+    collective, whose phase is `fresh` if nothing has come before to a PE that only sends in it. A
+    stream may be `ready` (`collc.plan.ready`).
     """
 
     length: int
@@ -125,7 +125,7 @@ class Costs:
     control_load: int = 0
     late: tuple[int, ...] = ()
     prepares: tuple[int, ...] = ()
-    twice: bool = False
+    own_steps: bool = False
     map_length: int = 0
     shared: bool = False
     one_word: OneWordCode | None = None
@@ -266,7 +266,7 @@ def costs_of(plan: Plan, alone: bool = True) -> Costs:
     """The costs of a plan's operations on its target, with the queues of its first phase; a
     collective that is `alone` may be a one-word collective."""
     target, contract = plan.target, plan.collective.contract
-    one_word = _short(plan) if alone else None
+    one_word = _one_word(plan) if alone else None
     engine, code = target.cycles.engine, target.code
     arithmetic = arithmetic_of(contract.element, contract.operation)
     combine = arithmetic.cycles_per_element(target)
@@ -310,7 +310,7 @@ def costs_of(plan: Plan, alone: bool = True) -> Costs:
     )
 
 
-def _short(plan: Plan) -> OneWordCode | None:
+def _one_word(plan: Plan) -> OneWordCode | None:
     """The pieces of a one-word collective, if it is one."""
     if not is_one_word(plan):
         return None

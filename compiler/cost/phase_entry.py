@@ -38,7 +38,8 @@ def by_role(plan: ProgramPlan, use: Use, of: Callable[[Role], int], none: int = 
 
 
 def at_places(plan: ProgramPlan, use: Use, cycles: Times) -> tuple[int, ...]:
-    """By place of an exchange, what PEs of some line take; nothing if none does."""
+    """By place of an exchange, the most cycles that a PE there takes on any line; empty if none
+    takes any."""
     phase, grid = plan.phase(use), plan.plans[use.collective].collective.grid
     if not is_of(phase, StepsPhase) or not cycles.any():
         return ()

@@ -13,12 +13,12 @@ import numpy as np
 
 from collc.base.columns import Bools
 from collc.cost.bound import bound_of
-from collc.cost.call_stream import Call, CallStream, call_stream_of
-from collc.cost.calls import finished
+from collc.cost.call_stream import CallStream, call_stream_of
+from collc.cost.calls import Call, finished
 from collc.cost.operations import costs_of
 from collc.cost.predict import Prediction, Times, predict
 from collc.cost.roots import AtRoot, at_root
-from collc.cost.text_size import LeftOfTurns, Stream, has_buffer, of_turns
+from collc.cost.text_size import CallStreamText, TurnCallsLeft, has_buffer, text_of_turns
 from collc.plan.dynamic_lengths import Lengths
 from collc.plan.program import ProgramPlan
 from collc.schedule.lengths import collective_of_length
@@ -43,7 +43,7 @@ class ProgramPrediction(Prediction):
 @dataclass
 class _Run:
     """`over[x, y]` is when all that a PE has begun is over, `by_code` and `within` as in
-    `CallStream`. `left` are calls that nothing is put in the place of, of those that choose a turn.
+    `CallStream`. `left` are the calls that are left among those that choose a turn.
     `call_streams` are those of the program, and `of_name` says of a collective which it is in."""
 
     plan: ProgramPlan
@@ -51,7 +51,7 @@ class _Run:
     of_name: dict[str, CallStream]
     over: Times
     by_code: Bools
-    left: LeftOfTurns
+    left: TurnCallsLeft
     within: Times
     lengths: Lengths = field(default_factory=dict)  # and roots, of the run
     known: dict[tuple[str, int], tuple[CallStream, AtRoot]] = field(default_factory=dict)
@@ -143,10 +143,10 @@ def _begun(plan: ProgramPlan, lengths: Lengths) -> _Run:
         for call_stream in call_streams
         for one in call_stream.plan.plans
     }
-    streams = [Stream(one.plan, one.given, one.switched) for one in call_streams]
-    text, left = of_turns(streams, plan.program, called=call_streams[0].calls.called)
+    streams = [CallStreamText(one.plan, one.given, one.switched) for one in call_streams]
+    text, left = text_of_turns(streams, plan.program, called=call_streams[0].calls.called)
     for call_stream, stream in zip(call_streams, streams, strict=True):
-        call_stream.left = stream.left(text)
+        call_stream.left = stream.calls_left(text)
     by_code = np.zeros_like(none, dtype=np.bool_)
     return _Run(plan, call_streams, of_name, none, by_code, left, none, lengths)
 

@@ -41,9 +41,9 @@ def cycles_of(actions: Iterable[Action]) -> int:
 @dataclass(frozen=True)
 class Here:
     """What is known of a lane of a PE when its text is compiled: whether it receives and sends, and
-    whether it does so in every row; and by how many cycles the task that goes on to the
-    next row does so later than at the place where it is soonest, and whether it calls what prepares
-    one, which is in the place of its calls elsewhere."""
+    whether it does so in every row. The task that goes on to the next row does so `late` cycles
+    after that of the place where it is soonest, and calls what prepares one if it `prepares`, where
+    others have that in the place of its calls."""
 
     receives: bool
     sends: bool
@@ -66,7 +66,7 @@ class Features:
     areas: int
     straight: bool  # each row has code of its own, which knows all of it but lengths
     mixed_applying: bool
-    twice: bool  # tasks have steps of their own, which call what is behind the phase
+    own_steps: bool  # tasks have steps of their own, which call what is behind the phase
     load: int
     issue: int
     jump: int
@@ -82,7 +82,7 @@ class Features:
     def calls_start(self, here: Here) -> bool:
         """The same of one that starts a row. A PE's only lane has one call of it, or two where
         tasks have steps of their own."""
-        both = here.receives and here.sends and (self.lanes > 1 or self.twice)
+        both = here.receives and here.sends and (self.lanes > 1 or self.own_steps)
         return both and self.areas > 0 and (self.mixed or not self.alike)
 
     def bit(self, holds: object) -> Actions:
@@ -115,7 +115,7 @@ def features_of(costs: Costs, rows: Unrolled, phase: Phase) -> Features:
         areas=exchange.areas,
         straight=straight_entries(phase) > 0,
         mixed_applying=any(kind & APPLIES and kind & COMBINES for kind in kinds),
-        twice=costs.twice,
+        own_steps=costs.own_steps,
         load=costs.load,
         issue=costs.issue,
         jump=costs.jump,

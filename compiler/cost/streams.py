@@ -1,13 +1,13 @@
 """Predicted cycles of a phase that streams: its routers and operations, run cycle by cycle.
 
-`collc_evaluator.stream_ends` says when operations end; what is counted here is the code around
-them, as `templates/stream_pe.csl.j2` has it.
+`collc_evaluator.stream_ends` says when operations end; the code around them is counted piece by
+piece (`collc.cost.stream_code`).
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import collc_evaluator
@@ -16,9 +16,16 @@ import numpy as np
 from collc.base.columns import Ints
 from collc.base.memoize import memoized
 from collc.cost.operations import Costs, costs_of, costs_of_phase
+from collc.cost.stream_code import (
+    applied_words,
+    begins_behind,
+    code_of,
+    pieces_of,
+    staged_of,
+    staged_slices,
+)
 from collc.cost.stretches import different
 from collc.plan import (
-    BY_WAVELET,
     Advance,
     Direction,
     Filter,
@@ -27,16 +34,13 @@ from collc.plan import (
     Plan,
     Role,
     Slices,
-    Stream,
     StreamOp,
     Then,
-    ends_of,
     filters_of,
     goes_first,
     is_of,
     leaders_of,
     leads_across,
-    stream_of,
     streams_of,
     thens_of,
 )
@@ -47,7 +51,10 @@ from collc.spec.exchange import StepsPhase
 
 @dataclass(frozen=True)
 class Router:
-    """Sides as the evaluator numbers them: towards lower places, higher ones, the PE."""
+    """How a router is set on a color, position by position: the side that it takes it from, and a
+    bit for each side that it sends it to, as the evaluator numbers them (0 towards lower places, 1
+    towards higher ones, 2 the PE); of a filter the period, its first count, and how many pass. In a
+    `ring` the first position follows the last."""
 
     positions: list[tuple[int, int]]
     filter: tuple[int, int, int] | None
@@ -56,16 +63,17 @@ class Router:
 
 @dataclass(frozen=True)
 class Operation:
-    """An operation of a PE, issued in cycle `begins`, or so many behind the end of the one that it
-    comes `after`. It `resets` the
-    switches on its way, or has so many `commands` for those in a ring. Of those of a PE that can
-    go one with the lowest `rank` does, 0 to 2; code goes before the last one."""
+    """An operation of a PE: the numbers of the colors that it receives and sends on, and its
+    wavelets. It is issued in cycle `begins`, or so many behind the end of the one that it comes
+    `after`, which has that number at its place. Behind its last wavelet it `advances` its own
+    router, `resets` the switches on its way, or has so many `commands` for those in a ring. Of the
+    operations of a PE that can go one with the lowest `rank` does, 0 to 2; code goes before 2."""
 
     receives: int | None
     sends: int | None
     wavelets: int
-    after: int | None
-    begins: int
+    after: int | None = None
+    begins: int = 0
     advances: bool = False
     resets: bool = False
     commands: int = 0
@@ -74,8 +82,8 @@ class Operation:
 
 @dataclass(frozen=True)
 class Place:
-    """The routers of all colors, what the PE does, and the instructions behind the issue of what
-    begins at once."""
+    """The routers of all colors, what the PE does, and as `code` the instructions behind the issue
+    of what begins at once."""
 
     routers: list[Router]
     operations: list[Operation]
@@ -109,7 +117,9 @@ class StreamLine:
 def run_streams(
     costs: Costs, phase: PhaseOf[StepsPhase], called: Ints, deep: Ints
 ) -> tuple[Ints, Ints]:
-    """By line and place: when the code calls what follows, and the last busy cycle."""
+    """When the code calls what follows, and the last busy cycle, both [line, place]; so are the
+    cycle in which the phase is `called`, and how many calls, in cycles, it is `deep` there. Raises
+    `StuckError` if operations wait for ever."""
     line = stream_line(costs, phase)
     first = called.min(axis=1, keepdims=True)
     kinds, which = different(called - first, deep)
@@ -164,11 +174,11 @@ def _beginning(costs: Costs, role: Role | None) -> int:
     if role is None or not streams_of(role):
         return 0
     at_once = [op for op in thens_of(role) if begins_behind(role, op) is None]
-    return sum(_code(costs, role, op) for op in (None, *at_once)) - 1
+    return sum(code_of(costs, role, op) for op in (None, *at_once)) - 1
 
 
 def _run(costs: Costs, line: StreamLine, called: Ints, deep: Ints) -> tuple[Ints, Ints]:
-    """The same for one line."""
+    """What `run_streams` finds for one line, [place]."""
     starts = called + begun(costs, line)
     ends = _ends(costs, line, (starts + deep).tobytes())
     last = np.array([max(found, default=0) for found, _ in ends], dtype=np.int64)
@@ -183,8 +193,9 @@ def _run(costs: Costs, line: StreamLine, called: Ints, deep: Ints) -> tuple[Ints
 
 
 def _goes_on(costs: Costs, role: Role | None, ends: Sequence[int], free: int) -> int:
-    """When the task runs in which a PE goes on whose operations have ended and which may run tasks
-    from a cycle on: of three ends or four the first ones are joined by tasks of their own."""
+    """The cycle in which the task begins that goes on behind the `ends` of a PE's operations, if
+    the PE may run tasks from cycle `free` on: of three ends or four the first ones are joined by
+    tasks of their own."""
     thens = thens_of(role) if role else {}
     of = {then: end for then, end in zip(thens.values(), ends, strict=False)}
     blocked = costs.ready * costs.streams.ready_blocks
@@ -202,8 +213,9 @@ def _goes_on(costs: Costs, role: Role | None, ends: Sequence[int], free: int) ->
 
 @memoized
 def _ends(costs: Costs, line: StreamLine, begins: bytes) -> list[tuple[list[int], int]]:
-    """When the operations of each place end, whose code is over in cycles of 64 bits, and from when
-    on the PE may run a task. A plan that has been chosen is predicted again."""
+    """By place, when its operations end, in the order of the text, and from when on its PE may run
+    a task; `begins` has cycles of 64 bits as `_operations` takes them. Memoized, as the plan that
+    is chosen in the end has been predicted before."""
     places, orders = [], []
     for place, begin in enumerate(np.frombuffer(begins, dtype=np.int64).tolist()):
         role = line.roles[place]
@@ -242,125 +254,58 @@ def _applied(costs: Costs, line: StreamLine, place: int) -> int:
     return applied_words(costs, staged, words) + applied if words else 0
 
 
-def staged_of(role: Role | None) -> list[Stream]:
-    """What a role stages, the lower slices first."""
-    streams = map(stream_of, role.lanes) if role else ()
-    return [stream for stream in streams if stream is not None and stream.staged]
-
-
-def staged_slices(staged: Sequence[Stream], place: int) -> range:
-    """The slices that a place stages, which one operation takes from there."""
-    parts = [stream.receives.at(place) for stream in staged if stream.receives]
-    return range(parts[0].start, parts[-1].stop) if parts else range(0)
-
-
-def applied_words(costs: Costs, staged: Sequence[Stream], words: int) -> int:
-    """Cycles in which so many words that are staged are combined, or copied."""
-    rate = costs.apply_rate if any(one.combines for one in staged) else costs.move_rate
-    return -(-words // rate)
-
-
-def pieces_of(role: Role, op: StreamOp | None, *, ready: bool = False) -> dict[str, int]:
-    """The pieces of code of an operation of a role, or of what is in front of them all."""
-    streams = streams_of(role)
-    if op is not None and (turn := _turn(streams, op)):
-        return turn
-    if ready and (op is None or begins_behind(role, op) is None):
-        loads, begins = op is not None and op.name == "out", op is not None
-        return {"ready": int(not begins), "ready_loads": int(loads), "ready_issues": int(begins)}
-    if op is None:
-        ends, backward = ends_of(role), any(stream.backward for stream in streams.values())
-        return {"loaded": 1, "joins": max(0, ends - 1), "backward": int(backward)}
-    stream = streams[op.lane]
-    if op.name == "control":
-        return {"control": 1}
-    alone = {"loaded": int(begins_behind(role, op) is not None)}
-    if op.name == "out":
-        return alone | {"sends": 1, "through": int(stream.through)}
-    combines = stream.combines and not stream.staged
-    return alone | {"receives": 1, "combines": int(combines), "staged": int(stream.staged)}
-
-
-def _turn(streams: Mapping[str, Stream], op: StreamOp) -> dict[str, int]:
-    """The pieces of an operation of lanes that run in turn, with the ends that the task asks for
-    before its own; none for the first one, which begins with the phase."""
-    number, one = 1, streams[op.lane]
-    followed = any(other.after == op.lane for other in streams.values())
-    if op.name == "into" or one.receives is not None or not (one.after or followed):
-        return {}
-    while one.after:
-        number, one = number + 1, streams[one.after]
-    if op.name == "control":
-        return {"turn_control": 1, "passed": number - 1}
-    if number == 1:
-        return {}
-    if streams[streams[op.lane].after].advance in BY_WAVELET:
-        return {"turn_follows": 1}
-    return {"turn_sends": 1, "passed": number - 2}
-
-
-def _code(costs: Costs, role: Role, op: StreamOp | None) -> int:
-    """Cycles up to the issue of an operation, and its own."""
-    pieces = pieces_of(role, op, ready=costs.ready)
-    return sum(getattr(costs.streams, name) * n for name, n in pieces.items())
-
-
-def begins_behind(role: Role, op: StreamOp) -> StreamOp | None:
-    """The operation behind which one begins, None if it begins with the phase."""
-    stream = streams_of(role)[op.lane]
-    both = stream.through and stream.receives is not None
-    if op.name == "control" or (op.name == "into" and both and not stream.kept_first):
-        return StreamOp(op.lane, "out")
-    if op.name == "out" and both and stream.kept_first:
-        return StreamOp(op.lane, "into")
-    if stream.after and (op.name == "into") is stream.kept_first:
-        last = "out"
-        if stream.kept_first:
-            last = "into"
-        elif streams_of(role)[stream.after].advance in BY_WAVELET:
-            last = "control"
-        return StreamOp(stream.after, last)
-    return None
-
-
 def _operations(costs: Costs, line: StreamLine, place: int, begins: int) -> Iterator[Operation]:
-    """What a PE does at a place of its line, in the order of the text."""
+    """What a PE does at a place of its line, in the order of the text; `begins` is the cycle from
+    which on operations issued at the end of the code that begins the phase may have slots."""
     role = line.roles[place]
     if role is None:
         return
-    streams = streams_of(role)
+    number = {op: index for index, op in enumerate(thens_of(role))}
+    for op in number:
+        behind = begins_behind(role, op)
+        after = None if behind is None else number[behind]
+        found = _operation(costs, line, place, op)
+        issued = _issued(costs, line, place, op, begins)
+        if op.name == "out" and found.rank == 0 and behind is None:
+            at_once = [one for one in number if begins_behind(role, one) is None]
+            issued -= _behind(costs, line.phase, at_once, op)
+        yield replace(found, after=after, begins=issued)
+
+
+def _operation(costs: Costs, line: StreamLine, place: int, op: StreamOp) -> Operation:
+    """One of them, whenever it begins."""
+    role = line.roles[place]
+    assert role is not None, "only places that have a role have operations"
+    stream = streams_of(role)[op.lane]
     colors: dict[str | None, int | None] = {name: i for i, name in enumerate(line.colors)}
     colors[None] = None
-    number = {op: index for index, op in enumerate(thens_of(role))}
-    at_once = [op for op in number if begins_behind(role, op) is None]
-    grouped = costs.ready and any(leads_across(line.phase, op.lane) for op in number)
-    received = 0 if grouped else 1  # as queues are initialised, microthreads go before code
-    delay = _delay_of_code(costs, line, place) if costs.ready and leaders_of(line.phase) else 0
-    for op in number:
-        stream = streams[op.lane]
-        index, into = colors[stream.sends_on], colors[stream.receives_on]
-        behind = begins_behind(role, op)
-        after = number[behind] if behind is not None else None
-        starts = begins - costs.returns + (0 if goes_first(line.phase, op.lane) else delay)
-        if after is not None and "turn_follows" in pieces_of(role, op, ready=costs.ready):
-            starts = _code(costs, role, op) - costs.returns
-        elif after is not None:
-            starts = 1 + costs.task + _code(costs, role, op) - 1
-        if op.name == "control":
-            hands_over = stream.advance is Advance.HAND_OVER
-            commands = (1 + line.in_a_ring(role, stream.sends_on)) * hands_over
-            rank = _rank(costs, line.phase, op.lane)
-            yield Operation(None, index, 1, after, starts, False, not hands_over, commands, rank)
-        elif op.name == "out":
-            through = into if stream.through else None
-            advances = stream.advance is Advance.OWN_ROUTER
-            words = line.wavelets(stream.sends, place)
-            rank = received if stream.through else _rank(costs, line.phase, op.lane)
-            starts -= _behind(costs, line.phase, at_once, op) if rank == 0 and op in at_once else 0
-            yield Operation(through, index, words, after, starts, advances, rank=rank)
-        else:
-            words = line.wavelets(stream.receives, place)
-            yield Operation(into, None, words, after, starts, rank=received)
+    sends, receives = colors[stream.sends_on], colors[stream.receives_on]
+    if op.name == "control":
+        hands_over, rank = stream.advance is Advance.HAND_OVER, _rank(costs, line.phase, op.lane)
+        commands = (1 + line.in_a_ring(role, stream.sends_on)) * hands_over
+        return Operation(None, sends, 1, resets=not hands_over, commands=commands, rank=rank)
+    if op.name == "out" and not stream.through:
+        receives, rank = None, _rank(costs, line.phase, op.lane)
+    else:
+        rank = _rank_of_receiving(costs, line.phase, role)
+    if op.name == "out":
+        words, advances = line.wavelets(stream.sends, place), stream.advance is Advance.OWN_ROUTER
+        return Operation(receives, sends, words, advances=advances, rank=rank)
+    return Operation(receives, None, line.wavelets(stream.receives, place), rank=rank)
+
+
+def _issued(costs: Costs, line: StreamLine, place: int, op: StreamOp, begins: int) -> int:
+    """When an operation is issued, as the evaluator counts it; one that goes first may be sooner
+    (`_behind`)."""
+    role = line.roles[place]
+    assert role is not None, "only places that have a role have operations"
+    if begins_behind(role, op) is None:
+        delay = 0 if goes_first(line.phase, op.lane) else _delay_of_code(costs, line, place)
+        return begins - costs.returns + delay
+    code = code_of(costs, role, op)
+    if "turn_follows" in pieces_of(role, op, ready=costs.ready):
+        return code - costs.returns
+    return costs.task + code
 
 
 def _loads_moved(costs: Costs, role: Role | None) -> bool:
@@ -370,9 +315,12 @@ def _loads_moved(costs: Costs, role: Role | None) -> bool:
 
 def _delay_of_code(costs: Costs, line: StreamLine, place: int) -> int:
     """Cycles for which what goes first holds up the code behind it, which loads registers: an
-    operation that never lacks room has the slot in every cycle."""
+    operation that never lacks room has the slot in every cycle. None where no lanes run in turn, or
+    the stream is not ready."""
     role = line.roles[place]
-    streams = streams_of(role) if role else {}
+    if role is None or not (costs.ready and leaders_of(line.phase)):
+        return 0
+    streams = streams_of(role)
     room = costs.router_queue + costs.output_queue
     first = [one for lane, one in streams.items() if goes_first(line.phase, lane)]
     return sum(min(line.wavelets(one.sends, place), room) for one in first)
@@ -392,6 +340,13 @@ def _rank(costs: Costs, phase: Phase, lane: str) -> int:
     if not costs.ready:
         return 2
     return 0 if goes_first(phase, lane) else 1 if leads_across(phase, lane) else 2
+
+
+def _rank_of_receiving(costs: Costs, phase: Phase, role: Role) -> int:
+    """That of what receives: as queues are initialised, microthreads go before code; before what is
+    sent across, too, where the role has any."""
+    across = any(leads_across(phase, op.lane) for op in thens_of(role))
+    return 0 if costs.ready and across else 1
 
 
 def _router(line: StreamLine, place: int, color: str) -> Router:

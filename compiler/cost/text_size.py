@@ -27,11 +27,16 @@ from collc.spec import Collective, ContractKind, Program
 
 
 @dataclass(frozen=True)
-class Left:
-    """Of one call stream, by each use and PE: how many calls are left on the way from the task at
-    the end of the part to what is behind it; whether that which begins the phase behind a teardown
-    is called, and how many calls are on the way from the task behind storing and behind sending;
-    `ended` are those to what is behind the part from a task of the phase itself."""
+class CallsLeft:
+    """Calls of one call stream that are left, where a function is not put in their place: by use,
+    and of each [x, y].
+
+    `end` counts those on the way from the task at the end of the part to what is behind it, `ended`
+    those on the way there from a task of the phase itself. `start` says whether what begins the
+    phase behind a teardown is called; `stored` and `sent` whether what is behind storing and behind
+    sending is, in tasks that several phases have; `lanes` the same of what is behind a row of an
+    exchange, and `prepares` whether such a task calls what prepares the next row.
+    """
 
     end: list[Times]
     start: list[Bools]
@@ -43,9 +48,10 @@ class Left:
 
 
 @dataclass(frozen=True)
-class LeftOfTurns:
-    """Of the program, by PE: whether the function that chooses the turn is called at the launch,
-    behind a turn, and behind the last one, and by turn and call whether that which begins it is."""
+class TurnCallsLeft:
+    """Calls of the program that are left, [x, y]: whether the function that chooses the turn is
+    called at the launch, behind a turn, and behind the last one; and by call, whether that which
+    begins it is."""
 
     launch: Bools
     next_turn: Bools
@@ -58,8 +64,8 @@ class LeftOfTurns:
 
 
 @dataclass(frozen=True)
-class Stream:
-    """What the text of a call stream depends on."""
+class CallStreamText:
+    """The functions of a call stream by PE, and what they depend on."""
 
     plan: ProgramPlan
     given: Sequence[SharedPhase]
@@ -81,9 +87,9 @@ class Stream:
         routers = self.switched[position].routers
         set_all = Text(
             texts.ROUTER.instructions * routers.colors
-            + texts.ROUTER_OUTPUTS.there * routers.arrays
-            + texts.ROUTER_SWITCHED.there * routers.switched
-            + texts.ROUTER_MOVING.there * routers.moving,
+            + texts.ROUTER_OUTPUTS.in_place * routers.arrays
+            + texts.ROUTER_SWITCHED.in_place * routers.switched
+            + texts.ROUTER_MOVING.in_place * routers.moving,
             texts.ROUTER.variables * routers.colors
             + texts.ROUTER_OUTPUTS.variables * routers.arrays
             + texts.ROUTER_SWITCHED.variables * routers.switched
@@ -112,6 +118,7 @@ class Stream:
         )
 
     def _first(self, position: int, role: Role) -> Text:
+        """The first function of a phase for a role."""
         phase = self.plan.phase(self.plan.uses[position])
         if phase.exchange is not None:
             if not any(lane.table for lane in role.lanes):
@@ -127,7 +134,8 @@ class Stream:
         return texts.OPERATION.calls(*[texts.LOADS] * loads_at_start(phase, self.given[position]))
 
     def _exchange(self, position: int, role: Role) -> RowText:
-        """What a role has of an exchange; functions that are too long themselves are called."""
+        """What a role has of an exchange; functions that are called anyway, since they are too long
+        themselves, have no instructions here."""
         use = self.plan.uses[position]
         phase = self.plan.phase(use)
         exchange, alike = phase.exchange, extent_of(phase) > 0
@@ -143,6 +151,7 @@ class Stream:
             sends, both = lane.sends_on is not None, None not in {lane.sends_on, lane.receives_on}
             more = texts.PREPARE_STAGE * staged + texts.PREPARE_SIZE * (not alike)
             prepare = (texts.PREPARE_BOTH if both else texts.PREPARE_ROW).calls(Text(more, 0))
+            # as `Features.calls_prepare` and `calls_start` have it
             called = sends and staged and (exchange.areas > 1 or not alike)
             rows.prepare.append(none if called else prepare)
             if both:
@@ -150,8 +159,8 @@ class Stream:
                 begun = texts.START_STAGES if staged else begun
             else:
                 begun = texts.START_ROW_STAGES if staged else texts.START_ROW
-            twice = is_quick(self.plan, use, self.given[position]) and not self._restores(use)
-            called = both and staged and (len(role.lanes) > 1 or twice) and not alike
+            own_steps = is_quick(self.plan, use, self.given[position]) and not self._restores(use)
+            called = both and staged and (len(role.lanes) > 1 or own_steps) and not alike
             rows.start.append(none if called else begun)
         return rows
 
@@ -172,44 +181,54 @@ class Stream:
             prepare = prepare.calls(texts.NEGATE)
         return texts.RUN.calls(prepare, self.begin(uses[0][0]))
 
-    def nothing_left(self) -> Left:
+    def none_left(self) -> CallsLeft:
         """All functions are in the place of their calls."""
         none = np.zeros(self.shape, dtype=np.bool_)
         flags, counts = [none for _ in self.plan.uses], [none * 0 for _ in self.plan.uses]
-        return Left(counts, flags, flags, flags, counts, flags, flags)
+        return CallsLeft(counts, flags, flags, flags, counts, flags, flags)
 
-    def left(self, called: Text) -> Left:
+    def calls_left(self, called: Text) -> CallsLeft:
         """The calls that are left, if the function `called` is that behind a collective."""
-        plan, uses = self.plan, list(self.plan.uses)
-        every = np.ones(self.shape, dtype=np.bool_)
         behind = [
             called if self.is_last(use) else texts.AFTER.calls(self.begin(position + 1))
-            for position, use in enumerate(uses)
+            for position, use in enumerate(self.plan.uses)
         ]
+        return CallsLeft(
+            self._left_at_ends(called, behind),
+            self._left_behind_teardowns(),
+            *self._left_in_tasks(behind),
+        )
+
+    def _left_at_ends(self, called: Text, behind: Sequence[Text]) -> list[Times]:
+        """By use, how many calls are left in the task at the end of its part: that of `called` is
+        the last one, and also the first if a collective of one phase comes before all others."""
+        uses, every = self.plan.uses, np.ones(self.shape, dtype=np.bool_)
         inner = [position for position, use in enumerate(uses) if not self.is_last(use)]
         asked_first = bool(inner) and inner[0] > 0
-        own = Text(
-            texts.ENDS.instructions + texts.EACH * (len(inner) + asked_first), texts.ENDS.variables
-        )
+        asked = len(inner) + asked_first
+        own = Text(texts.ENDS.instructions + texts.EACH * asked, texts.ENDS.variables)
         callees = [called] * asked_first + [behind[position] for position in inner] + [called]
-        first, *others = (
-            one.astype(np.int64)
-            for one in inlined(own, [(every, one) for one in callees], self.shape).left
-        )
-        ends = [first, *others] if asked_first else [first * 0, first, *others]
-        by_inner = dict(zip(inner, ends[1:-1], strict=True))
+        found = inlined(own, [(every, one) for one in callees], self.shape).left
+        left = [one.astype(np.int64) for one in found]
+        if not asked_first:
+            left = [left[0] * 0, *left]
+        by_inner = dict(zip(inner, left[1:-1], strict=True))
         before = inner[0] if inner else 0
-        end = [by_inner.get(p, ends[0] if p < before else ends[-1]) for p in range(len(uses))]
-        torn = [bool(one.colors) and not plan.ends_torn_down for one in self.switched]
-        own = Text(texts.OTHERS.instructions + texts.EACH * sum(torn), texts.OTHERS.variables)
-        starts = inlined(own, [(every & t, self.start(p)) for p, t in enumerate(torn)], self.shape)
-        stored, sent, ended, lanes, prepares = self._of_tasks(behind)
-        return Left(end, starts.left, stored, sent, ended, lanes, prepares)
+        return [by_inner.get(p, left[0] if p < before else left[-1]) for p in range(len(uses))]
 
-    def _of_tasks(
+    def _left_behind_teardowns(self) -> list[Bools]:
+        """By use, whether the task behind a teardown calls what begins the phase."""
+        every = np.ones(self.shape, dtype=np.bool_)
+        torn = [bool(one.colors) and not self.plan.ends_torn_down for one in self.switched]
+        own = Text(texts.OTHERS.instructions + texts.EACH * sum(torn), texts.OTHERS.variables)
+        starts = [(every & waits, self.start(position)) for position, waits in enumerate(torn)]
+        return inlined(own, starts, self.shape).left
+
+    def _left_in_tasks(
         self, behind: Sequence[Text]
     ) -> tuple[list[Bools], list[Bools], list[Times], list[Bools], list[Bools]]:
-        """The same of the tasks that several phases have."""
+        """`stored`, `sent`, `ended`, `lanes` and `prepares` of `CallsLeft`, in tasks that several
+        phases have."""
         uses, none = self.plan.uses, np.zeros(self.shape, dtype=np.bool_)
         stored, sent, lanes, prepares = ([none] * len(uses) for _ in range(4))
         ended = [none.astype(np.int64) for _ in uses]
@@ -236,8 +255,9 @@ class Stream:
     def _behind_operation(
         self, position: int, name: str, behind: Text
     ) -> tuple[Text, Times, Bools]:
-        """What a task of a phase calls, how many calls are left there up to what is behind the
-        part, and whether what prepares a row of an exchange is."""
+        """What a task of a phase calls, how many calls are left there up to what is `behind` the
+        part, and whether that of what prepares a row of an exchange is; `name` is that of the task
+        in `tasks_of`, of an exchange the number of its lane."""
         plan, use, none = self.plan, self.plan.uses[position], np.zeros(self.shape, dtype=np.bool_)
         quick = is_quick(plan, use, self.given[position])
         if name.isdigit():
@@ -277,11 +297,12 @@ def restores(plan: ProgramPlan, use: Use, costs: Costs) -> bool:
     return costs.negates and use.phase == max(combining, default=-1)
 
 
-def of_turns(
-    streams: Sequence[Stream], program: Program, *, called: bool
-) -> tuple[Text, LeftOfTurns]:
-    """The function that call streams call behind a collective, and which calls are left of those
-    that choose the turn; nothing is in their place if what chooses it is `called` as it is."""
+def text_of_turns(
+    streams: Sequence[CallStreamText], program: Program, *, called: bool
+) -> tuple[Text, TurnCallsLeft]:
+    """The function that all call streams call behind a collective, and which calls are left on the
+    way to the next turn. If what chooses the turn is too long, it is `called` wherever it is, and
+    `Calls.to_turn` has those calls."""
     shape = streams[0].shape
     every, none = np.ones(shape, dtype=np.bool_), np.zeros(shape, dtype=np.bool_)
     runs = {
@@ -304,10 +325,10 @@ def of_turns(
     begins = dict(zip(order, turn.left, strict=True))
     own = (texts.CALLED_ROUND if program.rounds > 1 else texts.CALLED).calls(texts.FINISHED)
     if called:
-        behind, left = own, LeftOfTurns(none, none, none, begins)
+        behind, left = own, TurnCallsLeft(none, none, none, begins)
     else:
         places = [(every, turn.text)] * (2 if program.rounds > 1 else 1)
         found = inlined(own, places, shape)
         launch = inlined(texts.LAUNCH, places[:1], shape).left[0]
-        behind, left = found.text, LeftOfTurns(launch, found.left[0], found.left[-1], begins)
+        behind, left = found.text, TurnCallsLeft(launch, found.left[0], found.left[-1], begins)
     return (texts.MISSING.calls(behind) if len(streams) > 1 else behind), left

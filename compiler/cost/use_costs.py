@@ -23,8 +23,8 @@ def costs_of_use(  # noqa: PLR0913, PLR0917 - a phase, and what its tasks have t
     prepares: Bools,
 ) -> Costs:
     """The costs with the queues of the phase's colors; tasks of an exchange take the cycles of
-    `lanes` before what begins a row, the second ones by PE, and call what prepares one where
-    `prepares` holds."""
+    `lanes` before what begins a row (`before_rows`), and call what prepares one where `prepares`
+    holds, [x, y]."""
     phase, positions = plan.phase(use), dict(use.positions)
     received = {plan.colors[positions[c]] for role in phase.roles for c in received_colors(role)}
     sent = {plan.colors[positions[c]] for role in phase.roles for c in sent_colors(role)}
@@ -43,5 +43,5 @@ def costs_of_use(  # noqa: PLR0913, PLR0917 - a phase, and what its tasks have t
         control_load=control_load(given, costs, late=given.late and not quick),
         late=at_places(plan, use, behind),
         prepares=at_places(plan, use, prepares * 1),
-        twice=quick and not restores(plan, use, costs),
+        own_steps=quick and not restores(plan, use, costs),
     )

@@ -90,7 +90,7 @@ class Algorithms(Declarations[AlgorithmDecl]):
     def _worked_out(
         self, declaration: AlgorithmDecl, values: tuple[int, ...], ranks: int, span: Span
     ) -> Algorithm:
-        around = self._surroundings(declaration, values)
+        around = self._scope_with_locals(declaration, values)
         slices = slices_of(declaration, around)
         running = _Running(ranks, slices, [])
         self._run(declaration, values, around, running)
@@ -108,7 +108,7 @@ class Algorithms(Declarations[AlgorithmDecl]):
         self._steps, self._transfers = steps, transfers
         return True
 
-    def _surroundings(self, declaration: AlgorithmDecl, values: tuple[int, ...]) -> Scope:
+    def _scope_with_locals(self, declaration: AlgorithmDecl, values: tuple[int, ...]) -> Scope:
         return with_locals(declaration.locals, self.scope_of(declaration, values))
 
     def _run(
@@ -183,7 +183,7 @@ class Algorithms(Declarations[AlgorithmDecl]):
                 f"{in_full(declaration, values)} is for {values[0]} ranks, not {running.ranks}"
             )
             raise problem("C151", message, include.span, help="give it all ranks")
-        inside = self._surroundings(declaration, values)
+        inside = self._scope_with_locals(declaration, values)
         slices = slices_of(declaration, inside)
         if slices != running.slices:
             message = f"{in_full(declaration, values)} cuts a vector into {slices} slices"

@@ -16,7 +16,7 @@ Binding = int | ProblemError | None
 """What a name stands for: a number, a problem met on use, or something already reported."""
 
 Key = tuple[str, tuple[int, ...], bool]  # parameter that varies, the others, whether a condition
-Remembered = dict[Key, tuple[Bools, Ints]]  # what is known, and its value; a truth is 0 or 1
+Memoized = dict[Key, tuple[Bools, Ints]]  # what is known, and its value; a truth is 0 or 1
 Found = dict[tuple[tuple[int, ...], bool], int | bool]  # arguments, whether a condition; its value
 
 MAX_EVALUATIONS = 2_000_000
@@ -27,7 +27,7 @@ class Budget:
     """What evaluating the algorithms of a file may still take."""
 
     def __init__(self) -> None:
-        self.remembered = 0
+        self.memoized = 0
         self._evaluations = 0
         self._values = 0
 
@@ -43,7 +43,7 @@ class Budget:
     def take_all(self, taken: Budget) -> bool:
         """Count what was taken of another budget, if there is as much left."""
         both = Budget()
-        both.remembered = self.remembered + taken.remembered
+        both.memoized = self.memoized + taken.memoized
         both._evaluations = self._evaluations + taken._evaluations
         both._values = self._values + taken._values
         if both._is_kept():
@@ -60,7 +60,7 @@ class FunctionOf:
 
     declaration: syntax.LocalDecl
     scope: Scope
-    remembered: Remembered = field(default_factory=dict, compare=False)
+    memoized: Memoized = field(default_factory=dict, compare=False)
     found: Found = field(default_factory=dict, compare=False)
 
 

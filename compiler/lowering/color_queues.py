@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import combinations
 
 from collc.base.columns import Bools
-from collc.lowering.resources import deals, take
+from collc.lowering.resources import assignments, take
 from collc.plan import Phase
 from collc.plan.pe_masks import receiving, sending, union_by_key
 from collc.plan.placement import received_colors, sent_colors
@@ -119,5 +119,5 @@ def _dealt(
     colors = range(len(ways))
     met = [[other for other in range(color) if (other, color) in apart] for color in colors]
     kept = [{number for one, number in banned if one == color} for color in colors]
-    found = next(deals(met, ways, kept, range(TRIES)), None)
+    found = next(assignments(met, ways, kept, range(TRIES)), None)
     return None if found is None else list(found)

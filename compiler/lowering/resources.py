@@ -164,15 +164,16 @@ def deal_queues(
     return dealt
 
 
-def deals(
+def assignments(
     met: Sequence[Sequence[int]],
     offered: Sequence[Sequence[int]],
     kept: Sequence[Set[int]],
     tries: Iterable[int] | None = None,
 ) -> Iterator[tuple[int, ...]]:
-    """The ways of giving each of several a number that it is `offered`, that is not `kept` from it,
-    and that none of those before it has that it is `met` with; the numbers that are offered first
-    to the first of them first. As many numbers are looked at as there are `tries`."""
+    """Numbers for several users at once, in the order in which each is `offered` them, the first
+    user's changing last: none that is `kept` from a user, nor that of an earlier one that it has
+    `met`. Ends when as many numbers have been looked at as there are `tries`; without, when there
+    are no more."""
     left = iter(count() if tries is None else tries)
 
     def further(numbers: tuple[int, ...]) -> Iterator[tuple[int, ...]]:

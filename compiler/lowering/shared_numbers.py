@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import count, islice
 
 from collc.lowering.registers import dsrs_needed, vector_pairs
-from collc.lowering.resources import deals, take
+from collc.lowering.resources import assignments, take
 from collc.plan import Plan, Registers
 from collc.plan.one_word import is_one_word
 from collc.plan.slots import Slot, Slots, slots_of
@@ -45,10 +45,10 @@ def _shared_queues(plan: Plan, slots: Slots) -> tuple[tuple[int, ...], tuple[int
     inputs_of = [target.input_queues] * len(slots.inputs)
     outputs_of = [target.output_queues] * len(slots.outputs)
     nothing = (frozenset[int](),) * max(len(slots.outputs), len(slots.inputs))
-    if next(deals(in_met, inputs_of, nothing), None) is not None:
-        for outputs in islice(deals(out_met, outputs_of, nothing), _MOST_DEALS):
+    if next(assignments(in_met, inputs_of, nothing), None) is not None:
+        for outputs in islice(assignments(out_met, outputs_of, nothing), _MOST_DEALS):
             beside = _beside(slots.outputs, outputs, together)
-            inputs = next(deals(in_met, inputs_of, [*map(beside, slots.inputs)]), None)
+            inputs = next(assignments(in_met, inputs_of, [*map(beside, slots.inputs)]), None)
             if inputs is not None:
                 return inputs, outputs
     outputs = _dealt(slots.outputs, target.output_queues, lambda _: frozenset())

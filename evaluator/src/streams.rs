@@ -1,10 +1,12 @@
 //! Streams: a line of routers that multiplex the links, and PEs with a few long operations, cycle by cycle.
 //!
-//! A PE has one slot in a cycle, for the operations of the lowest rank that can go; of several, each
-//! in turn; code behind an issue goes before those of the last rank. What begins behind another
-//! operation is issued by a task, and a PE runs one task at a time. A wavelet that is sent is in the PE's own router `ramp_up` cycles later, at the next one
-//! `hop` later, and can be used `ramp_down` cycles after it has left a router for the PE. A router
-//! hands its first wavelet on when every output has room and the next router lets it in.
+//! A PE has one slot in a cycle, for an operation of the lowest rank that can go, round robin where
+//! there are several; code behind an issue goes before operations of the last rank. What begins
+//! behind another operation is issued by a task, and a PE runs one task at a time.
+//!
+//! A wavelet that is sent is in the PE's own router `ramp_up` cycles later, at the next one `hop`
+//! later, and can be used `ramp_down` cycles after it has left a router for the PE. A router hands its
+//! first wavelet on when every output has room and the next router lets it in.
 //!
 //! Most routers do the same in every cycle for long; those sleep (`asleep`).
 
@@ -26,8 +28,9 @@ pub struct Machine {
     pub input_queue: usize,
     /// From the last instruction of a task to the issue of its operation, which waits for registers.
     pub issue: i64,
-    /// From there until the operation can have its slot, if it receives and otherwise.
+    /// From the issue of an operation that receives until it can have its slot.
     pub receives: i64,
+    /// The same of one that only sends.
     pub returns: i64,
     /// From the end of a task to the beginning of the next, at least.
     pub between: i64,
@@ -39,6 +42,14 @@ impl Machine {
         match one.receives {
             Some(_) => self.receives,
             None => self.returns,
+        }
+    }
+
+    /// From the slot of a wavelet until it is in the PE's own router.
+    fn way_up(&self, one: &Operation) -> i64 {
+        match one.receives {
+            Some(_) => self.ramp_up,
+            None => self.ramp_up + self.send_start,
         }
     }
 }
@@ -60,10 +71,10 @@ pub struct Router {
 }
 
 /// An operation of a PE: the colors it receives and sends on, its wavelets, the operation whose end
-/// it waits for, the cycles from there (or from the common start) to its issue, and what
-/// follows its last wavelet: the own router's next position, the first position of all routers on
-/// the way, or commands for the next routers in a ring, each of which takes one off. Of
-/// those of a PE that can go, one with the lowest `rank` does.
+/// it waits for, the cycles from there (or from the common start) to its issue, and what follows its
+/// last wavelet: the own router's next position, the first position of all routers on the way, or
+/// commands for the next routers in a ring, each of which takes one off. Of those of a PE that can
+/// go, one with the lowest `rank` does, 0 to `LAST`.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "python", derive(pyo3::FromPyObject))]
 pub struct Operation {
@@ -78,8 +89,8 @@ pub struct Operation {
     pub rank: u8,
 }
 
-/// A place of the line: the routers of all colors, the PE's operations, the instructions behind the
-/// issue of those that begin at once, up to the return.
+/// A place of the line: the routers of all colors, the PE's operations, and as `code` the
+/// instructions from the last issue of those that begin at once to the return.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "python", derive(pyo3::FromPyObject))]
 pub struct Place {
@@ -88,8 +99,8 @@ pub struct Place {
     pub code: i64,
 }
 
-/// Of a place: the cycle in which the last wavelet of every operation is taken or sent, and from
-/// when on the PE may run another task.
+/// Of a place: the cycle in which the last wavelet of each operation is taken or sent, and the first
+/// in which the PE may run another task.
 pub type Ends = (Vec<i64>, i64);
 
 /// Operations of these places wait for ever.
@@ -137,12 +148,13 @@ pub(crate) struct Line<'a> {
     /// The first slot of every operation, `OPEN` until what it begins behind is over.
     pub starts: Vec<Vec<i64>>,
     pub code: Vec<Code>,
-    /// Channels whose router is in its next position from the coming cycle on.
+    /// Channels whose router takes its next position at the end of this cycle.
     advanced: Vec<usize>,
     /// Operations that have wavelets left.
     open: usize,
-    /// Operations that have been issued and are not over, by place, and which of them is asked first.
+    /// Operations that have been issued and are not over, by place, in the order of their issue.
     running: Vec<Vec<usize>>,
+    /// Which of these is asked first, by place.
     turn: Vec<usize>,
     /// The color whose wavelets leave a router first, by place.
     first: Vec<usize>,
@@ -150,15 +162,18 @@ pub(crate) struct Line<'a> {
     pub sleepers: Sleepers,
 }
 
-/// The code of a PE: behind its last issue, or up to the next one.
+/// The code that a PE is running: what is behind the last issue of a task, or what leads up to the
+/// first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Code {
-    /// Instructions that are left, and from when on they run.
+    /// Instructions that are left.
     pub left: i64,
+    /// The first cycle in which one of them may run.
     pub from: i64,
-    /// The operation behind which others are issued then, and the `begins` of the first of these.
+    /// If they lead up to an issue: the operation whose end the task follows, and the least `begins`
+    /// of those that it issues.
     behind: Option<(usize, i64)>,
-    /// From when on the PE may run a task, if none is left.
+    /// The first cycle in which the PE may run a task, once no instruction is left.
     free: i64,
     /// Operations that have ended, whose tasks wait.
     waiting: VecDeque<usize>,
@@ -168,7 +183,7 @@ pub(crate) const OPEN: i64 = i64::MAX;
 /// The highest rank of an operation; code goes before it.
 const LAST: u8 = 2;
 
-/// When operations end, by place.
+/// When operations end and PEs may run other tasks, by place.
 pub fn ends(machine: &Machine, places: &[Place]) -> Result<Vec<Ends>, Stuck> {
     followed(machine, places, true)
 }
@@ -233,37 +248,42 @@ impl<'a> Line<'a> {
             now: 0,
             sleepers: Sleepers::new(places.len(), colors, may_sleep),
         };
-        for (at, place) in places.iter().enumerate() {
-            let at_once = place.operations.iter().filter(|one| one.after.is_none());
-            if let Some(issued) = at_once.map(|one| one.begins).max() {
-                line.has_issued(at, issued, place.code);
-            }
-            for (number, one) in place.operations.iter().enumerate() {
-                if one.after.is_none() {
-                    line.is_issued(at, number);
-                }
-                if one.wavelets == 0 {
-                    line.begin_behind(at, number, begins(one));
-                }
-            }
-        }
+        line.begin();
         line
     }
 
-    /// An operation takes turns with others from now on.
+    /// What begins at once is issued, and what is behind operations without wavelets begins.
+    fn begin(&mut self) {
+        for (at, place) in self.places.iter().enumerate() {
+            let at_once = place.operations.iter().filter(|one| one.after.is_none());
+            if let Some(issued) = at_once.map(|one| one.begins).max() {
+                self.has_issued(at, issued, place.code);
+            }
+            for (number, one) in place.operations.iter().enumerate() {
+                if one.after.is_none() {
+                    self.is_issued(at, number);
+                }
+                if one.wavelets == 0 {
+                    self.begin_behind(at, number, one.begins + self.machine.to_slot(one));
+                }
+            }
+        }
+    }
+
+    /// An operation may have slots from now on, behind those issued before.
     fn is_issued(&mut self, at: usize, number: usize) {
         if self.left[at][number] > 0 {
             self.running[at].push(number);
         }
     }
 
-    /// The last operation of a task is issued in a cycle; behind that is so much code.
+    /// The last operation of a task is issued in a cycle; `code` instructions follow, up to the return.
     fn has_issued(&mut self, at: usize, cycle: i64, code: i64) {
         self.code[at].left = code;
         self.code[at].from = cycle + 1;
     }
 
-    /// From when on a PE may run a task; nobody goes before what is left of its code.
+    /// The first cycle in which a PE may run a task, as nothing goes before what is left of its code.
     fn free(&self, at: usize) -> i64 {
         let code = &self.code[at];
         if code.left == 0 {
@@ -278,8 +298,8 @@ impl<'a> Line<'a> {
         operations.filter(move |(_, one)| one.after == Some(number))
     }
 
-    /// What begins behind an operation that is over in cycle `end` is issued by a task, whose
-    /// instructions have slots that nobody else has.
+    /// What begins behind an operation that is over in cycle `end` is issued by a task, each of whose
+    /// instructions takes a slot.
     fn begin_behind(&mut self, at: usize, number: usize, end: i64) {
         let Some(begins) = self.followers(at, number).map(|one| one.1.begins).min() else {
             return;
@@ -293,7 +313,8 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// The first of the operations that a task issues is issued in a cycle.
+    /// A task issues its operations, the first of them in a cycle, the others as much later as their
+    /// `begins` are greater.
     fn issue_behind(&mut self, at: usize, cycle: i64) {
         let Some((number, first)) = self.code[at].behind.take() else {
             return;
@@ -308,7 +329,7 @@ impl<'a> Line<'a> {
         self.has_issued(at, last, 1);
     }
 
-    /// Tasks that are due begin as long as no code is left.
+    /// Tasks begin that are due, one behind another: while code is left, the others wait.
     fn run_tasks(&mut self, at: usize) {
         while self.code[at].left == 0 {
             let Some(number) = self.code[at].waiting.pop_front() else {
@@ -318,7 +339,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// An instruction of the code of a PE.
+    /// The PE's slot goes to an instruction of its code.
     fn instruction(&mut self, at: usize) {
         self.code[at].left -= 1;
         if self.code[at].left > 0 {
@@ -429,6 +450,8 @@ impl<'a> Line<'a> {
         false
     }
 
+    /// Whether an operation has begun and has a wavelet to take, if it receives, and room for one, if
+    /// it sends.
     fn can_go(&self, at: usize, number: usize) -> bool {
         let one = &self.places[at].operations[number];
         if self.left[at][number] == 0 || self.now < self.starts[at][number] {
@@ -444,6 +467,7 @@ impl<'a> Line<'a> {
             })
     }
 
+    /// An operation has the slot: it takes or sends its next wavelet.
     fn step(&mut self, at: usize, number: usize) {
         let one = &self.places[at].operations[number];
         self.left[at][number] -= 1;
@@ -466,12 +490,7 @@ impl<'a> Line<'a> {
                 (true, _, _, true) => Mark::Last,
                 _ => Mark::Data,
             };
-            let fills = if one.receives.is_none() {
-                self.machine.send_start
-            } else {
-                0
-            };
-            let ready = self.now + self.machine.ramp_up + fills - 1;
+            let ready = self.now + self.machine.way_up(one) - 1;
             let output = &mut self.channels[at * self.colors + color].output;
             output.push_back(Wavelet { ready, mark });
         }

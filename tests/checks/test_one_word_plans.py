@@ -45,7 +45,9 @@ def codes(plan: Plan) -> set[str]:
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("contract", ["barrier()", "allreduce(x: f32[1], add)"])
 @pytest.mark.parametrize("steps", [AT_END, INSIDE])
-def test_a_word_along_trees_and_back_is_short(contract: str, steps: str, target: str) -> None:
+def test_a_word_along_trees_and_back_makes_a_one_word_plan(
+    contract: str, steps: str, target: str
+) -> None:
     _, plan = planned(contract, steps, target)
     assert is_one_word(plan)
     assert not codes(plan)
@@ -145,9 +147,9 @@ def test_a_root_that_its_router_does_not_hand_the_sum_back_is_found() -> None:
 
 
 def test_more_than_a_word_is_sent_to_all_by_no_reduction() -> None:
-    _, short = planned("allreduce(x: f32[1], add)", INSIDE, "wse3")
+    _, word = planned("allreduce(x: f32[1], add)", INSIDE, "wse3")
     _, longer = planned("allreduce(x: f32[2], add)", INSIDE, "wse3")
-    assert "C318" in codes(replace(longer, phases=short.phases))
+    assert "C318" in codes(replace(longer, phases=word.phases))
 
 
 def test_what_is_broadcast_has_a_microthread_of_its_own() -> None:

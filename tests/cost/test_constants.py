@@ -12,6 +12,7 @@ from measuring.pairs import measured_pairs
 from measuring.probes import probe_of
 from measuring.programs import measured_programs
 from measuring.rows import measured_cuts, tasks_of
+from measuring.streams import measured_streams
 from measuring.trees import measured_trees
 
 from collc.target import TARGETS
@@ -51,10 +52,18 @@ def test_the_code_between_collectives_is_as_measured(target: str) -> None:
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_short_collectives_take_what_was_measured(target: str) -> None:
+def test_one_word_collectives_take_what_was_measured(target: str) -> None:
     constants = constants_of(target)
     one_word = {"own": asdict(constants.own), "token": asdict(constants.token)}
     assert one_word == measured_one_word(target, TIMING)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_the_code_of_streams_is_as_measured(target: str) -> None:
+    constants = constants_of(target)
+    fit = measured_streams(target, TIMING, constants)
+    assert fit.cycles == asdict(constants.streams)
+    assert fit.worst <= 3
 
 
 @pytest.mark.parametrize("target", TARGETS)

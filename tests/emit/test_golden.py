@@ -20,7 +20,7 @@ SHOWN_IN_PART = {
     "recursive_doubling": ("total_layout.csl", "total_pe.csl"),
     "program_parts": ("collectives_layout.csl", "collectives_pe.csl", "totals_pe.csl"),
     "row_major": ("total_layout.csl", "total_pe.csl"),
-    "short": ("total_pe.csl",),
+    "one_word": ("total_pe.csl",),
 }
 
 

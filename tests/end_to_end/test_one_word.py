@@ -32,7 +32,7 @@ FIRST = {("wse2", BARRIER): 40, ("wse2", SUM): 43, ("wse3", BARRIER): 60, ("wse3
 
 def compiled(contract: str, steps: str, target: str, grid: str = "8 x 1") -> Bundle:
     text = f"target {target} grid g = {grid} collective total = {contract} on g {{ {steps} }}"
-    return compile_text(f"{text} program {{ total }}", "short.coll", {})
+    return compile_text(f"{text} program {{ total }}", "one_word.coll", {})
 
 
 @pytest.mark.parametrize("target", ["wse2", "wse3"])

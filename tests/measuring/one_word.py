@@ -16,7 +16,7 @@ CONTRACTS = {"own": ("allreduce(x: f32[1], add)", "FMOVS"), "token": ("barrier()
 
 
 @dataclass(frozen=True)
-class Short:
+class OneWord:
     """A contract under measurement: how it reads, and the operation that moves its word."""
 
     contract: str
@@ -40,12 +40,12 @@ class Short:
 def measured_one_word(target: str, timing: str) -> dict[str, dict[str, int]]:
     """The pieces of both."""
     return {
-        name: _pieces(Short(contract, moves, target, timing))
+        name: _pieces(OneWord(contract, moves, target, timing))
         for name, (contract, moves) in CONTRACTS.items()
     }
 
 
-def _pieces(of: Short) -> dict[str, int]:
+def _pieces(of: OneWord) -> dict[str, int]:
     two, star, binomial = of.trace(2, "chain"), of.trace(3, "star"), of.trace(4, "binomial")
     inside, grid = of.trace(3, "star", 1), of.on_grid()
     receive = _issued_in(inside, 1, 1)

@@ -7,17 +7,17 @@ what comes behind an operation that has ended. What an operation takes is the sa
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from itertools import pairwise
 
 import numpy as np
 from measuring.fitting import Fit, Pieces, trimmed
-from measuring.traces import Trace, traced
+from measuring.traces import Event, Trace, traced
 from stream_forms import CONTRACTS, forms, text_of
 
 from collc.cost.operations import costs_of
-from collc.cost.streams import (
+from collc.cost.stream_code import (
     applied_words,
     begins_behind,
     pieces_of,
@@ -91,48 +91,61 @@ def _blocks(plan: Plan, role: Role, trace: Trace, pe: int, tell: int) -> Iterato
 
 def _tasks_of(plan: Plan, role: Role, trace: Trace, pe: int, begun: int) -> Iterator[Pieces]:
     """The last issue of the first task, with all before it; of later ones those that are alone."""
-    at_once = [op for op in thens_of(role) if begins_behind(role, op) is None]
-    later = [op for op in thens_of(role) if begins_behind(role, op) is not None]
     begins = [*trace.cycles(pe, "task"), 1 << 60]
-    issues = [
+    first, *later = [
         [
             one
             for one in trace.events
-            if one.pe == pe and one.kind == "issue" and first <= one.cycle < end
+            if one.pe == pe and one.kind == "issue" and start <= one.cycle < end
         ]
-        for first, end in pairwise(begins)
+        for start, end in pairwise(begins)
     ]
-    ready = is_ready(plan)
-    (phase,) = plan.phases
+    yield from _first_task(plan, role, first, begun)
+    if is_ready(plan) and staged_of(role):
+        behind = trace.cycles(pe, "code", after=first[-1].cycle)
+        returns = trace.first(pe, "code", "RET", after=first[-1].cycle)
+        yield sum(cycle < returns for cycle in behind), {"ready_moved": 1}
+    alone = [
+        (one[0].cycle + 1 - trace.begins(pe, number), "MOV32" in one[0].of)
+        for number, one in enumerate(later, 1)
+        if len(one) == 1
+    ]
+    yield from _later_tasks(plan, role, alone)
+
+
+def _first_task(plan: Plan, role: Role, issues: Sequence[Event], begun: int) -> Iterator[Pieces]:
+    """Up to the last issue, or to the first where operations then take cycles from the code."""
+    (phase,), ready = plan.phases, is_ready(plan)
+    at_once = [op for op in thens_of(role) if begins_behind(role, op) is None]
     counts: Counter[str] = Counter(pieces_of(role, None, ready=ready))
     for op in at_once:
         if not (ready and leaders_of(phase) and leads_across(phase, op.lane)):
             counts.update(pieces_of(role, op, ready=ready))
-    assert len(issues[0]) == len(at_once), "each operation is issued once"
+    assert len(issues) == len(at_once), "each operation is issued once"
     if ready and any(goes_first(phase, op.lane) for op in at_once):
-        # they take cycles from the code behind the first issue
         counts["ready_issues"] = 1
-        yield issues[0][0].cycle + 1 - begun, counts
+        yield issues[0].cycle + 1 - begun, counts
     elif at_once:
         # an operation takes the cycle of its issue, too
-        yield issues[0][-1].cycle + 1 - begun, counts
-    if ready and staged_of(role):
-        behind = trace.cycles(pe, "code", after=issues[0][-1].cycle)
-        returns = trace.first(pe, "code", "RET", after=issues[0][-1].cycle)
-        yield sum(cycle < returns for cycle in behind), {"ready_moved": 1}
-    alone = [(i, one[0]) for i, one in enumerate(issues) if i and len(one) == 1]
+        yield issues[-1].cycle + 1 - begun, counts
+
+
+def _later_tasks(plan: Plan, role: Role, alone: Sequence[tuple[int, bool]]) -> Iterator[Pieces]:
+    """Those with one issue: the cycles up to it, and whether it is that of a control wavelet."""
+    (phase,), ready = plan.phases, is_ready(plan)
+    later = [op for op in thens_of(role) if begins_behind(role, op) is not None]
     # in turn a control wavelet that another operation follows is sent by the task that begins that
     followed = {begins_behind(role, op) for op in later if "turn_follows" in pieces_of(role, op)}
     later = [op for op in later if op not in followed]
     for is_control in (False, True):
         of = [op for op in later if (op.name == "control") is is_control]
-        found = [one for one in alone if ("MOV32" in one[1].of) is is_control]
+        found = [cycles for cycles, control in alone if control is is_control]
         rows = {leaders_of(phase).get(op.lane, op.lane) for op in of}
         if len(found) != len(of) or (len(rows) > 1 and not is_control):
             continue  # it is not known which is which
-        for (index, event), op in zip(found, of, strict=True):
+        for cycles, op in zip(found, of, strict=True):
             pieces = Counter(pieces_of(role, op, ready=ready))
             control = begins_behind(role, op)
             if control in followed:
                 pieces.update(pieces_of(role, control, ready=ready))
-            yield event.cycle + 1 - trace.begins(pe, index), pieces
+            yield cycles, pieces

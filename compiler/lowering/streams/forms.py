@@ -1,6 +1,6 @@
 """The forms of streams: what each place of a line does, for any root and any lengths of slices.
 
-A place whose slice is empty never sends, so its router lets words pass from the beginning. Advance
+A place whose slice is empty never sends, so its router lets words pass from the beginning. Beyond
 the farthest place that has a slice nothing is set.
 """
 
@@ -29,8 +29,8 @@ def scatter(line: Shape) -> tuple[Flow, ...]:
 
 
 def _one_sided(flow: Flow, line: Shape, *, gathers: bool) -> None:
-    """The places on one side of the root: those whose slices it `gathers`, or to which it deals
-    slices out."""
+    """Fill in the places on the side of the root that a flow serves: those whose slices it
+    `gathers`, or to which it deals slices out."""
     root, sizes = line.root, line.sizes
     below = flow.forward == gathers
     side = range(root - 1, -1, -1) if below else range(root + 1, len(sizes))
@@ -109,9 +109,9 @@ def _turns(
     turn: Callable[[Flow, Range, Range, Range], Part],
     last: Advance = Advance.RESET,
 ) -> None:
-    """Places multicast one after the other, those between the ends of the line as `turn` says, by
-    the own slice, those from the head of the flow up to it, and those from farther away; the head
-    moves switches as the `last` one, if others send, too."""
+    """Fill in places that multicast one after the other. Those between the ends of the line do what
+    `turn` says, of a flow, the own slice, all slices from the head of the flow to that, and those
+    from farther away than that; the head moves switches as `last` says, if others send, too."""
     order = _reached(_towards_head(flow, sizes), sizes)
     for place in order:
         head, own = order[-1], span(place, place)

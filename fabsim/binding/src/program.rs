@@ -2,7 +2,10 @@
 
 use super::names::arch_name;
 use fabsim_host::Lowered;
-use fabsim_program::program::{Direction, Directions, Function, Inst, Tile, TileProgram};
+use fabsim_lowering::inline::{expand, Callees};
+use fabsim_program::program::{
+    Direction, Directions, Function, FunctionId, Inst, Tile, TileProgram,
+};
 use fabsim_program::sdk::Sdk;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -86,6 +89,18 @@ impl Program {
         let count = |f: &Function| f.code.iter().filter(takes_time).count();
         let functions = self.program_of(x, y)?.functions.iter();
         Ok(functions.map(|f| (f.name.clone(), count(f))).collect())
+    }
+
+    /// The same with functions in the place of their calls, before anything is optimised: numbers of
+    /// instructions, among them constants and where blocks end, and of variables.
+    fn inlined(&self, x: u16, y: u16) -> PyResult<Vec<(String, usize, u16)>> {
+        let functions = &self.program_of(x, y)?.functions;
+        let callees = Callees::new(functions);
+        let ids = (0..functions.len() as u32).map(FunctionId);
+        let expanded = ids.map(|id| (callees.function(id).name.clone(), expand(&callees, id)));
+        Ok(expanded
+            .map(|(name, cfg)| (name, cfg.size(), cfg.slots))
+            .collect())
     }
 
     /// Where the colors of PE (x, y) come from and go to: color, number of the switch position, and
