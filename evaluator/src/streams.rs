@@ -2,17 +2,21 @@
 //!
 //! A PE has one slot in a cycle, for an operation of the lowest rank that can go, round robin where
 //! there are several; code behind an issue goes before operations of the last rank. What begins
-//! behind another operation is issued by a task, and a PE runs one task at a time.
+//! behind another operation is issued by a task, and a PE runs one task at a time (`tasks`).
 //!
 //! A wavelet that is sent is in the PE's own router `ramp_up` cycles later, at the next one `hop`
 //! later, and can be used `ramp_down` cycles after it has left a router for the PE. A router hands its
-//! first wavelet on when every output has room and the next router lets it in.
+//! first wavelet on when every output has room and the next router lets it in (`routers`).
 //!
 //! Most routers do the same in every cycle for long; those sleep (`asleep`).
+
+mod routers;
+mod tasks;
 
 use std::collections::VecDeque;
 
 use crate::asleep::Sleepers;
+use crate::streams::tasks::Code;
 
 /// Cycles and, of queues, wavelets of the machine.
 #[derive(Clone, Debug, Default)]
@@ -162,23 +166,6 @@ pub(crate) struct Line<'a> {
     pub sleepers: Sleepers,
 }
 
-/// The code that a PE is running: what is behind the last issue of a task, or what leads up to the
-/// first.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Code {
-    /// Instructions that are left.
-    pub left: i64,
-    /// The first cycle in which one of them may run.
-    pub from: i64,
-    /// If they lead up to an issue: the operation whose end the task follows, and the least `begins`
-    /// of those that it issues.
-    behind: Option<(usize, i64)>,
-    /// The first cycle in which the PE may run a task, once no instruction is left.
-    free: i64,
-    /// Operations that have ended, whose tasks wait.
-    waiting: VecDeque<usize>,
-}
-
 pub(crate) const OPEN: i64 = i64::MAX;
 /// The highest rank of an operation; code goes before it.
 const LAST: u8 = 2;
@@ -252,107 +239,6 @@ impl<'a> Line<'a> {
         line
     }
 
-    /// What begins at once is issued, and what is behind operations without wavelets begins.
-    fn begin(&mut self) {
-        for (at, place) in self.places.iter().enumerate() {
-            let at_once = place.operations.iter().filter(|one| one.after.is_none());
-            if let Some(issued) = at_once.map(|one| one.begins).max() {
-                self.has_issued(at, issued, place.code);
-            }
-            for (number, one) in place.operations.iter().enumerate() {
-                if one.after.is_none() {
-                    self.is_issued(at, number);
-                }
-                if one.wavelets == 0 {
-                    self.begin_behind(at, number, one.begins + self.machine.to_slot(one));
-                }
-            }
-        }
-    }
-
-    /// An operation may have slots from now on, behind those issued before.
-    fn is_issued(&mut self, at: usize, number: usize) {
-        if self.left[at][number] > 0 {
-            self.running[at].push(number);
-        }
-    }
-
-    /// The last operation of a task is issued in a cycle; `code` instructions follow, up to the return.
-    fn has_issued(&mut self, at: usize, cycle: i64, code: i64) {
-        self.code[at].left = code;
-        self.code[at].from = cycle + 1;
-    }
-
-    /// The first cycle in which a PE may run a task, as nothing goes before what is left of its code.
-    fn free(&self, at: usize) -> i64 {
-        let code = &self.code[at];
-        if code.left == 0 {
-            return code.free;
-        }
-        self.now.max(code.from) + code.left + self.machine.between
-    }
-
-    /// The operations that begin behind one, by their numbers.
-    fn followers(&self, at: usize, number: usize) -> impl Iterator<Item = (usize, &'a Operation)> {
-        let operations = self.places[at].operations.iter().enumerate();
-        operations.filter(move |(_, one)| one.after == Some(number))
-    }
-
-    /// What begins behind an operation that is over in cycle `end` is issued by a task, each of whose
-    /// instructions takes a slot.
-    fn begin_behind(&mut self, at: usize, number: usize, end: i64) {
-        let Some(begins) = self.followers(at, number).map(|one| one.1.begins).min() else {
-            return;
-        };
-        let from = end.max(self.code[at].free - 1);
-        self.code[at].left = begins - self.machine.issue;
-        self.code[at].from = from + 1;
-        self.code[at].behind = Some((number, begins));
-        if self.code[at].left <= 0 {
-            self.issue_behind(at, from + begins);
-        }
-    }
-
-    /// A task issues its operations, the first of them in a cycle, the others as much later as their
-    /// `begins` are greater.
-    fn issue_behind(&mut self, at: usize, cycle: i64) {
-        let Some((number, first)) = self.code[at].behind.take() else {
-            return;
-        };
-        let mut last = cycle;
-        for (other, one) in self.followers(at, number) {
-            let issued = cycle + one.begins - first;
-            self.starts[at][other] = issued + self.machine.to_slot(one);
-            self.is_issued(at, other);
-            last = last.max(issued);
-        }
-        self.has_issued(at, last, 1);
-    }
-
-    /// Tasks begin that are due, one behind another: while code is left, the others wait.
-    fn run_tasks(&mut self, at: usize) {
-        while self.code[at].left == 0 {
-            let Some(number) = self.code[at].waiting.pop_front() else {
-                return;
-            };
-            self.begin_behind(at, number, self.now);
-        }
-    }
-
-    /// The PE's slot goes to an instruction of its code.
-    fn instruction(&mut self, at: usize) {
-        self.code[at].left -= 1;
-        if self.code[at].left > 0 {
-            return;
-        }
-        if self.code[at].behind.is_some() {
-            self.issue_behind(at, self.now + self.machine.issue);
-        } else {
-            self.code[at].free = self.now + 1 + self.machine.between;
-            self.run_tasks(at);
-        }
-    }
-
     /// Cycles without anything that moves after which nothing will.
     fn patience(&self) -> i64 {
         let begins = |one: &Place| one.operations.iter().map(|one| one.begins).sum::<i64>();
@@ -402,26 +288,6 @@ impl<'a> Line<'a> {
         self.fall_asleep();
         self.now += 1;
         moved
-    }
-
-    /// Which wavelets leave the router of a place in this cycle; whether any does. A link carries
-    /// one wavelet a cycle; the first color that finds it taken goes first next time.
-    pub fn decide(&mut self, at: usize) -> bool {
-        let (mut links, mut any, mut refused) = (0, false, None);
-        for step in 0..self.colors {
-            let color = (self.first[at] + step) % self.colors;
-            let Some(sides) = self.wants(at, color) else {
-                continue;
-            };
-            if sides & links != 0 {
-                refused = refused.or(Some(color));
-            } else if self.have_room(at, color, sides) {
-                (links, any) = (links | sides, true);
-                self.sleepers.gives[at * self.colors + color] = (self.now, sides);
-            }
-        }
-        self.first[at] = refused.unwrap_or(self.first[at]);
-        any
     }
 
     pub fn channel(&self, at: usize, color: usize) -> &Channel {
@@ -477,8 +343,7 @@ impl<'a> Line<'a> {
             self.open -= 1;
             self.running[at].retain(|one| *one != number);
             self.turn[at] -= 1;
-            self.code[at].waiting.push_back(number);
-            self.run_tasks(at);
+            self.is_over(at, number);
         }
         if let Some(color) = one.receives {
             self.channels[at * self.colors + color].input.pop_front();
@@ -494,137 +359,6 @@ impl<'a> Line<'a> {
             let output = &mut self.channels[at * self.colors + color].output;
             output.push_back(Wavelet { ready, mark });
         }
-    }
-
-    /// A wavelet goes up the ramp into the PE's own router; whether one does.
-    fn rise(&mut self, at: usize) -> bool {
-        for turn in 0..self.colors {
-            let color = (self.now as usize + turn) % self.colors;
-            let positions = &self.places[at].routers.get(color).map(|one| &one.positions);
-            let channel = &mut self.channels[at * self.colors + color];
-            let open = positions
-                .is_some_and(|all| all.get(channel.position).is_some_and(|one| one.0 == RAMP));
-            let due = channel
-                .output
-                .front()
-                .is_some_and(|one| one.ready <= self.now);
-            if !(open && due && channel.router.len() < self.machine.router_queue) {
-                continue;
-            }
-            if let Some(mut wavelet) = channel.output.pop_front() {
-                wavelet.ready = self.now + 1;
-                if wavelet.mark == Mark::Last {
-                    self.advanced.push(at * self.colors + color);
-                    wavelet.mark = Mark::Data;
-                }
-                channel.router.push_back(wavelet);
-            }
-            return true;
-        }
-        false
-    }
-
-    /// The sides to which the first wavelet of a color wants to leave a router, a bit for each.
-    fn wants(&self, at: usize, color: usize) -> Option<usize> {
-        let first = self.channel(at, color).router.front();
-        let wavelet = first.filter(|one| one.ready <= self.now)?;
-        self.sides(at, color, wavelet.mark)
-    }
-
-    fn have_room(&self, at: usize, color: usize, sides: usize) -> bool {
-        let has_room = |side: &usize| sides >> side & 1 == 0 || self.has_room(at, color, *side);
-        [LOWER, HIGHER, RAMP].iter().all(has_room)
-    }
-
-    /// The sides to which a wavelet leaves; None beyond the last position, where nothing leads on.
-    pub fn sides(&self, at: usize, color: usize, mark: Mark) -> Option<usize> {
-        let position = self.channel(at, color).position;
-        let &(_, sides) = self.places[at].routers[color].positions.get(position)?;
-        let for_others = mark.is_control() || !self.passes(at, color);
-        Some(if for_others {
-            sides & !(1 << RAMP)
-        } else {
-            sides
-        })
-    }
-
-    /// Whether the filter lets the next wavelet into the PE.
-    pub fn passes(&self, at: usize, color: usize) -> bool {
-        let counted = self.channels[at * self.colors + color].counted;
-        let filter = self.places[at].routers[color].filter;
-        filter.is_none_or(|(period, first, count)| (counted + first) % period < count)
-    }
-
-    pub fn has_room(&self, at: usize, color: usize, side: usize) -> bool {
-        if side == RAMP {
-            let channel = &self.channels[at * self.colors + color];
-            return channel.input.len() < self.machine.input_queue;
-        }
-        let Some((next, from)) = self.neighbour(at, side) else {
-            return false;
-        };
-        let channel = &self.channels[next * self.colors + color];
-        let positions = &self.places[next].routers[color].positions;
-        let lets_in = positions
-            .get(channel.position)
-            .is_some_and(|one| one.0 == from);
-        lets_in && channel.router.len() < self.machine.router_queue
-    }
-
-    /// The place on a side, and the side of it that this one is on.
-    pub fn neighbour(&self, at: usize, side: usize) -> Option<(usize, usize)> {
-        if side == LOWER {
-            return at.checked_sub(1).map(|next| (next, HIGHER));
-        }
-        let next = at + 1;
-        let there = next < self.places.len() && !self.places[next].routers.is_empty();
-        there.then_some((next, LOWER))
-    }
-
-    fn hand_on(&mut self, at: usize) {
-        for color in 0..self.colors {
-            if let Some(sides) = self.given(at, color) {
-                self.move_first(at, color, sides);
-            }
-        }
-    }
-
-    fn move_first(&mut self, at: usize, color: usize, sides: usize) {
-        let index = at * self.colors + color;
-        let Some(mut wavelet) = self.channels[index].router.pop_front() else {
-            return;
-        };
-        let router = &self.places[at].routers[color];
-        let channel = &mut self.channels[index];
-        match wavelet.mark {
-            Mark::Reset => channel.position = 0,
-            Mark::Commands(left) if left > 0 && router.ring => {
-                channel.position = (channel.position + 1) % router.positions.len();
-                wavelet.mark = Mark::Commands(left - 1);
-            }
-            Mark::Commands(_) => {}
-            _ => channel.counted += 1,
-        }
-        for side in (0..3).filter(|side| sides >> side & 1 == 1) {
-            if side == RAMP {
-                let ready = self.now + self.machine.ramp_down;
-                self.channels[index].input.push_back(ready);
-            } else if let Some((next, _)) = self.neighbour(at, side) {
-                self.arrive(next, color, wavelet.mark);
-            }
-        }
-    }
-
-    /// A wavelet is in the router of a place, for the next cycles; one that sleeps knows.
-    pub fn arrive(&mut self, at: usize, color: usize, mark: Mark) {
-        if self.sleepers.sleeps(at) {
-            return;
-        }
-        let (ready, index) = (self.now + self.machine.hop, at * self.colors + color);
-        self.channels[index]
-            .router
-            .push_back(Wavelet { ready, mark });
-        self.sleepers.got[index] = self.now;
     }
 }
 
