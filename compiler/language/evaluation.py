@@ -33,6 +33,7 @@ from collc.language.syntax import Call, Expression
 
 V = TypeVar("V", "int | Ints", "bool | Bools")
 
+# Limits on depth and memory, as those of `collc.language.scope`.
 MAX_NESTED = 32  # calls of functions inside functions
 _MEMOIZED = 4096  # arguments below this are memoized
 _MOST_MEMOIZED = 10_000_000  # values of all functions together

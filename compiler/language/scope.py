@@ -19,8 +19,9 @@ Key = tuple[str, tuple[int, ...], bool]  # parameter that varies, the others, wh
 Memoized = dict[Key, tuple[Bools, Ints]]  # what is known, and its value; a truth is 0 or 1
 Found = dict[tuple[tuple[int, ...], bool], int | bool]  # arguments, whether a condition; its value
 
-MAX_EVALUATIONS = 2_000_000
-MAX_VALUES = 400_000_000
+# Limits on the work that a file may ask for, since its text is untrusted; not numbers of a machine.
+MAX_EVALUATIONS = 2_000_000  # of expressions, each for any number of ranks
+MAX_VALUES = 400_000_000  # that all of these find, one for each rank
 
 
 class Budget:
