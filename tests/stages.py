@@ -36,6 +36,7 @@ STAGES = {
     "view": "view",
     "test_any_order.py": "run",
     "test_back_ends.py": "run",
+    "test_columns.py": "base",
     "test_fabric.py": "target",
     "test_files.py": "base",
     "test_memoize.py": "base",

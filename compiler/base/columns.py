@@ -35,6 +35,17 @@ def joined(parts: Sequence[C]) -> C:
     return replace(parts[0], **columns)
 
 
+def stable_order(*keys: Ints) -> Ints:
+    """The order of rows by keys of 0 and more, of which the first counts most, [rows]; rows with
+    equal keys keep theirs. What fits 16 bits takes NumPy a radix sort, a tenth of another one."""
+    order: Ints = np.arange(len(keys[0]), dtype=np.int64)
+    for key in reversed(keys):
+        narrow = key.max(initial=0) <= np.iinfo(np.uint16).max
+        sorted_by = key.astype(np.uint16) if narrow else key
+        order = order[np.argsort(sorted_by[order], kind="stable")]
+    return order
+
+
 def repeated_rows(counts: npt.NDArray[Any]) -> tuple[Ints, Ints]:
     """Each row repeated `counts[row]` times: for every repetition its row, and its number among the
     repetitions of that row, from 0 on; both [sum of counts]."""

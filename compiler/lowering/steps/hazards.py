@@ -27,10 +27,12 @@ def staged(traffic: Traffic, ranks: int, by_call_back: bool) -> tuple[Bools, Int
     into = Ranges(receiving, traffic.into, traffic.into + traffic.count)
     out = Ranges(sending, traffic.first, traffic.first + traffic.count)
     overlapping = into.overlap_each_other()
-    listed = np.argsort(receiving, kind="stable")
-    before: Ints = np.cumsum(overlapping[listed]) - overlapping[listed]
-    begins = np.searchsorted(receiving[listed], receiving[listed])  # the first to the same place
     areas = np.zeros_like(receiving)
-    areas[listed] = np.where(overlapping[listed], before - before[begins], 0)
+    if overlapping.any():
+        listed = np.argsort(receiving, kind="stable")
+        before: Ints = np.cumsum(overlapping[listed]) - overlapping[listed]
+        # the first to the same place
+        begins = np.searchsorted(receiving[listed], receiving[listed])
+        areas[listed] = np.where(overlapping[listed], before - before[begins], 0)
     result: Bools = (traffic.combines & by_call_back) | overlapping | into.overlap(out)
     return result, areas

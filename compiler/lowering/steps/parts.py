@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from collc_evaluator import lay
 
-from collc.base.columns import Bools, Columns, Ints, joined
+from collc.base.columns import Bools, Columns, Ints, joined, stable_order
 from collc.lowering.steps.traffic import Traffic
 from collc.lowering.steps.wiring import Wiring
 from collc.plan import AREA_BITS, RowKind
@@ -47,7 +47,7 @@ def along_circuits(traffic: Traffic, wiring: Wiring, staged: Bools, areas: Ints)
     only what is applied to slices that follow each other is made one.
     """
     lane = _lanes_of(traffic, wiring)
-    number, time = np.arange(len(traffic)), 2 * traffic.step
+    time = 2 * traffic.step
     kinds = np.full(len(traffic), SENDS)
     taken = _taken(traffic, staged, areas)
     parts = joined(
@@ -57,12 +57,11 @@ def along_circuits(traffic: Traffic, wiring: Wiring, staged: Bools, areas: Ints)
             _applied(traffic, wiring, staged, areas),
         ]
     )
-    order = np.concatenate((number, number, number[staged]))
-    # one number for each part, which takes a fraction of the time of sorting by four
-    key = parts.place * len(wiring.lanes) + parts.lane
-    for of in (parts.time, order):
-        key = key * (int(of.max(initial=0)) + 1) + of
-    parts = parts.chosen(np.argsort(key))
+    # each transfer's sending, then its receiving; then what is applied, at times of its own
+    ends = np.arange(2 * len(traffic)).reshape(2, -1).T.reshape(-1)
+    order = np.concatenate((ends, np.arange(len(ends), len(parts))))
+    lanes = parts.place * len(wiring.lanes) + parts.lane
+    parts = parts.chosen(order[stable_order(lanes[order], parts.time[order])])
     if not staged.any():
         return parts
     starts = np.flatnonzero(np.concatenate(([True], ~_applied_on(parts)))[: len(parts)])
