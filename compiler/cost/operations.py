@@ -76,8 +76,8 @@ class Costs:
     that is a pair and the received one is the result; `answer` is the time from taking the first
     word of an element to sending its result on, `last_answer` that of the last word. `task` is the
     time from an activation to the task's first instruction, `between` that from the end of one task
-    to the next, at least; `frames` is the `depth` of a task's code, `dispatch` the part of it in
-    which a task that several phases have finds out whose it is. `group` wavelets are taken by an
+    to the next, at least; `returns` is the `depth` of a task's code, `dispatch` the part of a task
+    in which one that several phases have finds out whose it is. `group` wavelets are taken by an
     instruction. `control_load` is what it takes to load the registers of a control wavelet behind
     the vector, `map_length` to set the length of what a round of call-backs takes. Tasks of an
     exchange begin rows so many cycles `late` at each place, if that is not empty, and there call
@@ -112,7 +112,7 @@ class Costs:
     no_jump: int
     task: int
     between: int
-    frames: int
+    returns: int
     ramp_up: int
     send_start: int
     ramp_down: int
@@ -186,11 +186,6 @@ class Costs:
         """The first cycle that the code leaves to an operation issued at its end."""
         return issued + place.depth
 
-    @property
-    def returns(self) -> int:
-        """From the issue of a task's last operation until that can have an element."""
-        return self.code.returns
-
     def held(self, issued: int, free: int, start: int, end: int) -> int:
         """When code leaves the PE that would do so in cycle `free`, beside an operation that was
         issued in a cycle and receives from `start` to `end`: elements that come go before code
@@ -207,7 +202,7 @@ class Costs:
         issued it has left the PE in cycle `free`."""
         dispatch, soonest = self.dispatch, self.one_word.first_task if self.one_word else 0
         start = max(end + 1 + self.task - dispatch, free + self.between, soonest)
-        return Place(start + dispatch, self.frames)
+        return Place(start + dispatch, self.returns)
 
     @property
     def negated_cycles(self) -> int:
@@ -296,7 +291,7 @@ def costs_of(plan: Plan, alone: bool = True) -> Costs:
         no_jump=engine.no_jump,
         task=engine.task_start,
         between=engine.between_tasks,
-        frames=code.returns,
+        returns=code.returns,
         ramp_up=engine.ramp_up,
         send_start=engine.send_start,
         ramp_down=engine.ramp_down,

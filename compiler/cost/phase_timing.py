@@ -168,8 +168,8 @@ def _torn_at(run: LineRun, way: Passage, left: int) -> dict[int, int]:
 def _control(run: LineRun, rank: int) -> int:
     """When the control wavelet behind a rank's vector leaves."""
     by_code = run.costs.maps and run.roles[rank].ops[-1].combines_from is not None
-    frames = 0 if by_code else run.costs.frames
-    return run.end[rank] - frames + 1
+    depth = 0 if by_code else run.costs.returns
+    return run.end[rank] - depth + 1
 
 
 def _end_of_rank(part: Part, run: LineRun, rank: int) -> tuple[int, bool]:

@@ -179,7 +179,7 @@ def _exchange(
         for of in (progress.time, progress.depth, progress.done, goes_on)
     )
     run = run_exchange(costs, phase, time, depth, looks)
-    time[:], depth[:] = run.time, costs.code.returns
+    time[:], depth[:] = run.time, costs.returns
     done[:] = np.where(continued, 0, run.time + costs.done_by_code(Place(0, 0)))
     progress.end = max(progress.end, int(run.end.max()))
 
@@ -226,7 +226,7 @@ def _broadcast(progress: _Progress, pattern: BroadcastPhase) -> None:
     end = start + costs.length - 1
     progress.end = max(progress.end, int(end.max()))
     progress.time = end + 1 + costs.task
-    progress.depth = np.full_like(end, costs.frames)
+    progress.depth = np.full_like(end, costs.returns)
     progress.done = progress.time + costs.code.done
     farthest = np.unravel_index(int(end.argmax()), end.shape)
     distance = int(distances[farthest])

@@ -47,7 +47,7 @@ def tree_bound_of(schedule: Schedule, costs: Costs, first_call: Place) -> int | 
         else:
             return None
         end = begins - 1 + cycles
-        place = Place(end + 1, costs.frames) if costs.maps else costs.after(end)
+        place = Place(end + 1, costs.returns) if costs.maps else costs.after(end)
     return costs.done(end)
 
 

@@ -36,7 +36,6 @@ def costs_of_use(  # noqa: PLR0913, PLR0917 - a phase, and what its tasks have t
         input_queue=min(depth_of(words.input_queue_words, c.input_queue) for c in received),
         task=costs.task + soonest,
         dispatch=soonest,
-        frames=costs.code.returns,
         length=costs.operands // PAIR if phase.paired else costs.operands,
         group=WIDE if phase.wide else 1,
         shared=True,
