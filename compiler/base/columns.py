@@ -37,7 +37,7 @@ def joined(parts: Sequence[C]) -> C:
 
 def stable_order(*keys: Ints) -> Ints:
     """The order of rows by keys of 0 and more, of which the first counts most, [rows]; rows with
-    equal keys keep theirs. What fits 16 bits takes NumPy a radix sort, a tenth of another one."""
+    equal keys keep theirs. NumPy sorts what fits 16 bits by radix, the rest by comparing."""
     order: Ints = np.arange(len(keys[0]), dtype=np.int64)
     for key in reversed(keys):
         narrow = key.max(initial=0) <= np.iinfo(np.uint16).max

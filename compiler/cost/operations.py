@@ -76,17 +76,16 @@ class Costs:
     that is a pair and the received one is the result; `answer` is the time from taking the first
     word of an element to sending its result on, `last_answer` that of the last word. `task` is the
     time from an activation to the task's first instruction, `between` that from the end of one task
-    to the next, at least; `returns` is the `depth` of a task's code, `dispatch` the part of a task
-    in which one that several phases have finds out whose it is. `group` wavelets are taken by an
-    instruction. `control_load` is what it takes to load the registers of a control wavelet behind
-    the vector, `map_length` to set the length of what a round of call-backs takes. Tasks of an
-    exchange begin rows so many cycles `late` at each place, if that is not empty, and there call
-    what prepares a row where it `prepares`; `own_steps` says that these tasks have steps of their
-    own. `shared` says that a task is a function that the program's tasks call. `code` is what
-    pieces of the text take; `prepared` says by operation which of them issues it. With `copies` the
-    vectors are those of another buffer at first. `one_word` are the pieces of a one-word
-    collective, whose phase is `fresh` if nothing has come before to a PE that only sends in it. A
-    stream may be `ready` (`collc.plan.ready`).
+    to the next, at least; `dispatch` is the part of a task in which one that several phases have
+    finds out whose it is. `group` wavelets are taken by an instruction. `control_load` is what it
+    takes to load the registers of a control wavelet behind the vector, `map_length` to set the
+    length of what a round of call-backs takes. Tasks of an exchange begin rows so many cycles
+    `late` at each place, if that is not empty, and there call what prepares a row where it
+    `prepares`; `own_steps` says that these tasks have steps of their own. `shared` says that a task
+    is a function that the program's tasks call. `code` is what pieces of the text take; `prepared`
+    says by operation which of them issues it. With `copies` the vectors are those of another buffer
+    at first. `one_word` are the pieces of a one-word collective, whose phase is `fresh` if nothing
+    has come before to a PE that only sends in it. A stream may be `ready` (`collc.plan.ready`).
     """
 
     length: int
@@ -112,7 +111,6 @@ class Costs:
     no_jump: int
     task: int
     between: int
-    returns: int
     ramp_up: int
     send_start: int
     ramp_down: int
@@ -185,6 +183,11 @@ class Costs:
     def returned(self, place: Place, issued: int) -> int:
         """The first cycle that the code leaves to an operation issued at its end."""
         return issued + place.depth
+
+    @property
+    def returns(self) -> int:
+        """The `depth` of a task's code."""
+        return self.code.returns
 
     def held(self, issued: int, free: int, start: int, end: int) -> int:
         """When code leaves the PE that would do so in cycle `free`, beside an operation that was
@@ -291,7 +294,6 @@ def costs_of(plan: Plan, alone: bool = True) -> Costs:
         no_jump=engine.no_jump,
         task=engine.task_start,
         between=engine.between_tasks,
-        returns=code.returns,
         ramp_up=engine.ramp_up,
         send_start=engine.send_start,
         ramp_down=engine.ramp_down,

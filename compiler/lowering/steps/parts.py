@@ -164,7 +164,7 @@ def _transfers(
         _columns(applied.kind, applied.first, applied.count),
     )
     both = joined([moved, done])
-    return both.chosen(np.argsort(both.time, kind="stable"))
+    return both.chosen(stable_order(both.time))
 
 
 def _columns(kind: Ints | int, first: Ints, count: Ints) -> Ints:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from collc.base.columns import Bools, Columns, Ints, joined
+from collc.base.columns import Bools, Columns, Ints, joined, stable_order
 from collc.lowering.steps.parts import APPLIES, RECEIVES, RELAYS, SENDS, Parts
 from collc.plan import RowKind
 
@@ -94,7 +94,7 @@ def _with_empty_rows(rows: Rows) -> Rows:
         added.append(Rows(lacking // times, np.full_like(lacking, lane), lacking % times, empty))
     rows = joined([rows, *added])
     # stable: rows of a step keep their order
-    return rows.chosen(np.lexsort((rows.time, rows.lane, rows.place)))
+    return rows.chosen(stable_order(rows.place, rows.lane, rows.time))
 
 
 def _with_ends(rows: Rows) -> Rows:
