@@ -10,12 +10,10 @@
 
 mod ahead;
 mod changes;
-mod registers;
 mod team;
 mod undefined;
 mod zones;
 
-use self::registers::writes_registers;
 use self::team::Team;
 pub use self::zones::worthwhile_threads;
 use self::zones::{for_all, team, zones, CROSSINGS_WORTH_A_THREAD, TILES_WORTH_A_THREAD};
@@ -88,8 +86,6 @@ pub struct Machine {
     lenient: bool,
     /// A wavelet has left the rectangle, and `warnings` says so.
     lost_noted: bool,
-    /// Code may write registers, which other routers look at in the same cycle.
-    writes_registers: bool,
     workers: Vec<Worker>,
 }
 
@@ -145,7 +141,6 @@ impl Machine {
             threads: team(threads, ends.len()),
             lenient,
             lost_noted: false,
-            writes_registers: writes_registers(design),
         };
         for n in 0..machine.pes.len() {
             machine.write_initial_registers(PeIndex(n as u32));
@@ -206,10 +201,10 @@ impl Machine {
             && self.fabric.is_idle()
     }
 
-    /// Flows show nothing of what passes, and take for granted what registers say.
+    /// Flows show nothing of what passes, and know nothing of swapped colors.
     fn may_flow<P: Probe>(&self, probe: &P) -> bool {
         let seen = !probe.is_silent() || self.fabric.trace.is_some();
-        self.flows && !seen && !self.writes_registers && !self.fabric.swaps()
+        self.flows && !seen && !self.fabric.swaps()
     }
 
     fn next_alarm(&self) -> Option<u64> {
@@ -264,16 +259,11 @@ impl Machine {
         let worth_it = |team: &&mut Team| visited >= TILES_WORTH_A_THREAD * team.size();
         let mut threads = threads.filter(worth_it);
         if let Err(failure) = self.gather() {
-            self.visit_flows();
+            self.visit_flows(&self.in_flows());
             return Err(failure);
         }
-        if self.writes_registers {
+        if self.workers.iter().any(|worker| !worker.writes.is_empty()) {
             self.make_changes();
-            self.look_behind_code();
-        } else if self.workers.iter().any(|worker| !worker.writes.is_empty()) {
-            // Nothing said so before: this first change is seen a cycle later, by everybody alike.
-            self.make_changes();
-            self.writes_registers = true;
         }
         self.second_half(threads.as_deref_mut(), probe);
         self.exchange(threads.as_deref_mut(), probe);
@@ -296,7 +286,6 @@ impl Machine {
         let cycle = Cycle {
             now: self.cycle,
             plans: &self.plans,
-            looks_at_once: !self.writes_registers,
             may_flow: self.may_flow(probe),
             runs_ahead: self.runs_ahead,
             puts_off,
@@ -323,7 +312,6 @@ impl Machine {
         let cycle = Cycle {
             now: self.cycle,
             plans: &self.plans,
-            looks_at_once: !self.writes_registers,
             may_flow: self.may_flow(probe),
             runs_ahead: self.runs_ahead,
             puts_off: PutsOff::Nobody,
@@ -371,22 +359,32 @@ impl Machine {
         self.at_flows(threads, |worker, cycle, pes, moving| {
             worker.between(cycle, pes, moving);
         });
-        if self.writes_registers {
-            self.end_flows_at(self.cycle + 1);
+        if self.fabric.swaps() {
+            self.end_flows_of(&self.in_flows(), self.cycle + 1);
         }
     }
 
     /// Brings the state of all tiles up to date: to be called before anybody looks at it.
     pub fn end_flows(&mut self) {
-        self.end_flows_at(self.cycle);
+        self.end_flows_of(&self.in_flows(), self.cycle);
     }
 
-    fn end_flows_at(&mut self, at: u64) {
-        if self.workers.iter().any(|worker| worker.flows.count() > 0) {
-            self.at_flows(None, |worker, cycle, pes, moving| {
-                worker.end_flows(cycle, at, pes, moving);
-            });
+    /// The tiles that are in flows, in order.
+    fn in_flows(&self) -> Vec<PeIndex> {
+        let mut all: Vec<PeIndex> = self.workers.iter().flat_map(|w| w.flows.tiles()).collect();
+        all.sort_unstable();
+        all
+    }
+
+    /// The flows of these tiles, in order, end at the beginning of the cycle `at`.
+    fn end_flows_of(&mut self, tiles: &[PeIndex], at: u64) {
+        if tiles.is_empty() {
+            return;
         }
+        self.at_flows(None, |worker, cycle, pes, moving| {
+            let own = within(tiles, moving.first(), moving.len());
+            worker.end_flows((cycle, at), pes, moving, own);
+        });
     }
 
     fn at_flows(
@@ -397,7 +395,6 @@ impl Machine {
         let cycle = Cycle {
             now: self.cycle,
             plans: &self.plans,
-            looks_at_once: !self.writes_registers,
             may_flow: true,
             runs_ahead: self.runs_ahead,
             puts_off: PutsOff::Nobody,
@@ -413,25 +410,30 @@ impl Machine {
         });
     }
 
-    /// The first half of a cycle for all tiles in flows: everybody else has had theirs, and there will
-    /// be no second one.
+    /// The first half of a cycle for these tiles, in order, all of them in flows, which end: everybody else has had
+    /// theirs.
     #[cold]
-    fn visit_flows(&mut self) {
-        let joined: Vec<Vec<PeIndex>> = self.workers.iter().map(|w| w.flows.tiles()).collect();
-        self.end_flows();
+    fn visit_flows(&mut self, tiles: &[PeIndex]) {
+        self.end_flows_of(tiles, self.cycle);
         let cycle = Cycle {
             now: self.cycle,
             plans: &self.plans,
-            looks_at_once: !self.writes_registers,
             may_flow: false,
             runs_ahead: self.runs_ahead,
             puts_off: PutsOff::Nobody,
         };
         let mut pes = self.pes.as_mut_slice();
         let zones = self.workers.iter_mut().zip(self.fabric.looking(self.cycle));
-        for ((worker, mut looking), joined) in zones.zip(joined) {
+        for (worker, mut looking) in zones {
             let own = split_front(&mut pes, looking.len());
-            worker.visit_some(cycle, own, &mut looking, &joined);
+            let tiles = within(tiles, looking.first(), looking.len());
+            worker.visit_some(cycle, own, &mut looking, tiles);
         }
     }
+}
+
+/// Those of some PEs, in order, that belong to a zone.
+fn within(pes: &[PeIndex], first: PeIndex, count: usize) -> &[PeIndex] {
+    let place = |n: usize| pes.partition_point(|pe| pe.index() < n);
+    &pes[place(first.index())..place(first.index() + count)]
 }

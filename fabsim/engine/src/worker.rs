@@ -25,9 +25,6 @@ pub struct Cycle<'a> {
     pub now: u64,
     /// What PEs with the same program share.
     pub plans: &'a [PePlan],
-    /// A router looks right after its compute element has run. Otherwise all code runs first, since
-    /// it may write registers that other routers look at.
-    pub looks_at_once: bool,
     /// Tiles that do the same every cycle may join flows.
     pub may_flow: bool,
     /// Main threads may run ahead.
@@ -141,18 +138,23 @@ impl Worker {
         visits
     }
 
-    /// The rest of the first half where code may write registers.
-    pub fn look(&mut self, cycle: Cycle, pes: &[Pe], looking: &mut Looking) {
-        let visits = self.list(looking);
+    /// These routers, in order, look again: since they did, registers of theirs or of neighbours have changed.
+    pub fn look_again(
+        &mut self,
+        cycle: Cycle,
+        pes: &[Pe],
+        looking: &mut Looking,
+        routers: &[PeIndex],
+    ) {
+        looking.take_back(routers);
+        let candidates = &mut self.flows.candidates;
+        candidates.retain(|pe| routers.binary_search(pe).is_err());
         let first = looking.first();
-        for &pe in &visits {
-            if looking.active().contains(pe) {
-                let stays = std::mem::take(&mut looking.router(pe).stay);
-                let moved = look(cycle, pe, &pes[pe.index() - first.index()], looking);
-                looking.active().put(pe, moved.moved || stays);
+        for &pe in routers {
+            if look(cycle, pe, &pes[pe.index() - first.index()], looking).moved {
+                looking.active().insert(pe);
             }
         }
-        self.visits = visits;
     }
 
     #[inline]
@@ -190,11 +192,6 @@ impl Worker {
         }
         if awake != was_awake {
             self.awake.put(pe, awake);
-        }
-        if !cycle.looks_at_once {
-            looking.router(pe).stay |= stays;
-            looking.active().put(pe, was_active || stays);
-            return;
         }
         let looked = match was_active || stays {
             true => look(cycle, pe, state, looking),
@@ -313,8 +310,14 @@ impl Worker {
         self.flows.between(&mut site);
     }
 
-    /// All flows end at the beginning of the cycle `at`, which comes next or has begun.
-    pub fn end_flows(&mut self, cycle: Cycle, at: u64, pes: &mut [Pe], moving: &mut Moving) {
+    /// The flows of these tiles end at the beginning of the cycle `at`, which comes next or has begun.
+    pub fn end_flows(
+        &mut self,
+        (cycle, at): (Cycle, u64),
+        pes: &mut [Pe],
+        moving: &mut Moving,
+        tiles: &[PeIndex],
+    ) {
         let mut site = Site {
             pes,
             plans: cycle.plans,
@@ -323,7 +326,7 @@ impl Worker {
             alarm: &mut self.alarm,
             now: cycle.now,
         };
-        self.flows.end_all(at, &mut site);
+        self.flows.end(tiles, at, &mut site);
     }
 
     /// Second half of a cycle.

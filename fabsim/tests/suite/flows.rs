@@ -4,7 +4,7 @@
 use crate::flows_support::{program, Random, BUFFER, WORDS};
 use crate::support::*;
 use fabsim::fabric::observer::Observer;
-use fabsim::host::{SimOptions, Simulator};
+use fabsim::host::{SimOptions, Simulator, VisitOrder};
 use fabsim::probe::{Probe, Recorder};
 use fabsim::program::*;
 use std::any::Any;
@@ -50,9 +50,15 @@ fn memories(sim: &Simulator) -> Vec<Vec<u64>> {
 }
 
 /// What comes out of two launches that may be cut off, and how often a tile has joined a flow.
-fn run(design: &Arc<Design>, max_cycles: u64, flows: bool, threads: usize) -> (Outcome, u64) {
+fn run(
+    design: &Arc<Design>,
+    max_cycles: u64,
+    flows: bool,
+    (threads, visit_order): (usize, VisitOrder),
+) -> (Outcome, u64) {
     let options = SimOptions {
         flows,
+        visit_order,
         lenient: max_cycles % 4 == 0,
         threads,
         max_cycles,
@@ -77,6 +83,9 @@ fn run(design: &Arc<Design>, max_cycles: u64, flows: bool, threads: usize) -> (O
     (outcome, sim.machine().joined_flows())
 }
 
+/// One thread, and tiles visited in the usual order.
+const ALONE: (usize, VisitOrder) = (1, VisitOrder::AsWoken);
+
 /// A design that counts cycles by another clock.
 fn by(clock: Clock, design: &Arc<Design>) -> Arc<Design> {
     Arc::new(Design {
@@ -92,12 +101,16 @@ fn compare(seed: u64, clock: Clock) -> u64 {
     let full = 3_000;
     let mut joined = 0;
     for max_cycles in [full, 30 + r.below(1_000) as u64] {
-        let (plain, none) = run(&design, max_cycles, false, 1);
+        let (plain, none) = run(&design, max_cycles, false, ALONE);
         assert_eq!(none, 0);
-        for threads in [1, 3] {
-            let (flowing, times) = run(&design, max_cycles, true, threads);
+        for how in [
+            ALONE,
+            (3, VisitOrder::AsWoken),
+            (1, VisitOrder::Shuffled(seed)),
+        ] {
+            let (flowing, times) = run(&design, max_cycles, true, how);
             joined += times;
-            let place = format!("seed {seed}, {clock:?}, {threads} threads, {max_cycles}");
+            let place = format!("seed {seed}, {clock:?}, {how:?}, {max_cycles}");
             assert_eq!(flowing.said, plain.said, "{place}");
             for (flowing, plain) in flowing.queues.iter().zip(&plain.queues) {
                 assert_eq!(flowing, plain, "{place}");
@@ -122,8 +135,8 @@ fn nothing_comes_out_differently_with_flows() {
 fn same_either_way(design: &Arc<Design>) {
     for clock in Clock::ALL {
         let design = &by(clock, design);
-        let (plain, _) = run(design, 3_000, false, 1);
-        let (flowing, joined) = run(design, 3_000, true, 1);
+        let (plain, _) = run(design, 3_000, false, ALONE);
+        let (flowing, joined) = run(design, 3_000, true, ALONE);
         assert_eq!(flowing, plain, "{clock:?}");
         assert!(joined > 0, "{clock:?}");
     }

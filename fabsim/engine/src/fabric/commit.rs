@@ -83,6 +83,7 @@ impl Moving<'_> {
         self.zone.moves = moves;
         self.zone.injections = injections;
         self.zone.moves.clear();
+        self.zone.turned.clear();
         self.zone.injections.clear();
     }
 

@@ -7,7 +7,7 @@ use super::tiles::TileSet;
 use super::view::View;
 use super::wavelet::{Command, Wavelet};
 use super::zone::Zone;
-use super::{ChannelIndex, Fabric, Injection, Move, Router, ALL_LINKS};
+use super::{ChannelIndex, Injection, Move, Router, ALL_LINKS};
 use crate::prefetch::prefetch;
 use fabsim_program::program::{Direction, PopMode};
 
@@ -186,11 +186,25 @@ impl Looking<'_> {
             }
         }
         if let Some(local) = next_turn {
+            self.zone.turned.push((pe, router.turn));
             self.router(pe).turn = local;
         }
         Looked {
             moved: taken != 0 || arriving || self.moved_nowhere(pe),
             drained: if flows { router.occupied } else { 0 },
+        }
+    }
+
+    /// Takes back what these routers, in order, have decided in this cycle.
+    pub fn take_back(&mut self, routers: &[PeIndex]) {
+        let concerns = |pe: &PeIndex| routers.binary_search(pe).is_ok();
+        self.zone.moves.retain(|decided| !concerns(&decided.pe));
+        let turned = std::mem::take(&mut self.zone.turned);
+        for (pe, turn) in turned.into_iter().filter(|(pe, _)| concerns(pe)) {
+            self.router(pe).turn = turn;
+        }
+        for &pe in routers {
+            self.router(pe).streak = 0;
         }
     }
 
@@ -323,18 +337,6 @@ impl Attempt<'_> {
             outputs & !RAMP
         } else {
             outputs
-        }
-    }
-}
-
-impl Fabric {
-    /// Lets everybody see what changed registers make possible. This is put off until all code of
-    /// a cycle has run: it would tell a compute element who was visited before it.
-    pub fn wake_rewired(&mut self) {
-        while let Some(pe) = self.rewired.pop() {
-            self.wake(pe);
-            self.routers[pe.index()].stay = true;
-            self.wake_neighbours(pe, ALL_LINKS);
         }
     }
 }

@@ -68,8 +68,6 @@ pub struct Router {
     turn: u8,
     /// The sides with a neighbour.
     sides: Directions,
-    /// Visit the router again in the next cycle, whatever it finds in this one.
-    pub stay: bool,
     /// The output queues of the compute element hold something.
     pub fed: bool,
     /// The flow the tile is part of, or `NO_FLOW`: then nothing of it is up to date but how many
@@ -175,8 +173,6 @@ pub struct Fabric {
     routers: Vec<Router>,
     channels: Vec<Channel>,
     zones: Vec<Zone>,
-    /// Routers whose registers were written: they and their neighbours look again.
-    rewired: Vec<PeIndex>,
     /// Landings since the trace was switched on.
     pub trace: Option<Vec<Landing>>,
 }
@@ -197,7 +193,6 @@ impl Fabric {
             routers: Vec::with_capacity(design.tiles.len()),
             channels: Vec::new(),
             zones: Vec::new(),
-            rewired: Vec::new(),
             trace: None,
         };
         let channels = design.tiles.iter().map(|tile| {
@@ -247,7 +242,6 @@ impl Fabric {
             occupied: 0,
             turn: 0,
             sides,
-            stay: false,
             fed: false,
             flow: NO_FLOW,
             streak: 0,
@@ -279,6 +273,11 @@ impl Fabric {
                 }
             }
         }
+    }
+
+    /// Whether a tile is part of a flow.
+    pub fn is_in_flow(&self, pe: PeIndex) -> bool {
+        self.routers[pe.index()].flow != NO_FLOW
     }
 
     /// Whether some router swaps colors.

@@ -269,7 +269,7 @@ impl Fabric {
         let channel = &mut self.channels[index.index()];
         channel.filtered = enable && has_filter;
         self.wires.set_way(pe, channel);
-        self.rewired.push(pe);
+        self.wake(pe);
     }
 
     fn change(&mut self, pe: PeIndex, index: ChannelIndex, settings: Settings, position: u8) {
@@ -281,7 +281,7 @@ impl Fabric {
         if swaps && !std::mem::replace(&mut self.wires.swaps, true) {
             self.set_ways();
         }
-        self.rewired.push(pe);
+        self.wake(pe);
     }
 }
 

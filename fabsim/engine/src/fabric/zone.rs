@@ -28,6 +28,8 @@ pub(super) struct Zone {
     /// The routers to visit.
     pub active: TileSet,
     pub moves: Vec<Move>,
+    /// Routers whose first channel changed as they looked, and which it was.
+    pub turned: Vec<(PeIndex, u8)>,
     /// Moves carried out so far.
     pub departures: u64,
     pub injections: Vec<Injection>,
@@ -55,6 +57,7 @@ impl Zone {
             end,
             active: TileSet::new(first, end.index() - first.index()),
             moves: Vec::new(),
+            turned: Vec::new(),
             departures: 0,
             injections: Vec::new(),
             crossings: Vec::new(),

@@ -272,10 +272,10 @@ impl Flows {
         used.map(|tile| tile.pe).collect()
     }
 
-    /// All tiles are brought up to date and visited from cycle `at` on.
-    pub fn end_all(&mut self, at: u64, site: &mut Site) {
-        for tile in 0..self.tiles.len() as u32 {
-            if self.tile(tile).is_used {
+    /// Those of the tiles that are in flows are brought up to date and visited from cycle `at` on.
+    pub fn end(&mut self, tiles: &[PeIndex], at: u64, site: &mut Site) {
+        for &pe in tiles {
+            if let Some(tile) = site.moving.flow(pe) {
                 self.leave(tile, at, site);
             }
         }

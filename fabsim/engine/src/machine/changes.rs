@@ -1,8 +1,8 @@
 //! What becomes of a cycle of all compute elements: what they have said, and what they have changed of
 //! their routers.
 
-use super::Machine;
-use crate::fabric::grid::PeIndex;
+use super::{within, Machine};
+use crate::fabric::grid::{PeIndex, LINKS};
 use crate::fabric::split_front;
 use crate::fault::Fault;
 use crate::pe::PutsOff;
@@ -28,22 +28,24 @@ impl Machine {
         }
     }
 
-    /// What code changed of its routers takes effect.
+    /// What code changed of its routers takes effect in the cycle in which all routers have just looked: those
+    /// that would have decided otherwise, these and their neighbours, look again.
+    #[cold]
     pub(super) fn make_changes(&mut self) {
-        for worker in &mut self.workers {
-            for (pe, change) in worker.writes.drain(..) {
-                self.fabric.make(pe, change);
-            }
+        let workers = self.workers.iter_mut();
+        let changes: Vec<_> = workers
+            .flat_map(|w| std::mem::take(&mut w.writes))
+            .collect();
+        let concerned = self.around(changes.iter().map(|&(pe, _)| pe));
+        let mut flowing = concerned.clone();
+        flowing.retain(|&pe| self.fabric.is_in_flow(pe));
+        self.visit_flows(&flowing);
+        for (pe, change) in changes {
+            self.fabric.make(pe, change);
         }
-        self.fabric.wake_rewired();
-    }
-
-    /// Routers look, after all code of the cycle.
-    pub(super) fn look_behind_code(&mut self) {
         let cycle = Cycle {
             now: self.cycle,
             plans: &self.plans,
-            looks_at_once: false,
             may_flow: false,
             runs_ahead: self.runs_ahead,
             puts_off: PutsOff::Nobody,
@@ -51,8 +53,23 @@ impl Machine {
         let mut pes = self.pes.as_mut_slice();
         for (worker, mut looking) in self.workers.iter_mut().zip(self.fabric.looking(self.cycle)) {
             let own = split_front(&mut pes, looking.len());
-            worker.look(cycle, own, &mut looking);
+            let concerned = within(&concerned, looking.first(), looking.len());
+            worker.look_again(cycle, own, &mut looking, concerned);
         }
+    }
+
+    /// Some PEs and their neighbours, in order.
+    fn around(&self, pes: impl Iterator<Item = PeIndex>) -> Vec<PeIndex> {
+        let grid = self.fabric.grid;
+        let beside = |pe| {
+            LINKS
+                .into_iter()
+                .filter_map(move |side| grid.neighbour(pe, side))
+        };
+        let mut all: Vec<PeIndex> = pes.flat_map(|pe| beside(pe).chain([pe])).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
     }
 
     /// A torn-down color is an event for its compute element, whatever its routes are.

@@ -10,6 +10,8 @@ pub const BUFFER: u16 = 64;
 pub const WORDS: u16 = 700;
 /// The local task at the end of some operations.
 const DONE: u8 = 25;
+/// The word address of the configuration register of color 0.
+const COLOR_REGISTERS: u64 = 0x7f20;
 const LENGTHS: [u16; 6] = [2, 9, 25, 70, 200, 640];
 
 /// Knuth's MMIX generator.
@@ -363,6 +365,24 @@ fn initial(number: u16, r: &mut Random) -> Vec<u16> {
     halves.collect()
 }
 
+/// Writes the register of a color: what it holds, or what makes the color end here as well, or no longer.
+fn write_register(code: &mut Code, colors: &Colors, r: &mut Random) {
+    if colors.is_empty() {
+        return;
+    }
+    let (color, setup) = &colors[r.below(colors.len())];
+    let address = code.constant(COLOR_REGISTERS + u64::from(*color));
+    let src = if r.one_in(3) {
+        let ends = Directions(setup.tx.0 ^ R.bit());
+        code.constant(u64::from(ends.0) | u64::from(setup.rx.0) << 5)
+    } else {
+        let dst = code.slot();
+        code.code.push(Inst::ReadConfig { dst, address });
+        dst
+    };
+    code.code.push(Inst::WriteConfig { address, src });
+}
+
 fn build(sketch: &Sketch, number: u16, r: &mut Random) -> (Tile1, Colors) {
     let mut tile = Tile1::new(u32::from(BUFFER) + 4 * u32::from(WORDS));
     let values = initial(number, r);
@@ -391,6 +411,9 @@ fn build(sketch: &Sketch, number: u16, r: &mut Random) -> (Tile1, Colors) {
             (0..r.below(150)).for_each(|_| code.note(at, 1));
         }
         act(&mut tile, &mut code, role, r);
+        if r.one_in(6) {
+            write_register(&mut code, &sketch.colors, r);
+        }
         if r.one_in(6) {
             work(&mut tile, &mut code, (None, None), (0, 70), r);
         }
