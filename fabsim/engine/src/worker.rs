@@ -147,8 +147,6 @@ impl Worker {
         routers: &[PeIndex],
     ) {
         looking.take_back(routers);
-        let candidates = &mut self.flows.candidates;
-        candidates.retain(|pe| routers.binary_search(pe).is_err());
         let first = looking.first();
         for &pe in routers {
             if look(cycle, pe, &pes[pe.index() - first.index()], looking).moved {

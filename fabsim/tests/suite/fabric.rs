@@ -589,6 +589,89 @@ fn a_teardown_handler_gives_a_color_new_routes() {
     sim.stop().unwrap();
 }
 
+/// A word waits for a neighbour to accept its color. It moves in the cycle of the write that lets it, whichever
+/// of the two is visited first.
+#[test]
+fn a_neighbour_moves_in_the_cycle_of_the_write() {
+    let landed = |writer_first: bool| {
+        let (to, from) = if writer_first { (W, E) } else { (E, W) };
+        let mut code = Code::default();
+        (0..40).for_each(|_| code.note(0, 1));
+        let word = u64::from(R.bit()) | u64::from(from.bit()) << 5;
+        change_register(&mut code, 0x7f20, 0x3ff, word);
+        code.unblock_host();
+        let mut writer = Tile1::new(64);
+        writer.input_queue(2, 0);
+        writer.export("run", code);
+        let mut tiles = vec![
+            (sender(0, &[(7, false)]), vec![(0, route(&[R], &[to]))]),
+            (writer, vec![(0, route(&[N], &[R]))]),
+        ];
+        if writer_first {
+            tiles.reverse();
+        }
+        let mut sim = traced(&design(Arch::Wse2, 2, tiles));
+        let report = sim.launch("run", &[]).unwrap();
+        let found = landings(&sim, u32::from(!writer_first), 0, 0);
+        assert_eq!(found.len(), 1);
+        found[0].0 as i64 - report.end_cycle as i64
+    };
+    // The command ends in the cycle after the write.
+    assert_eq!((landed(false), landed(true)), (0, 0));
+}
+
+/// Two colors that want a link go one after the other, and a write beside them changes nothing of it.
+#[test]
+fn who_goes_first_stays_as_it_was_when_a_router_looks_again() {
+    let arrivals = |writes: bool| {
+        let mut middle = Tile1::new(64);
+        let mut code = Code::default();
+        for _ in 0..30 {
+            let address = code.constant(0x7f25);
+            let dst = code.slot();
+            code.code.push(Inst::ReadConfig { dst, address });
+            if writes {
+                code.code.push(Inst::WriteConfig { address, src: dst });
+            }
+        }
+        code.unblock_host();
+        middle.export("run", code);
+        let spare = || route(&[R], &[R]);
+        let through = [(0, route(&[W], &[E])), (1, route(&[N], &[E]))];
+        let middle_colors = through.into_iter().chain([(5, spare())]).collect();
+        let end = vec![(0, route(&[W], &[R])), (1, route(&[W], &[R]))];
+        let mut receiver = Tile1::new(600);
+        for (queue, color) in [(2, 0), (3, 1)] {
+            receiver.input_queue(queue, color);
+        }
+        let mut code = Code::default();
+        for queue in [2, 3] {
+            let (mem, fabin) = (receiver.mem(BUFFER, 40, 4), receiver.fabin(queue, 40));
+            let (mem, fabin) = (code.dsd(mem), code.dsd(fabin));
+            let options = OpOptions {
+                is_async: true,
+                ut_id: Some(code.constant(u64::from(queue))),
+                ..OpOptions::default()
+            };
+            code.op_with(Opcode::Mov32, mem, &[fabin], options);
+        }
+        code.unblock_host();
+        receiver.export("run", code);
+        let tiles = vec![
+            (Tile1::idle(), vec![]),
+            (streamer(1, 40, false), vec![(1, route(&[R], &[S]))]),
+            (Tile1::idle(), vec![]),
+            (streamer(0, 40, false), vec![(0, route(&[R], &[E]))]),
+            (middle, middle_colors),
+            (receiver, end),
+        ];
+        let mut sim = traced(&design(Arch::Wse2, 3, tiles));
+        sim.launch("run", &[]).unwrap();
+        [0, 1].map(|color| landings(&sim, 2, 1, color))
+    };
+    assert_eq!(arrivals(true), arrivals(false));
+}
+
 #[test]
 fn switch_registers_read_as_they_were_declared_and_written() {
     let mut switched = route(&[R], &[E]);

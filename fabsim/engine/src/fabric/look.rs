@@ -203,9 +203,6 @@ impl Looking<'_> {
         for (pe, turn) in turned.into_iter().filter(|(pe, _)| concerns(pe)) {
             self.router(pe).turn = turn;
         }
-        for &pe in routers {
-            self.router(pe).streak = 0;
-        }
     }
 
     /// Whether the last move decided is one of `pe` that leads nowhere: a filter swallows it.
