@@ -35,15 +35,28 @@ def joined(parts: Sequence[C]) -> C:
     return replace(parts[0], **columns)
 
 
+def alternating(one: C, other: C) -> C:
+    """The rows of two records of one class and one length in turn: the first of `one`, the first of
+    `other`, the second of `one` and so on."""
+    columns = {
+        of.name: np.stack((getattr(one, of.name), getattr(other, of.name)), axis=1).reshape(-1)
+        for of in fields(one)
+    }
+    return replace(one, **columns)
+
+
 def stable_order(*keys: Ints) -> Ints:
     """The order of rows by keys of 0 and more, of which the first counts most, [rows]; rows with
     equal keys keep theirs. NumPy sorts what fits 16 bits by radix, the rest by comparing."""
-    order: Ints = np.arange(len(keys[0]), dtype=np.int64)
+    order: Ints | None = None
     for key in reversed(keys):
         narrow = key.max(initial=0) <= np.iinfo(np.uint16).max
-        sorted_by = key.astype(np.uint16) if narrow else key
-        order = order[np.argsort(sorted_by[order], kind="stable")]
-    return order
+        by = key.astype(np.uint16) if narrow else key
+        by = by if order is None else by[order]
+        if (by[1:] < by[:-1]).any():
+            sorted_by = np.argsort(by, kind="stable")
+            order = sorted_by if order is None else order[sorted_by]
+    return np.arange(len(keys[0])) if order is None else order
 
 
 def repeated_rows(counts: npt.NDArray[Any]) -> tuple[Ints, Ints]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from collc_evaluator import lay
 
-from collc.base.columns import Bools, Columns, Ints, joined, stable_order
+from collc.base.columns import Bools, Columns, Ints, alternating, joined, stable_order
 from collc.lowering.steps.traffic import Traffic
 from collc.lowering.steps.wiring import Wiring
 from collc.plan import AREA_BITS, RowKind
@@ -50,18 +50,13 @@ def along_circuits(traffic: Traffic, wiring: Wiring, staged: Bools, areas: Ints)
     time = 2 * traffic.step
     kinds = np.full(len(traffic), SENDS)
     taken = _taken(traffic, staged, areas)
-    parts = joined(
-        [
-            Parts(traffic.source, lane[:, 0], time, kinds, traffic.first, traffic.count),
-            Parts(traffic.target, lane[:, 1], time, taken, traffic.into, traffic.count),
-            _applied(traffic, wiring, staged, areas),
-        ]
+    parts = alternating(
+        Parts(traffic.source, lane[:, 0], time, kinds, traffic.first, traffic.count),
+        Parts(traffic.target, lane[:, 1], time, taken, traffic.into, traffic.count),
     )
-    # each transfer's sending, then its receiving; then what is applied, at times of its own
-    ends = np.arange(2 * len(traffic)).reshape(2, -1).T.reshape(-1)
-    order = np.concatenate((ends, np.arange(len(ends), len(parts))))
-    lanes = parts.place * len(wiring.lanes) + parts.lane
-    parts = parts.chosen(order[stable_order(lanes[order], parts.time[order])])
+    if staged.any():
+        parts = joined([parts, _applied(traffic, wiring, staged, areas)])
+    parts = parts.chosen(stable_order(parts.place * len(wiring.lanes) + parts.lane, parts.time))
     if not staged.any():
         return parts
     starts = np.flatnonzero(np.concatenate(([True], ~_applied_on(parts)))[: len(parts)])

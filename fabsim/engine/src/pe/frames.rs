@@ -8,6 +8,9 @@ use smallvec::SmallVec;
 
 /// Deeper calls mean recursion, which the machine's small stack does not survive.
 const DEPTH: usize = 256;
+/// Room for so many slots is kept from task to task: most code needs fewer, and asks for them often. What a large
+/// function needs is given back, since every PE may have called it once.
+const KEPT_SLOTS: usize = 256;
 
 impl Main {
     pub(super) fn refuse_deep_calls(&self) -> Result<(), Fault> {
@@ -61,7 +64,10 @@ impl Main {
         };
         self.slots.truncate(frame.base as usize);
         match frame.caller {
-            Caller::Task => self.doing = Doing::Nothing,
+            Caller::Task => {
+                self.doing = Doing::Nothing;
+                self.slots.shrink_to(KEPT_SLOTS);
+            }
             Caller::Function(Some(dst)) => self.set(dst, value.unwrap_or(0)),
             Caller::Function(None) => {}
             Caller::Map => {
@@ -93,8 +99,9 @@ pub(super) fn enter(
 ) {
     let base = slots.len();
     if let Some(code) = plan.code.get(function.0 as usize) {
-        let count = base + usize::from(code.slots);
-        slots.resize(count, 0);
+        let own = usize::from(code.slots);
+        slots.reserve_exact(own + code.constants.len());
+        slots.resize(base + own, 0);
         slots.extend_from_slice(&code.constants);
         let args = &args[..args.len().min(usize::from(code.slots))];
         slots[base..base + args.len()].copy_from_slice(args);
