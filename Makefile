@@ -52,6 +52,7 @@ $(VENV)/.made: | tools
 
 $(VENV)/.collc: setup.cfg pyproject.toml | $(VENV)/.made
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	$(BIN)/python -m compileall -q compiler # as pip does for what it copies: the first command need not
 	@touch $@
 
 $(VENV)/.tests: setup.cfg | $(VENV)/.collc
