@@ -36,7 +36,9 @@ quick: setup lint-python types
 
 .PHONY: installed
 installed: $(VENV)/.collc $(VENV)/.evaluator $(VENV)/.fabsim
+# Modules are compiled, as pip does with what it copies, so that the first command need not do it.
 setup: installed $(VENV)/.tests
+	$(BIN)/python -m compileall -q compiler
 
 # One clear line for each tool that is missing.
 tools:
@@ -52,7 +54,6 @@ $(VENV)/.made: | tools
 
 $(VENV)/.collc: setup.cfg pyproject.toml | $(VENV)/.made
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
-	$(BIN)/python -m compileall -q compiler # as pip does for what it copies: the first command need not
 	@touch $@
 
 $(VENV)/.tests: setup.cfg | $(VENV)/.collc
