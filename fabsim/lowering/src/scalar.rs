@@ -4,7 +4,7 @@
 //! data task's single parameter gets all 32 bits of the payload, whatever its type).
 
 use fabsim_program::program::{BinaryOp, CompareOp, ScalarType, UnaryOp};
-use fabsim_program::rounding::{cb16_bits, cb16_from_bits, single_for_rounding};
+use fabsim_program::rounding::{cb16_bits, cb16_from_bits, result, single_for_rounding};
 use half::{bf16, f16};
 use std::cmp::Ordering;
 
@@ -57,6 +57,7 @@ pub fn float(ty: ScalarType, bits: u64) -> f32 {
 /// Rounds to the nearest value of the type, ties to even.
 #[inline]
 pub fn float_bits(ty: ScalarType, value: f32) -> u64 {
+    let value = result(value);
     match ty {
         ScalarType::F16 => u64::from(f16::from_f32(value).to_bits()),
         ScalarType::Bf16 => u64::from(bf16::from_f32(value).to_bits()),

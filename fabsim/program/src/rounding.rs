@@ -1,5 +1,15 @@
 //! The float formats of 16 bits: rounding to them once, and cb16, which no library has.
 
+/// A result of arithmetic: all that are no numbers are the same one. Which of two operands' bits a processor hands
+/// on depends on how a compiler has ordered them, and no source says what the machine does.
+#[inline(always)]
+pub fn result(value: f32) -> f32 {
+    match value.is_nan() {
+        true => f32::NAN,
+        false => value,
+    }
+}
+
 /// An f32 that rounds to the same f16 or bf16 as the value does: toward zero, with the last bit set
 /// where anything is lost, so that no tie is made that was none.
 pub fn single_for_rounding(value: f64) -> f32 {

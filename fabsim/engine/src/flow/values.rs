@@ -5,6 +5,7 @@ use crate::pe::memory::Memory;
 use crate::pe::opcode::{element, Sources};
 use crate::pe::operation::{Kernel, Running};
 use crate::pe::port::Port;
+use fabsim_program::rounding;
 
 /// Elements worked out at once.
 const RUN: usize = 64;
@@ -223,7 +224,7 @@ fn results(running: &Running, values: &[[u32; RUN]; 3], count: usize) -> [u32; R
         Kernel::AddF32 => {
             let pairs = values[0].iter().zip(&values[1]);
             for (result, (a, b)) in results[..count].iter_mut().zip(pairs) {
-                *result = (f32::from_bits(*a) + f32::from_bits(*b)).to_bits();
+                *result = rounding::result(f32::from_bits(*a) + f32::from_bits(*b)).to_bits();
             }
         }
         Kernel::Any | Kernel::Special => {

@@ -2,7 +2,7 @@
 
 use super::scalar::{float, float_bits};
 use fabsim_program::program::{Arch, Opcode, ScalarType};
-use fabsim_program::rounding::single_for_rounding;
+use fabsim_program::rounding::{result, single_for_rounding};
 
 /// What the table below says of an operation.
 #[derive(Clone, Copy, Debug)]
@@ -159,29 +159,34 @@ fn rounded(s: &Sources, value: f32) -> u32 {
     float_bits(s.half, value) as u32
 }
 
+#[inline]
+fn single(value: f32) -> u32 {
+    result(value).to_bits()
+}
+
 /// One element of an operation.
 #[inline]
 pub fn element(opcode: Opcode, s: &Sources) -> u32 {
     match opcode {
-        Opcode::Fadds | Opcode::Faddhs => (s.float(0) + s.float(1)).to_bits(),
+        Opcode::Fadds | Opcode::Faddhs => single(s.float(0) + s.float(1)),
         Opcode::Faddh => rounded(s, s.float(0) + s.float(1)),
         Opcode::Fmovs | Opcode::Mov32 | Opcode::Fmovh | Opcode::Mov16 => s.bits[0],
-        Opcode::Fsubs => (s.float(0) - s.float(1)).to_bits(),
+        Opcode::Fsubs => single(s.float(0) - s.float(1)),
         Opcode::Fsubh => rounded(s, s.float(0) - s.float(1)),
-        Opcode::Fmuls => (s.float(0) * s.float(1)).to_bits(),
+        Opcode::Fmuls => single(s.float(0) * s.float(1)),
         Opcode::Fmulh => rounded(s, s.float(0) * s.float(1)),
-        Opcode::Fmaxs => s.float(0).max(s.float(1)).to_bits(),
+        Opcode::Fmaxs => single(s.float(0).max(s.float(1))),
         Opcode::Fmaxh => rounded(s, s.float(0).max(s.float(1))),
         // Multiply-accumulate rounds once; f64 is wide enough for that with halves, f32 is not.
-        Opcode::Fmacs | Opcode::Fmachs => s.float(1).mul_add(s.float(2), s.float(0)).to_bits(),
+        Opcode::Fmacs | Opcode::Fmachs => single(s.float(1).mul_add(s.float(2), s.float(0))),
         Opcode::Fmach => half_of(s, s.double(1).mul_add(s.double(2), s.double(0))),
         Opcode::Fabss => s.bits[0] & 0x7fff_ffff,
         Opcode::Fabsh => s.bits[0] & 0x7fff,
         Opcode::Fnegs => s.bits[0] ^ 0x8000_0000,
         Opcode::Fnegh => s.bits[0] ^ 0x8000,
-        Opcode::Fscales => ((s.double(0) * power_of_two(s.word(1))) as f32).to_bits(),
+        Opcode::Fscales => single((s.double(0) * power_of_two(s.word(1))) as f32),
         Opcode::Fscaleh => half_of(s, s.double(0) * power_of_two(s.word(1))),
-        Opcode::Fh2s => s.float(0).to_bits(),
+        Opcode::Fh2s => single(s.float(0)),
         Opcode::Fs2h => rounded(s, s.float(0)),
         Opcode::Xp162fs => f32::from(s.word(0) as i16).to_bits(),
         Opcode::Xp162fh => rounded(s, f32::from(s.word(0) as i16)),

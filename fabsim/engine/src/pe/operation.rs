@@ -10,6 +10,7 @@ use super::state::{Action, Core};
 use crate::fault::{Fault, FaultKind};
 use crate::timing::Timing;
 use fabsim_program::program::{Dsr, Opcode, Priority, ScalarType, Slot, Span};
+use fabsim_program::rounding::result;
 
 /// The length of an operation that never ends.
 pub const INFINITE: u32 = u32::MAX;
@@ -306,7 +307,7 @@ impl Running {
             Kernel::AddF32 => {
                 let a = self.sources[0].read(&core.memory, &mut core.inputs)?;
                 let b = self.sources[1].read(&core.memory, &mut core.inputs)?;
-                (f32::from_bits(a) + f32::from_bits(b)).to_bits()
+                result(f32::from_bits(a) + f32::from_bits(b)).to_bits()
             }
         };
         if let Port::Output(sender) = self.dest {

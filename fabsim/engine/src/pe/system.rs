@@ -1,10 +1,11 @@
 //! Calls into what is hardware or host on the machine: command stream, clock, random numbers.
 
 use super::fifo::End;
+use super::scalar::float_bits;
 use super::state::Core;
 use super::Env;
 use crate::fault::{Fault, FaultKind};
-use fabsim_program::program::{Dsd, DsdShape, Dsr, FloatFunction, SystemCall};
+use fabsim_program::program::{Dsd, DsdShape, Dsr, FloatFunction, ScalarType, SystemCall};
 
 /// A line longer than this is printed before its end.
 const LINE: usize = 1000;
@@ -112,11 +113,11 @@ impl SystemState {
             SystemCall::Random16 => u64::from(self.random16()),
             SystemCall::Sqrt => {
                 cost = env.plan.timing.float_divide_cycles;
-                u64::from(f32::from_bits(arg as u32).sqrt().to_bits())
+                float_bits(ScalarType::F32, f32::from_bits(arg as u32).sqrt())
             }
             SystemCall::Float(function) => {
                 cost = env.plan.timing.float_divide_cycles;
-                u64::from(float(function, args).to_bits())
+                float_bits(ScalarType::F32, float(function, args))
             }
             SystemCall::SeedRandom => {
                 // A register of zeros would stay so.
