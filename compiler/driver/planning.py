@@ -138,10 +138,13 @@ def architectures(plan: ProgramPlan) -> tuple[str, ...]:
 
 def _fits(made: ProgramPlan, target: Target) -> bool:
     """Whether a plan keeps the limits of another target as well. A program is planned anew for it,
-    and serves both if its elements travel as in the one made."""
+    and serves both if its elements travel as in the one made, which has no number that the other
+    target lacks."""
     if made.alone:
         left = left_by(made.program.reserved, target)
         return not check_program(replace(made, plans=(replace(made.plans[0], target=left),)))
+    if not replace(made, target=target).fits(len(made.colors)):
+        return False
     plan = _built(made.schedules, made.program, target)
     return _paired(plan) == _paired(made) and not check_program(plan)
 

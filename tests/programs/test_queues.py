@@ -133,3 +133,25 @@ def test_a_limit_that_is_named_helps() -> None:
     assert limit
     report = compile_text(text(f"{calls} {limit[0]}"), "test.coll", {}).run()
     assert report.verified, report.problem
+
+
+RESERVING = """target wse3
+grid pes = 9 x 9
+collective best = allreduce(pair: (f32, u32)[1], argmax) on pes {
+    reduce columns by optimal to 4
+    then reduce row by optimal to 4
+    then broadcast from (4, 4)
+}
+program {
+    best
+    reserve colors 0 .. 3
+}
+"""
+
+
+def test_a_program_serves_no_target_that_lacks_its_queues() -> None:
+    found = compile_text(RESERVING, "reserving.coll", {})
+    _, plan = planned(RESERVING)
+    assert max(color.output_queue for color in plan.colors) >= 6  # wse2 has 0 to 5
+    commands = [name for name in found.files if name.startswith("commands")]
+    assert commands == ["commands_wse3.sh"]
