@@ -1,9 +1,9 @@
 """What phases take of the machine, counted by their operations and routers, not by the planner."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 
-from collc.plan import BY_WAVELET, Action, Lane, Memory, Phase, Plan, Role
+from collc.plan import BY_WAVELET, Action, Lane, Memory, Op, Phase, Plan, Role
 from collc.spec import ContractKind
 
 
@@ -33,9 +33,12 @@ def sending_lanes(phase: Phase) -> list[str]:
 def preceding_lanes(phase: Phase) -> dict[str, str]:
     """Lanes that run behind another one, each with that one: on every PE that has them they only
     send, after that one, and no other lane comes after it."""
-    ops = [(lane.name, op) for role in phase.roles for lane in role.lanes for op in lane.ops]
-    after = {name: {op.after for other, op in ops if other == name} for name, _ in ops}
-    sends = {name for name, _ in ops if all(op.sends_on for other, op in ops if other == name)}
+    ops: defaultdict[str, list[Op]] = defaultdict(list)
+    for role in phase.roles:
+        for lane in role.lanes:
+            ops[lane.name] += lane.ops
+    after = {name: {op.after for op in of} for name, of in ops.items()}
+    sends = {name for name, of in ops.items() if all(op.sends_on for op in of)}
     found = {name: next(iter(of)) for name, of in after.items() if name in sends and len(of) == 1}
     count = Counter(found.values())
     return {name: one for name, one in found.items() if one and count[one] == 1}

@@ -15,7 +15,7 @@ from collc.explanations.pages import explained_codes, explanation
 from collc.lowering.resources import left_by
 from collc.spec import Collective, Spec
 from collc.target import TARGETS, Target
-from collc.tuning import decided_for_time_multiplexing
+from collc.tuning import decided
 from collc.tuning.pareto import pareto, show_pareto
 from collc.tuning.show import plan_as_data, show_plans
 
@@ -105,7 +105,7 @@ def _of_streams(spec: Spec, machine: Target) -> dict[str, dict[str, str]]:
     """By collective and phase of the file's own steps: whether it streams, or else why not."""
     found = {}
     for one in spec.collectives:
-        schedule = proved(decided_for_time_multiplexing(one, machine), machine)
+        schedule = proved(decided(one, machine), machine)
         plan = build_plan(schedule, left_by(one.limits.reserved, machine))
         found[one.name] = dict(streaming(plan))
     return found
@@ -123,7 +123,7 @@ def _of_pareto(collective: Collective, machine: Target) -> tuple[dict[str, Any],
 
 def _of_decision(collective: Collective, machine: Target) -> tuple[dict[str, Any], str]:
     """The best plan and those that lost, likewise."""
-    decision = decided_for_time_multiplexing(collective, machine).decision
+    decision = decided(collective, machine).decision
     assert decision is not None, "all steps are left open"
     lost = list(map(plan_as_data, decision.lost))
     return {"chosen": plan_as_data(decision.chosen), "lost": lost}, show_plans(decision)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from collc.base.diagnostics import CollcError
 from collc.cost import Prediction
 from collc.cost.program import predict_program
-from collc.driver.planning import planned, planned_program, time_multiplexed
+from collc.driver.planning import planned, planned_program
 from collc.driver.proving import proved, proved_together
 from collc.lowering.reconfiguration import reconfiguration_bytes
 from collc.plan.program import ProgramPlan
@@ -14,6 +14,7 @@ from collc.schedule import Schedule
 from collc.spec import Collective, Program, Spec
 from collc.target import TARGETS, Target
 from collc.tuning.dynamic_length import with_limits
+from collc.tuning.time_multiplexed import time_multiplexed
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from collc.lowering.root_of_call import seen_from_the_root
 from collc.schedule import Schedule
 from collc.spec import Collective, Reserved, Spec
 from collc.target import TARGETS
-from collc.tuning import decided_for_time_multiplexing
+from collc.tuning import decided
 from collc.tuning.dynamic_length import with_limits
 
 
@@ -104,7 +104,7 @@ def prove_text(
 ) -> tuple[Spec, Schedule]:
     """The same of a text whose program is one collective."""
     spec = of_one(spelled(parse_source(text, parameters, target, file=file)))
-    one = decided_for_time_multiplexing(spec.collectives[0], TARGETS[spec.target])
+    one = decided(spec.collectives[0], TARGETS[spec.target])
     spec = replace(spec, collectives=(one,))
     return spec, prove_all(spec)[0]
 

@@ -11,17 +11,19 @@ from collc.cost.choice import build_call_streams, build_plan, build_program_plan
 from collc.cost.program import predict_program
 from collc.driver.proving import proved, proved_together, refuse_if_any
 from collc.driver.roots_of_call import roots_of_call
-from collc.emit.reserved import unusable_in_program, unusable_names
+from collc.emit.reserved import unusable_names
 from collc.lowering.resources import left_by
 from collc.lowering.sharing import apart
 from collc.plan import Plan
 from collc.plan.program import ProgramPlan, of_one_call
 from collc.schedule import Schedule
 from collc.schedule.barrier_tokens import with_tokens
-from collc.spec import Collective, Program, Reconfigure, Spec
+from collc.spec import Program, Reconfigure, Spec
 from collc.spec.program import program_of_one
 from collc.target import TARGETS, Target
-from collc.tuning import TooWideError, chosen, decided_time_multiplexed
+from collc.tuning import chosen
+from collc.tuning.predicted import TOO_WIDE
+from collc.tuning.time_multiplexed import fastest_time_multiplexed, plan_within, without_limits
 
 
 class Planned(NamedTuple):
@@ -61,22 +63,18 @@ def _alone_or_time_multiplexed(spec: Spec, machine: Target) -> Planned:
     """One collective: with colors of its own for each phase if that keeps its limit."""
     given = spec.collectives[0]
     one, plan = given, None
-    try:
-        if given.undecided is None:
-            schedule = proved(given, machine)
-        else:
-            one, schedule, plan = chosen(given, machine)
-    except TooWideError as refused:
-        one = decided_time_multiplexed(given, machine, refused)
-        return _time_multiplexed(spec, proved(one, machine), refused)
+    if given.undecided is None:
+        schedule = proved(given, machine)
+    else:
+        one, schedule, plan = chosen(given, machine)
     refuse_if_any(unusable_names(one))
     try:
-        return planned_alone(replace(spec, collectives=(one,)), schedule, plan)
+        return _planned_alone(replace(spec, collectives=(one,)), schedule, plan)
     except CollcError as refused:
         return _time_multiplexed(spec, schedule, refused)
 
 
-def planned_alone(spec: Spec, schedule: Schedule, plan: Plan | None = None) -> Planned:
+def _planned_alone(spec: Spec, schedule: Schedule, plan: Plan | None = None) -> Planned:
     """Plan the one collective of a Spec, whose schedule is proved, with colors of its own for each
     phase, if it has no plan yet; raises CollcError."""
     whole, prediction = planned(schedule, TARGETS[spec.target], plan)
@@ -101,17 +99,21 @@ def planned(
 def _time_multiplexed(spec: Spec, schedule: Schedule, refused: CollcError) -> Planned:
     """A collective that keeps its limit of colors only if phases share colors over time; raises
     CollcError, as it is `refused`, if it does not even then."""
-    machine, one = TARGETS[spec.target], schedule.collective
-    problem, *others = refused.diagnostics
-    if one.limits.colors is None or problem.code != "C302" or others:
+    machine, one, problems = TARGETS[spec.target], schedule.collective, refused.diagnostics
+    colors = one.limits.colors
+    if colors is None or all(problem.code != TOO_WIDE for problem in problems):
         raise refused
-    found = fastest_time_multiplexed(schedule, machine, one.limits.colors)
+    found = fastest_time_multiplexed(schedule, machine, colors)
     if found is None:
-        remedied = _with_exact_remedy(problem, schedule, machine, one.limits.colors)
-        raise CollcError([remedied])
+        raise CollcError(
+            _with_exact_remedy(problem, schedule, machine, colors)
+            if problem.code == TOO_WIDE
+            else problem
+            for problem in problems
+        )
     # what is expected is expected of the whole, not of a call that has its colors to itself
     refuse_if_any(unmet_expectations(one.expectations, *found))
-    return Planned(replace(spec, collectives=(_without_limits(one),)), *found)
+    return Planned(replace(spec, collectives=(without_limits(one),)), *found)
 
 
 def planned_program(
@@ -201,44 +203,6 @@ def _own_colors(plan: ProgramPlan) -> str:
     return " and ".join(words or ["call fewer collectives in this program"])
 
 
-class TimeMultiplexed(NamedTuple):
-    """A plan whose phases share colors over time, and its prediction."""
-
-    plan: ProgramPlan
-    prediction: Prediction
-
-
-def _without_limits(collective: Collective) -> Collective:
-    """The collective as its program calls it, which keeps the limit of colors, and does as a whole
-    what is expected."""
-    limits = replace(collective.limits, colors=None, colors_span=None)
-    return replace(collective, limits=limits, expectations=())
-
-
-def fastest_time_multiplexed(
-    schedule: Schedule, target: Target, colors: int
-) -> TimeMultiplexed | None:
-    """Of the plans that share so many colors or fewer the one with the fewest predicted
-    cycles; None if there is none."""
-    found = (time_multiplexed(schedule, target, most) for most in range(1, colors + 1))
-    return min((one for one in found if one), key=lambda one: one.prediction.cycles, default=None)
-
-
-def time_multiplexed(schedule: Schedule, target: Target, colors: int) -> TimeMultiplexed | None:
-    """The plan of a program within a limit of colors; None if something is wrong with it."""
-    plan = _plan(schedule, target, colors)
-    return None if plan is None else TimeMultiplexed(plan, predict_program(plan))
-
-
-def _plan(schedule: Schedule, target: Target, colors: int) -> ProgramPlan | None:
-    called = with_tokens(schedule)
-    program = replace(program_of_one(called.collective), colors=colors)
-    called = replace(called, collective=_without_limits(called.collective))
-    plan = build_program_plan((called,), program, target)
-    wrong = any(unusable_in_program([schedule.collective])) or check_program(plan)
-    return None if wrong else plan
-
-
 def _with_exact_remedy(
     problem: Diagnostic, schedule: Schedule, target: Target, colors: int
 ) -> Diagnostic:
@@ -246,7 +210,7 @@ def _with_exact_remedy(
     over time help, how many do."""
     plan = build_plan(with_tokens(schedule), left_by(schedule.collective.limits.reserved, target))
     for more in range(colors + 1, len(plan.colors)):
-        if _plan(schedule, target, more) is not None:
+        if plan_within(schedule, target, more) is not None:
             help = f"allow {more} colors, on which phases share colors over time; or {problem.help}"
             return replace(problem, help=help)
     return problem

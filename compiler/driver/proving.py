@@ -10,7 +10,7 @@ from collc.schedule import Schedule, build_schedule
 from collc.schedule.barrier_tokens import with_tokens
 from collc.spec import Collective, Program, Spec
 from collc.target import TARGETS, Target
-from collc.tuning import decided_for_time_multiplexing
+from collc.tuning import decided_within
 from collc.tuning.trees import with_chosen_trees
 
 
@@ -30,7 +30,7 @@ def prove_all(spec: Spec) -> tuple[Schedule, ...]:
     """A schedule for each collective, proved to do what it says; raises CollcError."""
     machine = TARGETS[spec.target]
     most = spec.program.colors if spec.program else None
-    full = (decided_for_time_multiplexing(one, machine, most) for one in spec.collectives)
+    full = (decided_within(one, machine, most) for one in spec.collectives)
     return _proved(tuple(full), machine)
 
 

@@ -1,14 +1,13 @@
 """A program whose steps are left open, for many lengths: what is chosen, and what it takes."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from collc.base.cache import Kept
 from collc.driver.bundle import Bundle
 from collc.driver.pipeline import bundle_of, of_one
-from collc.driver.planning import planned_alone
-from collc.driver.proving import proved
+from collc.driver.planning import planned_spec
 from collc.language import parse_source
 from collc.language.again import with_steps
 from collc.language.undecided import steps_of
@@ -54,7 +53,7 @@ class Question:
         """A plan compiled for one length; raises CollcError."""
         spec, collective = self.at(length)
         written = with_steps(collective, steps_of(plan))
-        return bundle_of(planned_alone(spec, proved(written, TARGETS[spec.target])))
+        return bundle_of(planned_spec(replace(spec, collectives=(written,))))
 
 
 class Remembered:

@@ -5,9 +5,7 @@ of a tree for a line), `candidates` (what comes into question), `decide` (the ch
 """
 
 from collc.tuning.decide import (
-    TooWideError,
     chosen,
     decided,
-    decided_for_time_multiplexing,
-    decided_time_multiplexed,
+    decided_within,
 )

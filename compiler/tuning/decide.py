@@ -13,53 +13,53 @@ from itertools import pairwise, product
 from math import prod
 from typing import TypeVar
 
-from collc.base.diagnostics import CollcError, Diagnostic
+from collc.base.diagnostics import CollcError
 from collc.checks.budgets.memory import vector_fits
 from collc.language.again import filled, with_steps
 from collc.language.show import show_steps
-from collc.lowering import candidate_plans
-from collc.lowering.sharing import widest
-from collc.schedule import build_schedule
-from collc.schedule.barrier_tokens import with_tokens
 from collc.spec import Collective, Considered, Decision, Undecided
 from collc.target import Target
-from collc.tuning.budget import Budget
+from collc.tuning.budget import MOST_SHARING, Budget
 from collc.tuning.candidates import plans, values
-from collc.tuning.predicted import Candidate, Chosen, Refusal, candidate_of, predicted
-from collc.tuning.trees import with_chosen_trees
-from collc.tuning.written import Written
+from collc.tuning.predicted import (
+    TOO_WIDE,
+    Candidate,
+    Chosen,
+    Refusal,
+    candidate_of,
+    predicted,
+    predicted_sharing,
+)
+from collc.tuning.written import Written, with_open_sizes
 
 T = TypeVar("T")
 
 _ALL_AT_ONCE = 256  # combinations of numbers that are all looked at
 
 
-class TooWideError(CollcError):
-    """No plan has colors of its own for each phase within the limit; `colors` are the fewest that
-    one has."""
-
-    def __init__(self, problem: Diagnostic, colors: int) -> None:
-        self.colors = colors
-        super().__init__([problem])
-
-    def __reduce__(self) -> tuple[type[CollcError], tuple[object, ...]]:
-        """As for any of them."""
-        return type(self), (*self.diagnostics, self.colors)
-
-
 @dataclass
 class _Search:
     """What has been found so far: the fastest one, and all that was looked at. `colors` are those
-    that a plan may have, `at_once` those that a phase may, where that is less."""
+    that a plan may have, whatever the limit of the collective; if it `shares`, its phases may have
+    them one after the other where there are too few for each to have its own. Candidates for that
+    are gathered in `waiting`. `too_wide` says of plans, by their texts with open sizes, why they
+    cannot have colors of their own: sizes of groups do not change how many they have."""
 
     target: Target
     colors: int | None = None
-    at_once: int | None = None
+    shares: bool = True
+    change: int = 0  # cycles that a change from phase to phase is taken to last there
     best: Chosen | None = None
     chosen: Considered | None = None
     considered: dict[str, Considered] = field(default_factory=dict)
+    too_wide: dict[str, str] = field(default_factory=dict)
+    waiting: dict[str, Candidate] = field(default_factory=dict)
     problems: list[Refusal] = field(default_factory=list)
     budget: Budget = field(default_factory=Budget)
+
+    def expected(self, candidate: Candidate) -> int:
+        """Cycles that a candidate may take whose phases share colors."""
+        return candidate.at_least + candidate.changes * self.change
 
     def is_near_the_best(self, candidate: Candidate) -> bool:
         """Whether a candidate that was looked at comes within a tenth of the fastest so far."""
@@ -69,51 +69,39 @@ class _Search:
         return (found.cycles or found.at_least) * 10 <= (self.chosen.cycles or 0) * 11
 
 
-def decided(collective: Collective, target: Target, colors: int | None = None) -> Collective:
+def decided(
+    collective: Collective, target: Target, colors: int | None = None, *, shares: bool = True
+) -> Collective:
     """The collective of `chosen`; one that leaves nothing open as it is."""
     if collective.undecided is None:
         return collective
-    return chosen(collective, target, colors).collective
+    return chosen(collective, target, colors, shares=shares).collective
 
 
-def chosen(collective: Collective, target: Target, colors: int | None = None) -> Chosen:
+def chosen(
+    collective: Collective, target: Target, colors: int | None = None, *, shares: bool = True
+) -> Chosen:
     """What is chosen for a collective that leaves something open, within so many colors if that is
-    given. Raises CollcError where nothing that comes into question can be, TooWideError where that
-    is for the limit of colors."""
-    search = _Search(target, colors)
+    given, else within its own limit; its phases may share them over time unless it `shares` none.
+    Raises CollcError where nothing that comes into question can be."""
+    search = _Search(target, colors, shares)
     found = _found(collective, search)
     if found is None:
         raise _nearest(search)
     return found
 
 
-def decided_for_time_multiplexing(
-    collective: Collective, target: Target, most: int | None = None
-) -> Collective:
-    """The same; where no plan has colors of its own for each phase within the collective's limit,
-    for phases that share colors over time, as they do within a limit of the program of so many."""
+def decided_within(collective: Collective, target: Target, colors: int | None) -> Collective:
+    """The collective of `chosen` for a program whose calls share so many colors, if that is given;
+    where nothing keeps that limit, what is the best without it."""
+    if colors is None:
+        return decided(collective, target)
+    limits = collective.limits
     try:
-        found = decided(collective, target)
-    except TooWideError as refused:
-        return decided_time_multiplexed(collective, target, refused)
-    if most is None or found is collective or _each_phase_keeps(found, target, most):
-        return found
-    again = _found(collective, _Search(target, at_once=most))
-    return again.collective if again else found
-
-
-def decided_time_multiplexed(
-    collective: Collective, target: Target, refused: TooWideError
-) -> Collective:
-    """The collective in full: of the plans whose phases each keep its limit the one that takes the
-    fewest cycles without it. Raises CollcError, as it is `refused`, if there is none."""
-    most = collective.limits.colors
-    if most is None:
-        raise refused
-    found = _found(collective, _Search(target, len(target.colors), most))
-    if found is None:
-        raise refused
-    return replace(found.collective, limits=collective.limits)
+        found = decided(collective, target, min(colors, limits.colors or colors))
+    except CollcError:
+        return decided(collective, target)
+    return replace(found, limits=limits)
 
 
 def _found(collective: Collective, search: _Search) -> Chosen | None:
@@ -124,6 +112,7 @@ def _found(collective: Collective, search: _Search) -> Chosen | None:
         raise CollcError(too_long)
     if undecided.gaps:
         _fill(search, collective)
+        _predict_waiting(search)
     else:
         written = list(plans(collective, search.target))
         search.budget.at_least_one((one.text for one in written), undecided)
@@ -132,20 +121,21 @@ def _found(collective: Collective, search: _Search) -> Chosen | None:
         return None
     lost = [one for one in search.considered.values() if one is not search.chosen]
     lost.sort(key=lambda one: (one.refused != "", one.cycles is None, one.cycles or one.at_least))
-    decision = Decision(search.chosen, tuple(lost), tuple(search.budget.left_out))
+    decision = Decision(search.chosen, tuple(lost), tuple(dict.fromkeys(search.budget.left_out)))
     one, schedule, plan = search.best
     one = replace(one, decision=decision)
-    planned = replace(plan.collective, decision=decision)  # of a barrier with tokens for vectors
-    return Chosen(one, replace(schedule, collective=one), replace(plan, collective=planned))
+    if plan is not None:  # of a barrier with tokens for vectors
+        plan = replace(plan, collective=replace(plan.collective, decision=decision))
+    return Chosen(one, replace(schedule, collective=one), plan)
 
 
 def _nearest(search: _Search) -> CollcError:
     """Why there is no plan: the limit of colors of the plan that needs fewest, else what is wrong
     with the first one; what does not keep the contract, and numbers that an algorithm is not made
     for, only where there are no others."""
-    too_wide = [one for one in search.problems if one.problem.code == "C302"]
+    too_wide = [one for one in search.problems if one.problem.code == TOO_WIDE]
     if too_wide:
-        return TooWideError(*min(too_wide, key=lambda one: one.colors))
+        return CollcError([min(too_wide, key=lambda one: one.colors).problem])
     made_for = [one for one in search.problems if one.problem.code != "C158"]
     keeping = [one for one in made_for if not one.problem.code.startswith("C2")]
     return CollcError([(keeping or made_for or search.problems)[0].problem])
@@ -167,8 +157,10 @@ def _write(search: _Search, collective: Collective, written: Sequence[Written]) 
         else:
             left.append(one)
     _read(search, collective, left, read)
+    _predict_waiting(search)
     near = {text for text, one in read.items() if search.is_near_the_best(one)}
     _read(search, collective, [one for one in written if one.mirrors in near], read)
+    _predict_waiting(search)
 
 
 def _read(
@@ -187,8 +179,6 @@ def _read(
         search, lambda text: with_steps(collective, clauses[text]), texts, read, open_ones
     )
     _predict_all(search, made)
-    if search.best is None and search.considered:
-        return  # sizes of groups change no colors: where no other tree keeps the limits, none does
     for text, open_one in open_ones.items():
         found = _fill(search, open_one)
         if found is not None:
@@ -227,7 +217,8 @@ def _elaborated(
 
 
 def _predict_all(search: _Search, candidates: Iterable[Candidate]) -> None:
-    """Predict what could be faster than the fastest so far; note the rest as ruled out."""
+    """Predict what could be faster than the fastest so far; note the rest as ruled out. What needs
+    more colors than its limit allows waits if its phases may share them."""
     for candidate in candidates:
         if candidate.text in search.considered:
             continue
@@ -235,21 +226,57 @@ def _predict_all(search: _Search, candidates: Iterable[Candidate]) -> None:
         if best is not None and candidate.at_least >= best:
             search.considered[candidate.text] = candidate.without_prediction()
             continue
-        most = search.at_once
-        if most is not None and not _each_phase_keeps(candidate.collective, search.target, most):
-            refused = f"C302: a phase has more colors than {most}"
-            search.considered[candidate.text] = candidate.without_prediction(refused)
-            continue
-        found, considered = predicted(candidate, search.target, search.problems, best)
+        kind = with_open_sizes(candidate.text)
+        if kind not in search.too_wide:
+            problems: list[Refusal] = []
+            found, considered = predicted(candidate, search.target, problems, best)
+            search.problems += problems
+            if any(one.problem.code == TOO_WIDE for one in problems):
+                search.too_wide[kind] = considered.refused
+        if kind in search.too_wide:
+            if search.shares and candidate.collective.limits.colors is not None:
+                search.waiting[candidate.text] = candidate
+                continue
+            found, considered = None, candidate.without_prediction(search.too_wide[kind])
         search.considered[candidate.text] = considered
         if considered.cycles is not None and (best is None or considered.cycles < best):
             search.best, search.chosen = found, considered
 
 
-def _each_phase_keeps(collective: Collective, target: Target, most: int) -> bool:
-    """Whether there is a plan whose phases each keep a limit of colors."""
-    schedule = with_tokens(build_schedule(with_chosen_trees(collective, target)))
-    return any(widest(plan) <= most for plan in candidate_plans(schedule, target))
+def _predict_waiting(search: _Search) -> None:
+    """Predict candidates whose phases share colors over time: first the one that takes the fewest
+    cycles at least, then the others in the order of what they would take if all changes of phases
+    took as long as its own. That order is a guess, so only as many as the budget allows are
+    predicted; the others are left out unless what they take at least rules them out."""
+    waiting = sorted(search.waiting.values(), key=search.expected)
+    search.waiting.clear()
+    too_wide: dict[str, str] = {}
+    left = MOST_SHARING
+    while waiting:
+        candidate = waiting.pop(0)
+        text, best = candidate.text, search.chosen.cycles if search.chosen else None
+        if best is not None and candidate.at_least >= best:
+            search.considered[text] = candidate.without_prediction()
+            continue
+        kind = with_open_sizes(text)
+        if not left:
+            search.budget.left_out.append(kind)
+            continue
+        if kind in too_wide:
+            search.considered[text] = candidate.without_prediction(too_wide[kind])
+            continue
+        found, considered = predicted_sharing(candidate, search.target)
+        search.considered[text] = considered
+        if considered.refused.startswith(TOO_WIDE):
+            too_wide[kind] = considered.refused
+        if considered.cycles is None:
+            continue
+        left -= 1
+        if left == MOST_SHARING - 1:
+            search.change = (considered.cycles - candidate.at_least) // max(candidate.changes, 1)
+            waiting.sort(key=search.expected)
+        if best is None or considered.cycles < best:
+            search.best, search.chosen = found, considered
 
 
 def _fill(search: _Search, collective: Collective) -> Candidate | None:
@@ -284,8 +311,13 @@ def _fill(search: _Search, collective: Collective) -> Candidate | None:
 
 
 def _fastest(search: _Search, candidates: Iterable[Candidate]) -> Candidate | None:
-    """The one that is predicted to take the fewest cycles; the first one of equals."""
-    found = ((search.considered[one.text].cycles, one) for one in candidates)
+    """The one that is predicted to take the fewest cycles, or takes the fewest at least if it waits
+    to be predicted; the first one of equals."""
+    looked_at = search.considered
+    found = (
+        (looked_at[one.text].cycles if one.text in looked_at else one.at_least, one)
+        for one in candidates
+    )
     known = [(cycles, one) for cycles, one in found if cycles is not None]
     return min(known, key=lambda one: one[0])[1] if known else None
 

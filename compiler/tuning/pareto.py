@@ -16,7 +16,7 @@ def pareto(collective: Collective, target: Target) -> tuple[Considered, ...]:
     colors: int | None = None
     while colors is None or colors > 0:
         try:
-            decision = decided(collective, target, colors).decision
+            decision = decided(collective, target, colors, shares=False).decision
         except CollcError:
             break
         assert decision is not None, "all steps are left open"

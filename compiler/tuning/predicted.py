@@ -13,13 +13,17 @@ from collc.cost.choice import build_plan
 from collc.language.show import show_steps
 from collc.lowering.resources import left_by
 from collc.plan import Plan
+from collc.plan.program import ProgramPlan
 from collc.proof import prove
 from collc.schedule import Schedule, build_schedule
 from collc.schedule.barrier_tokens import with_tokens
 from collc.spec import Collective, Considered
 from collc.target import Target
 from collc.tuning.cost_terms import Terms, least_terms, terms_of
+from collc.tuning.time_multiplexed import each_phase_keeps, fastest_time_multiplexed
 from collc.tuning.trees import with_chosen_trees
+
+TOO_WIDE = "C302"  # more colors than a limit allows
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,11 @@ class Candidate:
         """Cycles that it takes at least."""
         return self.least.cycles
 
+    @property
+    def changes(self) -> int:
+        """How often it goes from one phase to the next."""
+        return len(self.schedule.phases) - 1
+
     def without_prediction(self, refused: str = "") -> Considered:
         """What is noted if it is refused, or not looked at any further."""
         terms = self.least.named()
@@ -51,11 +60,11 @@ class Refusal(NamedTuple):
 
 class Chosen(NamedTuple):
     """A collective in full, chosen from several; its schedule, which is proved, and its plan, which
-    has passed all checks."""
+    has passed all checks: None where phases share colors over time, as those of a program do."""
 
     collective: Collective
     schedule: Schedule
-    plan: Plan
+    plan: Plan | None
 
 
 def candidate_of(collective: Collective, target: Target) -> Candidate:
@@ -70,9 +79,7 @@ def predicted(
 ) -> tuple[Chosen | None, Considered]:
     """Plan, check and predict a candidate, with its trees chosen; None if it is refused. What is
     not faster than `best` has to keep its budgets only, since it is not going to be emitted."""
-    complete = with_chosen_trees(candidate.collective, target)
-    same = complete is candidate.collective  # no tree was left to be chosen
-    schedule = candidate.schedule if same else build_schedule(complete)
+    complete, schedule = _complete(candidate, target)
     found = list(prove(schedule))
     values = with_tokens(schedule)
     cycles = colors = 0
@@ -90,8 +97,41 @@ def predicted(
         problems += [Refusal(problem, colors) for problem in found]
         refused = f"{found[0].code}: {found[0].message}"
         return None, candidate.without_prediction(refused)
+    return Chosen(complete, schedule, plan), _considered(candidate, values, plan, cycles, colors)
+
+
+def predicted_sharing(candidate: Candidate, target: Target) -> tuple[Chosen | None, Considered]:
+    """The same with phases that share the colors of its limit over time; None if no such plan
+    passes."""
+    complete, schedule = _complete(candidate, target)
+    colors = complete.limits.colors
+    assert colors is not None, "only for a limit anything is shared"
+    if not each_phase_keeps(schedule, target, colors):
+        refused = f"{TOO_WIDE}: a phase has more colors than {colors}"
+        return None, candidate.without_prediction(refused)
+    wrong = next(iter(prove(schedule)), None)
+    found = None if wrong else fastest_time_multiplexed(schedule, target, colors)
+    if found is None:
+        why = "no plan whose phases share colors over time passes the checks"
+        refused = f"{wrong.code}: {wrong.message}" if wrong else f"{TOO_WIDE}: {why}"
+        return None, candidate.without_prediction(refused)
+    plan, values = found.plan, with_tokens(schedule)
+    taken = len(plan.color_numbers)
+    considered = _considered(candidate, values, plan, found.prediction.cycles, taken)
+    return Chosen(complete, schedule, None), considered
+
+
+def _complete(candidate: Candidate, target: Target) -> tuple[Collective, Schedule]:
+    """A candidate with its trees chosen, and its schedule."""
+    complete = with_chosen_trees(candidate.collective, target)
+    same = complete is candidate.collective  # no tree was left to be chosen
+    return complete, candidate.schedule if same else build_schedule(complete)
+
+
+def _considered(
+    candidate: Candidate, values: Schedule, plan: Plan | ProgramPlan, cycles: int, colors: int
+) -> Considered:
+    """What is noted of a candidate that has been predicted."""
+    terms = terms_of(values, cycles, plan.target).named()
     memory = plan.code_bytes + plan.data_bytes
-    terms = terms_of(values, cycles, target).named()
-    text, least = candidate.text, candidate.at_least
-    considered = Considered(text, least, cycles, colors, memory, "", terms)
-    return Chosen(complete, schedule, plan), considered
+    return Considered(candidate.text, candidate.at_least, cycles, colors, memory, "", terms)

@@ -1,6 +1,5 @@
 """A choice as text and as data."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,8 +12,7 @@ from collc.spec import Considered, Decision
 from collc.spec.exchange import StepsPhase
 from collc.tuning.cost_terms import terms_of
 from collc.tuning.link_load import CrowdedLink, crowded_link
-
-_SIZE = re.compile(r"(?<=\(S = )\d+(?=\))")  # of the groups of a tree
+from collc.tuning.written import with_open_sizes
 
 
 def show_decision(decision: Decision) -> str:
@@ -29,7 +27,7 @@ def show_decision(decision: Decision) -> str:
         lines.append(f"  next: {other.text} with {other.cycles} cycles, most of them {other.term}")
     if decision.left_out:
         plans = "; ".join(shortened(list(decision.left_out)))
-        lines.append(f"  not looked at, for lines of so many ranks: {plans}")
+        lines.append(f"  not looked at, for the work it takes: {plans}")
     return "\n".join(lines) + "\n"
 
 
@@ -38,7 +36,7 @@ def show_plans(decision: Decision) -> str:
     the size of a tree's groups alone the first."""
     alike: dict[tuple[str, bool], list[Considered]] = {}
     for one in (decision.chosen, *decision.lost):
-        alike.setdefault((_SIZE.sub("", one.text), one.refused != ""), []).append(one)
+        alike.setdefault((with_open_sizes(one.text), one.refused != ""), []).append(one)
     rows = [("*" if ones[0] is decision.chosen else "", _best_of(ones)) for ones in alike.values()]
     return table_of(rows) + f"\n{_sum(decision.chosen)}\n"
 

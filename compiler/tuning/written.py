@@ -6,6 +6,7 @@ that it leaves open, `Written.text` says to people what they are.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 
 from collc.base.diagnostics import Span
@@ -52,6 +53,14 @@ class Use:
                 value = syntax.Call(_word(inner.name), inner._arguments, span=NOWHERE)
             given.append(syntax.Argument(None, value, span=NOWHERE))
         return tuple(given)
+
+
+_SIZE = re.compile(r"(?<=\(S = )\d+(?=\))")
+
+
+def with_open_sizes(text: str) -> str:
+    """The text of a plan with the sizes of a tree's groups left open."""
+    return _SIZE.sub(AUTO, text)
 
 
 def bypassing(tree: Use) -> Use:

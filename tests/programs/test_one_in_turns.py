@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import re
 from itertools import pairwise
 from pathlib import Path
@@ -17,13 +16,13 @@ from collc.driver import planning, proving
 from collc.driver.bundle import Bundle
 from collc.driver.cycles_by_colors import by_colors
 from collc.driver.pipeline import compile_text, prove_text
-from collc.driver.planning import TimeMultiplexed, fastest_time_multiplexed
 from collc.language import parse_source
 from collc.language.show import show_steps
 from collc.proof import prove
 from collc.schedule import Schedule
 from collc.target import TARGETS
-from collc.tuning import TooWideError, decided
+from collc.tuning import decide
+from collc.tuning.time_multiplexed import TimeMultiplexed, fastest_time_multiplexed
 
 TEXT = """target {target}
 grid wafer = 6 x 5
@@ -234,9 +233,48 @@ def test_plans_that_take_turns_are_listed(tmp_path: Path) -> None:
     assert result.exit_code == 0 and "C302: a phase has more colors than 1" in result.output
 
 
-def test_what_has_too_few_colors_goes_from_process_to_process() -> None:
-    spec = parse_source(left_open("run auto", "within colors <= 1"))
-    with pytest.raises(TooWideError) as caught:
-        decided(spec.collectives[0], TARGETS["wse2"])
-    again = pickle.loads(pickle.dumps(caught.value))
-    assert (again.diagnostics, again.colors) == (caught.value.diagnostics, caught.value.colors)
+LINE = """target {target}
+grid pes = {grid}
+collective total = allreduce(x: f32[{length}], add) on pes {{ {steps} within colors <= {colors} }}
+program {{ total }}
+"""
+
+
+@pytest.mark.parametrize(
+    ("target", "grid", "length", "colors", "most"),
+    [
+        ("wse2", "64 x 1", 64, 2, 500),  # a star has colors of its own, and takes 4,187 cycles
+        ("wse2", "8 x 8", 16, 2, 300),  # the best plan without the limit 388
+        ("wse3", "8 x 8", 16, 2, 380),  # 522
+    ],
+)
+def test_auto_takes_what_is_fastest_with_its_reconfiguration(
+    target: str, grid: str, length: int, colors: int, most: int
+) -> None:
+    text = LINE.format(target=target, grid=grid, length=length, colors=colors, steps="run auto")
+    bundle = compile_text(text, "total.coll", {})
+    (decision,) = bundle.decisions
+    assert bundle.color_count == colors and bundle.prediction.cycles <= most
+    assert decision.chosen.cycles == bundle.prediction.cycles
+    report = bundle.run(seed=3)
+    assert report.verified, report.problem
+
+
+def test_no_plan_of_the_list_is_faster_within_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    shape = {"target": "wse2", "grid": "9 x 1", "length": 20, "colors": 2}
+    bundle = compile_text(LINE.format(steps="run auto", **shape), "total.coll", {})
+    monkeypatch.setattr(decide, "MOST_SHARING", 10_000)
+    (decision,) = compile_text(LINE.format(steps="run auto", **shape), "total.coll", {}).decisions
+    assert not decision.left_out and bundle.prediction.cycles == decision.chosen.cycles
+    for one in decision.lost[:12]:
+        other = compile_text(LINE.format(steps=one.text, **shape), "total.coll", {})
+        assert other.prediction.cycles == one.cycles, one.text
+        assert other.prediction.cycles >= bundle.prediction.cycles
+
+
+def test_what_no_time_is_left_for_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decide, "MOST_SHARING", 1)
+    text = LINE.format(target="wse2", grid="6 x 4", length=20, colors=2, steps="run auto")
+    (decision,) = compile_text(text, "total.coll", {}).decisions
+    assert any("two_phase(S = auto)" in one for one in decision.left_out)
+    assert len(set(decision.left_out)) == len(decision.left_out)

@@ -51,7 +51,7 @@ def test_what_there_is_no_work_left_for_is_named(allow: Allow) -> None:
     looked_at = {one.text for one in (found.chosen, *found.lost)}
     assert 1 <= len(looked_at) < len(whole.lost)
     assert any("optimal" in text for text in found.left_out)
-    assert "not looked at, for lines of so many ranks: reduce optimal" in show_decision(found)
+    assert "not looked at, for the work it takes: reduce optimal" in show_decision(found)
     assert decision_as_data(found)["left_out"] == list(found.left_out)
 
 
