@@ -55,7 +55,9 @@ def build_plan(schedule: Schedule, target: Target) -> Plan:
     plans = tuple(_fitted(planned(*chosen)) for chosen in choices)
     possible = [plan for plan in plans if resources.within_budget(plan)]
     if not possible:
-        plans = tuple(map(with_shared_numbers, plans))
+        # what phases share are queues and registers, not colors
+        few = [plan for plan in plans if len(plan.colors) <= plan.color_limit]
+        plans = tuple(map(with_shared_numbers, few or [min(plans, key=_colors)]))
         possible = [plan for plan in plans if resources.within_budget(plan)]
     if len(possible) <= 1:
         return possible[0] if possible else min(plans, key=_colors)

@@ -19,7 +19,7 @@ from collc.language.again import filled, with_steps
 from collc.language.show import show_steps
 from collc.spec import Collective, Considered, Decision, Undecided
 from collc.target import Target
-from collc.tuning.budget import MOST_SHARING, Budget
+from collc.tuning.budget import MOST_MIRRORED, MOST_SHARING, Budget
 from collc.tuning.candidates import plans, values
 from collc.tuning.predicted import (
     TOO_WIDE,
@@ -43,7 +43,7 @@ class _Search:
     that a plan may have, whatever the limit of the collective; if it `shares`, its phases may have
     them one after the other where there are too few for each to have its own. Candidates for that
     are gathered in `waiting`. `too_wide` says of plans, by their texts with open sizes, why they
-    cannot have colors of their own: sizes of groups do not change how many they have."""
+    cannot have colors of their own: as a rule sizes of groups do not change how many they have."""
 
     target: Target
     colors: int | None = None
@@ -112,7 +112,7 @@ def _found(collective: Collective, search: _Search) -> Chosen | None:
         raise CollcError(too_long)
     if undecided.gaps:
         _fill(search, collective)
-        _predict_waiting(search)
+        _predict_waiting(search, MOST_SHARING)
     else:
         written = list(plans(collective, search.target))
         search.budget.at_least_one((one.text for one in written), undecided)
@@ -157,10 +157,10 @@ def _write(search: _Search, collective: Collective, written: Sequence[Written]) 
         else:
             left.append(one)
     _read(search, collective, left, read)
-    _predict_waiting(search)
+    _predict_waiting(search, MOST_SHARING)
     near = {text for text, one in read.items() if search.is_near_the_best(one)}
     _read(search, collective, [one for one in written if one.mirrors in near], read)
-    _predict_waiting(search)
+    _predict_waiting(search, MOST_MIRRORED)
 
 
 def _read(
@@ -243,15 +243,14 @@ def _predict_all(search: _Search, candidates: Iterable[Candidate]) -> None:
             search.best, search.chosen = found, considered
 
 
-def _predict_waiting(search: _Search) -> None:
+def _predict_waiting(search: _Search, left: int) -> None:
     """Predict candidates whose phases share colors over time: first the one that takes the fewest
     cycles at least, then the others in the order of what they would take if all changes of phases
-    took as long as its own. That order is a guess, so only as many as the budget allows are
-    predicted; the others are left out unless what they take at least rules them out."""
+    took as long as its own. That order is a guess, so only the first of them, as many as are given,
+    are predicted; the others are left out unless what they take at least rules them out."""
     waiting = sorted(search.waiting.values(), key=search.expected)
     search.waiting.clear()
     too_wide: dict[str, str] = {}
-    left = MOST_SHARING
     while waiting:
         candidate = waiting.pop(0)
         text, best = candidate.text, search.chosen.cycles if search.chosen else None
@@ -272,7 +271,7 @@ def _predict_waiting(search: _Search) -> None:
         if considered.cycles is None:
             continue
         left -= 1
-        if left == MOST_SHARING - 1:
+        if not search.change:
             search.change = (considered.cycles - candidate.at_least) // max(candidate.changes, 1)
             waiting.sort(key=search.expected)
         if best is None or considered.cycles < best:

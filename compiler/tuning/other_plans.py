@@ -21,7 +21,7 @@ from collc.spec import Collective, ContractKind, RunStep, Undecided
 from collc.spec.exchange import StepsPhase
 from collc.target import Target
 from collc.tuning.candidates import commutes, plans
-from collc.tuning.predicted import candidate_of, predicted
+from collc.tuning.predicted import Candidate, candidate_of, predicted
 from collc.tuning.written import Written, order
 
 MOST_RANKS = 64
@@ -44,13 +44,14 @@ class Trials:
 
     `hops_left` says how many hops their transfers may still have. Of every plan that was predicted
     there is what was `found`, and below how many cycles it was looked for: what takes more is not
-    checked to the end.
+    checked to the end. `elaborated` are plans in full, where they have a meaning.
     """
 
     schedule: Schedule
     target: Target
     hops_left: int = field(default_factory=lambda: MOST_HOPS)
     found: dict[str, tuple[OtherPlan | None, int]] = field(default_factory=dict)
+    elaborated: dict[str, Candidate | None] = field(default_factory=dict)
 
     @cached_property
     def open_one(self) -> Collective | None:
@@ -87,18 +88,28 @@ class Trials:
             self.found[text] = found, below
         return found if found is not None and found.cycles < below else None
 
-    def _predicted(self, plan: Written, below: int) -> OtherPlan | None:
+    def candidate(self, plan: Written) -> Candidate | None:
+        """A plan in full; None if it has no meaning, or brings the result to another PE."""
+        if plan.text not in self.elaborated:
+            self.elaborated[plan.text] = self._candidate(plan)
+        return self.elaborated[plan.text]
+
+    def _candidate(self, plan: Written) -> Candidate | None:
         assert self.open_one is not None, "whoever asks has found something to try"
         try:
-            collective = with_steps(self.open_one, plan.clauses)
+            candidate = candidate_of(with_steps(self.open_one, plan.clauses), self.target)
         except CollcError:
             return None
-        candidate = candidate_of(collective, self.target)
-        rooted = collective.contract.kind in _ROOTED
-        if rooted and home_pe(candidate.schedule) != home_pe(self.schedule):
+        if self.open_one.contract.kind not in _ROOTED:
+            return candidate
+        return candidate if home_pe(candidate.schedule) == home_pe(self.schedule) else None
+
+    def _predicted(self, plan: Written, below: int) -> OtherPlan | None:
+        candidate = self.candidate(plan)
+        if candidate is None or candidate.at_least >= below:
             return None
         hops = hops_of(candidate.schedule)
-        if candidate.at_least >= below or hops > self.hops_left:
+        if hops > self.hops_left:
             return None
         self.hops_left -= hops
         _, found = predicted(candidate, self.target, [], below)
@@ -192,9 +203,13 @@ def _alike(schedule: Schedule, steps: Iterable[Written]) -> Iterator[Written]:
 
 
 def _fastest(trials: Trials, written: Iterable[Written], below: int) -> OtherPlan | None:
+    """Of some plans the one with the fewest cycles, if they are fewer than `below`. What takes the
+    fewest cycles at least is predicted first, so that most others need not be."""
+    full = [(trials.candidate(one), one) for one in written if one.at_least < below]
+    known = [(candidate.at_least, one) for candidate, one in full if candidate is not None]
     best = None
-    for one in written:
-        found = trials.faster(one, below) if one.at_least < below else None
+    for _, one in sorted(known, key=lambda known: known[0]):
+        found = trials.faster(one, below)
         if found is not None:
             best, below = found, found.cycles
     return best

@@ -20,7 +20,7 @@ from collc.schedule.barrier_tokens import with_tokens
 from collc.spec import Collective, Considered
 from collc.target import Target
 from collc.tuning.cost_terms import Terms, least_terms, terms_of
-from collc.tuning.time_multiplexed import each_phase_keeps, fastest_time_multiplexed
+from collc.tuning.time_multiplexed import colors_at_once, fastest_time_multiplexed
 from collc.tuning.trees import with_chosen_trees
 
 TOO_WIDE = "C302"  # more colors than a limit allows
@@ -101,19 +101,21 @@ def predicted(
 
 
 def predicted_sharing(candidate: Candidate, target: Target) -> tuple[Chosen | None, Considered]:
-    """The same with phases that share the colors of its limit over time; None if no such plan
-    passes."""
+    """The same; where its limit is too low for each phase to have colors of its own, with phases
+    that share them over time."""
+    problems: list[Refusal] = []
+    alone = predicted(candidate, target, problems)
+    if all(one.problem.code != TOO_WIDE for one in problems):
+        return alone
     complete, schedule = _complete(candidate, target)
     colors = complete.limits.colors
     assert colors is not None, "only for a limit anything is shared"
-    if not each_phase_keeps(schedule, target, colors):
+    if colors_at_once(schedule, target) > colors:
         refused = f"{TOO_WIDE}: a phase has more colors than {colors}"
         return None, candidate.without_prediction(refused)
-    wrong = next(iter(prove(schedule)), None)
-    found = None if wrong else fastest_time_multiplexed(schedule, target, colors)
+    found = fastest_time_multiplexed(schedule, target, colors)
     if found is None:
-        why = "no plan whose phases share colors over time passes the checks"
-        refused = f"{wrong.code}: {wrong.message}" if wrong else f"{TOO_WIDE}: {why}"
+        refused = f"{TOO_WIDE}: no plan whose phases share colors over time passes the checks"
         return None, candidate.without_prediction(refused)
     plan, values = found.plan, with_tokens(schedule)
     taken = len(plan.color_numbers)

@@ -33,9 +33,9 @@ def without_limits(collective: Collective) -> Collective:
     return replace(collective, limits=limits, expectations=())
 
 
-def each_phase_keeps(schedule: Schedule, target: Target, colors: int) -> bool:
-    """Whether there is a plan none of whose phases has more colors than that."""
-    return any(widest(plan) <= colors for plan in candidate_plans(with_tokens(schedule), target))
+def colors_at_once(schedule: Schedule, target: Target) -> int:
+    """The most colors that a phase has, in the plan in which they are the fewest."""
+    return min(widest(plan) for plan in candidate_plans(with_tokens(schedule), target))
 
 
 def fastest_time_multiplexed(
@@ -43,7 +43,8 @@ def fastest_time_multiplexed(
 ) -> TimeMultiplexed | None:
     """Of the plans that share so many colors or fewer the one with the fewest predicted
     cycles; None if there is none."""
-    found = (time_multiplexed(schedule, target, most) for most in range(1, colors + 1))
+    counts = range(max(1, colors_at_once(schedule, target)), colors + 1)
+    found = (time_multiplexed(schedule, target, most) for most in counts)
     return min((one for one in found if one), key=lambda one: one.prediction.cycles, default=None)
 
 
