@@ -4,7 +4,8 @@ Each candidate is the collective in full, as it could have been written. What it
 (`collc.tuning.cost_terms`) is cheap to know, and orders the candidates; they are planned, checked
 and predicted in that order until none is left that could be faster. So the choice is never
 predicted to be slower than a candidate, whichever was ruled out without a prediction. Of equals the
-first wins, in an order that depends on the program alone.
+first wins, in an order that depends on the program alone. Plans that need more colors than a limit
+allows are predicted with phases that share them over time, as many as the budget allows (D403).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -40,15 +41,15 @@ _ALL_AT_ONCE = 256  # combinations of numbers that are all looked at
 @dataclass
 class _Search:
     """What has been found so far: the fastest one, and all that was looked at. `colors` are those
-    that a plan may have, whatever the limit of the collective; if it `shares`, its phases may have
-    them one after the other where there are too few for each to have its own. Candidates for that
-    are gathered in `waiting`. `too_wide` says of plans, by their texts with open sizes, why they
-    cannot have colors of their own: as a rule sizes of groups do not change how many they have."""
+    that a plan may have, whatever the limit of the collective; where it `shares` them, phases that
+    cannot each have their own may have them one after the other. Candidates for that are gathered
+    in `waiting`. `too_wide` says of plans, by their texts with open sizes, why they cannot have
+    colors of their own: as a rule sizes of groups do not change how many they have."""
 
     target: Target
     colors: int | None = None
     shares: bool = True
-    change: int = 0  # cycles that a change from phase to phase is taken to last there
+    change: int = 0  # cycles that going from phase to phase is taken to last where they share
     best: Chosen | None = None
     chosen: Considered | None = None
     considered: dict[str, Considered] = field(default_factory=dict)
@@ -82,8 +83,8 @@ def chosen(
     collective: Collective, target: Target, colors: int | None = None, *, shares: bool = True
 ) -> Chosen:
     """What is chosen for a collective that leaves something open, within so many colors if that is
-    given, else within its own limit; its phases may share them over time unless it `shares` none.
-    Raises CollcError where nothing that comes into question can be."""
+    given, else within its own limit. With `shares` phases may share these colors over time; else
+    each has its own. Raises CollcError where nothing that comes into question can be."""
     search = _Search(target, colors, shares)
     found = _found(collective, search)
     if found is None:
