@@ -18,8 +18,8 @@ Plan = TypeVar("Plan", str, tuple[int, ...])  # as it is written, or the numbers
 MOST_WORK = 1 << 30
 # Plans whose phases share colors over time that are predicted; of those that do the same as others
 # near the best, with the other axis first or another root, fewer. In 14 searches, on rows and on
-# grids of up to 64 x 64 PEs, the best of the first 400 was among the first 48.
-MOST_SHARING, MOST_MIRRORED = 48, 16
+# grids of up to 64 x 64 PEs, the best of the first 400 was among the first 64.
+MOST_SHARING, MOST_MIRRORED = 64, 16
 _TREES_OF_OPTIMAL = 6  # it is compared with those of the prelude
 
 

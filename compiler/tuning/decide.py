@@ -58,9 +58,10 @@ class _Search:
     problems: list[Refusal] = field(default_factory=list)
     budget: Budget = field(default_factory=Budget)
 
-    def expected(self, candidate: Candidate) -> int:
-        """Cycles that a candidate may take whose phases share colors."""
-        return candidate.at_least + candidate.changes * self.change
+    def expected(self, candidate: Candidate, share: float = 1.0) -> float:
+        """Cycles that a candidate may take whose phases share colors, if going from phase to phase
+        takes that share of what it is taken to last."""
+        return candidate.at_least + share * candidate.changes * self.change
 
     def is_near_the_best(self, candidate: Candidate) -> bool:
         """Whether a candidate that was looked at comes within a tenth of the fastest so far."""
@@ -247,8 +248,9 @@ def _predict_all(search: _Search, candidates: Iterable[Candidate]) -> None:
 def _predict_waiting(search: _Search, left: int) -> None:
     """Predict candidates whose phases share colors over time: first the one that takes the fewest
     cycles at least, then the others in the order of what they would take if all changes of phases
-    took as long as its own. That order is a guess, so only the first of them, as many as are given,
-    are predicted; the others are left out unless what they take at least rules them out."""
+    took as long as its own. That is a guess, so what would not be faster even if they took half of
+    it is left out, and all but the first of the rest, as many as are given; unless what a plan
+    takes at least rules it out."""
     waiting = sorted(search.waiting.values(), key=search.expected)
     search.waiting.clear()
     too_wide: dict[str, str] = {}
@@ -259,13 +261,13 @@ def _predict_waiting(search: _Search, left: int) -> None:
             search.considered[text] = candidate.without_prediction()
             continue
         kind = with_open_sizes(text)
-        if not left:
+        if not left or (best is not None and search.expected(candidate, 0.5) >= best):
             search.budget.left_out.append(kind)
             continue
         if kind in too_wide:
             search.considered[text] = candidate.without_prediction(too_wide[kind])
             continue
-        found, considered = predicted_sharing(candidate, search.target)
+        found, considered = predicted_sharing(candidate, search.target, best)
         search.considered[text] = considered
         if considered.refused.startswith(TOO_WIDE):
             too_wide[kind] = considered.refused

@@ -20,7 +20,11 @@ from collc.schedule.barrier_tokens import with_tokens
 from collc.spec import Collective, Considered
 from collc.target import Target
 from collc.tuning.cost_terms import Terms, least_terms, terms_of
-from collc.tuning.time_multiplexed import colors_at_once, fastest_time_multiplexed
+from collc.tuning.time_multiplexed import (
+    colors_at_once,
+    fastest_time_multiplexed,
+    time_multiplexed,
+)
 from collc.tuning.trees import with_chosen_trees
 
 TOO_WIDE = "C302"  # more colors than a limit allows
@@ -100,9 +104,12 @@ def predicted(
     return Chosen(complete, schedule, plan), _considered(candidate, values, plan, cycles, colors)
 
 
-def predicted_sharing(candidate: Candidate, target: Target) -> tuple[Chosen | None, Considered]:
+def predicted_sharing(
+    candidate: Candidate, target: Target, best: int | None = None
+) -> tuple[Chosen | None, Considered]:
     """The same; where its limit is too low for each phase to have colors of its own, with phases
-    that share them over time."""
+    that share them over time: as many as the limit allows, or fewer where that is faster. Fewer are
+    only tried for what is faster than `best` with as many."""
     problems: list[Refusal] = []
     alone = predicted(candidate, target, problems)
     if all(one.problem.code != TOO_WIDE for one in problems):
@@ -113,7 +120,9 @@ def predicted_sharing(candidate: Candidate, target: Target) -> tuple[Chosen | No
     if colors_at_once(schedule, target) > colors:
         refused = f"{TOO_WIDE}: a phase has more colors than {colors}"
         return None, candidate.without_prediction(refused)
-    found = fastest_time_multiplexed(schedule, target, colors)
+    found = time_multiplexed(schedule, target, colors)
+    if found is None or best is None or found.prediction.cycles < best:
+        found = fastest_time_multiplexed(schedule, target, colors)
     if found is None:
         refused = f"{TOO_WIDE}: no plan whose phases share colors over time passes the checks"
         return None, candidate.without_prediction(refused)

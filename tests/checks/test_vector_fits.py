@@ -51,8 +51,7 @@ def planning(monkeypatch: pytest.MonkeyPatch) -> None:
     def never(*_: object) -> None:
         raise AssertionError
 
-    for module in (proving, decide):
-        monkeypatch.setattr(module, "build_schedule", never)
+    monkeypatch.setattr(proving, "build_schedule", never)
     monkeypatch.setattr(decide, "plans", never)
 
 
