@@ -15,7 +15,7 @@ from collc.explanations.pages import explained_codes, explanation
 from collc.lowering.resources import left_by
 from collc.spec import Collective, Spec
 from collc.target import TARGETS, Target
-from collc.tuning import decided
+from collc.tuning import decided, decided_within
 from collc.tuning.pareto import pareto, show_pareto
 from collc.tuning.show import plan_as_data, show_plans
 
@@ -75,14 +75,15 @@ def plan(source: Source, by_colors: bool) -> None:
     """Show the best plan for FILE's contract and those that lost; its own steps are left aside, but
     for which of them stream.
 
-    Of a program each collective is taken by itself.
+    Of a program each collective is taken by itself, within the program's limit of colors.
     """
     spec = source.parse(leave_open=True)
     if spec.program is None or spec.program.selections:
         spec = of_one(spec)
     machine = TARGETS[spec.target]
+    colors = spec.program.colors if spec.program else None
     found = {
-        one.name: _of_pareto(one, machine) if by_colors else _of_decision(one, machine)
+        one.name: _of_pareto(one, machine) if by_colors else _of_decision(one, machine, colors)
         for one in spec.collectives
     }
     streams = {} if by_colors else _of_streams(source.parse(), machine)
@@ -121,9 +122,11 @@ def _of_pareto(collective: Collective, machine: Target) -> tuple[dict[str, Any],
     return {"pareto": list(map(plan_as_data, best))}, show_pareto(best)
 
 
-def _of_decision(collective: Collective, machine: Target) -> tuple[dict[str, Any], str]:
-    """The best plan and those that lost, likewise."""
-    decision = decided(collective, machine).decision
+def _of_decision(
+    collective: Collective, machine: Target, colors: int | None
+) -> tuple[dict[str, Any], str]:
+    """The best plan and those that lost, likewise, in a program with such a limit of colors."""
+    decision = decided_within(collective, machine, colors).decision
     assert decision is not None, "all steps are left open"
     lost = list(map(plan_as_data, decision.lost))
     return {"chosen": plan_as_data(decision.chosen), "lost": lost}, show_plans(decision)

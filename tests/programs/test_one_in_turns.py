@@ -226,9 +226,10 @@ def test_schedules_of_plans_that_take_turns_are_shown_too() -> None:
     assert show_steps(schedule.collective) == chosen(compile_text(text, "total.coll", {}))
 
 
-def test_plans_that_take_turns_are_listed(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("own", "whole"), [("within colors <= 1", ""), ("", "within colors <= 1")])
+def test_plans_that_take_turns_are_listed(own: str, whole: str, tmp_path: Path) -> None:
     file = tmp_path / "total.coll"
-    file.write_text(left_open("run auto", "within colors <= 1"))
+    file.write_text(left_open("run auto", own, whole))
     result = CliRunner().invoke(commands, ["explain", "plan", str(file)])
     assert result.exit_code == 0 and "C302: a phase has more colors than 1" in result.output
 
