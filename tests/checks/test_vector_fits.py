@@ -13,7 +13,7 @@ from collc.checks.budgets.memory import memory, vector_fits
 from collc.cli import commands
 from collc.driver import proving
 from collc.driver.pipeline import compile_text
-from collc.tuning import decide
+from collc.tuning import decide, predicted
 
 MOST = (49152 - 8272) // 4
 RING = "run ring_allreduce"
@@ -51,7 +51,8 @@ def planning(monkeypatch: pytest.MonkeyPatch) -> None:
     def never(*_: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr(proving, "build_schedule", never)
+    for module in (proving, predicted):
+        monkeypatch.setattr(module, "build_schedule", never)
     monkeypatch.setattr(decide, "plans", never)
 
 

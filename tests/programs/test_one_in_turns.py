@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 from itertools import pairwise
 from pathlib import Path
@@ -232,6 +233,12 @@ def test_plans_that_take_turns_are_listed(own: str, whole: str, tmp_path: Path) 
     file.write_text(left_open("run auto", own, whole))
     result = CliRunner().invoke(commands, ["explain", "plan", str(file)])
     assert result.exit_code == 0 and "C302: a phase has more colors than 1" in result.output
+
+
+def test_what_has_too_few_colors_goes_from_process_to_process() -> None:
+    error = refused("within colors <= 1")
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is CollcError and again.diagnostics == error.diagnostics
 
 
 LINE = """target {target}
