@@ -220,9 +220,10 @@ def deliver(held: _Words, target: _Ints, into: _Ints, values: _Words, combines: 
     """Values into slices `into` of PEs `target`, one after the other."""
 
 class _Transfers(Protocol):
-    """In the order in which lanes do them: the slot (lane of a PE) where each begins, the distance
-    to the next slot on its way and how many there are behind the first, its time; and what it is
-    there, between and at the end, as [transfer, (kind, first slice, count)]."""
+    """In the order in which lanes do them: the slot (PE * lanes of a PE + lane) where each begins,
+    the distance to the next slot on its way and how many there are behind the first, its time; the
+    first slice where it begins and where it ends, and their count; what relays count between; and
+    the kind of the row in which it is taken."""
 
     @property
     def slot(self) -> _Ints: ...
@@ -233,21 +234,48 @@ class _Transfers(Protocol):
     @property
     def time(self) -> _Ints: ...
     @property
-    def beginning(self) -> _Ints: ...
+    def first(self) -> _Ints: ...
     @property
-    def between(self) -> _Ints: ...
+    def into(self) -> _Ints: ...
     @property
-    def end(self) -> _Ints: ...
+    def count(self) -> _Ints: ...
+    @property
+    def passed(self) -> _Ints: ...
+    @property
+    def taken(self) -> _Ints: ...
 
-def lay(
-    transfers: _Transfers, slots: int, most: int, by_length: bool, may_turn: bool
-) -> tuple[_Ints, _Ints, bool]:
-    """How many parts every slot has, and the parts, [n, (time, kind, first slice, count)], one
-    slot's after the other's. A part is joined to the one before it in its slot if that has the same
-    time and kind and its slices follow, up; or down, which is the last result, if that leaves fewer
-    parts and they `may_turn`. Those between join whatever their slices are, unless a multiple of
-    `most` elements has been passed since the first of them; `by_length` they are like all
-    others."""
+class _Kinds(Protocol):
+    """Bits of a row's kind."""
+
+    @property
+    def SENDS(self) -> int: ...
+    @property
+    def RELAYS(self) -> int: ...
+    @property
+    def APPLIES(self) -> int: ...
+    @property
+    def ENDS(self) -> int: ...
+
+def step_rows(
+    transfers: _Transfers,
+    size: tuple[int, int],
+    kinds: _Kinds,
+    *,
+    circuits: bool,
+    most: int | None,
+    may_turn: bool,
+) -> tuple[_Ints, _Ints, _Ints, bool]:
+    """The step tables of so many PEs with so many lanes each (`size`): where the rows of each slot
+    start, and behind them; the time of each row; and the rows [row, (kind, first slice out, count,
+    first slice in, count)]. At each time at which a PE does something each of its lanes has a row,
+    and the last of them ENDS if it has several lanes.
+
+    Along `circuits` the n-th that is sent and the n-th that is received at a time share a row, and
+    what is applied to slices that follow is one row. Otherwise lanes relay: what has the same time
+    and kind as the one before it in its slot, and slices that follow up, joins it, and a receive right
+    behind a send shares its row. Slices follow down, which is the last result, if that leaves less
+    and they `may_turn`. What is relayed joins whatever its slices are, unless a multiple of `most`
+    elements has been passed since the first of it; without `most` it joins like all others."""
 
 class _StreamMachine(Protocol):
     """Cycles and, of queues, wavelets. What only sends takes `send_start` more on its way up the
@@ -337,9 +365,20 @@ def first_period(index: _Ints, values: _Ints, periods: Sequence[int]) -> int | N
     """The first of `periods`, which ascend, such that the numbers `values[i]` at `index[i]` are the
     same wherever the remainders by it are; None if there is none."""
 
-def repeats(entries: _Ints, longest: int, slices: int, out: int, into: int) -> tuple[_Ints, _Ints]:
-    """Of entries [place, entry, (kind, first slice out, count, first slice in, count)], for each
-    size of a group, up to the `longest`, less one: [size, place, entry], by how many slices an entry
-    goes on in the one that is `size` behind it (-1: whatever it is, -2: it does not); and [size,
-    entry], the first one behind it that does not go on by the same shift as all between do, at some
-    place, or 0. Entries with a bit of `out` and of `into` say which slices they put out and take."""
+def loops(
+    rows: _Ints,
+    starts: _Ints,
+    slices: int,
+    *,
+    out: int,
+    into: int,
+    header: int,
+    longest: int,
+    together: bool,
+) -> tuple[_Ints, _Ints]:
+    """The loops of tables with rows [row, (kind, first slice out, count, first slice in, count)], of
+    which each begins at `starts` and ends at the next: how many each table has, and, table by table,
+    [loop, (first row, rows, turns, shift)], where slices go on by the shift, modulo `slices`, from
+    turn to turn. The longest repetition comes first; a loop has as many rows as are `longest` at
+    most, and is worth `header` numbers. Rows with a bit of `out` and of `into` say which slices they
+    put out and take. `together`, tables with as many rows have loops of the same rows and turns."""

@@ -35,16 +35,6 @@ def joined(parts: Sequence[C]) -> C:
     return replace(parts[0], **columns)
 
 
-def alternating(one: C, other: C) -> C:
-    """The rows of two records of one class and one length in turn: the first of `one`, the first of
-    `other`, the second of `one` and so on."""
-    columns = {
-        of.name: np.stack((getattr(one, of.name), getattr(other, of.name)), axis=1).reshape(-1)
-        for of in fields(one)
-    }
-    return replace(one, **columns)
-
-
 def stable_order(*keys: Ints) -> Ints:
     """The order of rows by keys of 0 and more, of which the first counts most, [rows]; rows with
     equal keys keep theirs. NumPy sorts what fits 16 bits by radix, the rest by comparing."""

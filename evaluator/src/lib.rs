@@ -4,7 +4,7 @@
 //! (what its code does), `others` (what else PEs run), `network` (routers of links that several PEs use), `steady` (long repetition is
 //! skipped), `timing` (a whole run). `streams` follows lines whose routers
 //! multiplex the links (`asleep`: those that do the same for long are not looked at). `transfers` moves the data of the same tables without any clock,
-//! `relays` lays out the tables of lanes that relay, and `patterns` finds what repeats in tables. `python` converts and calls.
+//! `step_tables` lays transfers out as the rows of lanes, and `patterns` finds what repeats in them. `python` converts and calls.
 
 mod asleep;
 pub mod code;
@@ -15,9 +15,9 @@ pub mod others;
 pub mod patterns;
 #[cfg(feature = "python")]
 mod python;
-pub mod relays;
 pub mod state;
 pub mod steady;
+pub mod step_tables;
 pub mod streams;
 pub mod timing;
 pub mod transfers;

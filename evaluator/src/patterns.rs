@@ -1,4 +1,4 @@
-//! What repeats in step tables: the period of numbers, and entries that go on by one shift.
+//! What repeats in step tables: the period of numbers, and rows that go on by one shift.
 
 /// The first of `periods`, which ascend, such that the numbers `values[i]` at `index[i]` are the same
 /// wherever the remainders by it are.
@@ -15,20 +15,22 @@ pub fn first_period(index: &[usize], values: &[i64], periods: &[usize]) -> Optio
     periods.iter().copied().find(|&period| fits(period))
 }
 
-/// By how many slices an entry goes on in another one.
+/// By how many slices a row goes on in another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shift {
     /// It moves none, so whatever it is.
     Any,
     By(i64),
-    /// The other is no such entry.
+    /// The other is no such row.
     None,
 }
 
-/// An entry by its numbers: kind, first slice out and how many, first slice in and how many.
-pub type Numbers = [i64; 5];
+/// A row by its numbers: kind, first slice out and how many, first slice in and how many.
+pub type Numbers = [i64; FIELDS];
 
-/// What bits of a kind say which slices an entry puts out and takes, and how many slices there are.
+pub const FIELDS: usize = 5;
+
+/// What bits of a kind say which slices a row puts out and takes, and how many slices there are.
 #[derive(Clone, Copy, Debug)]
 pub struct Meaning {
     pub out: i64,
@@ -52,12 +54,127 @@ impl Meaning {
     }
 }
 
-/// For each entry, the first one behind it that does not go on by the same shift as all between do,
-/// at some place; `shifts` are those of each place.
-pub fn ends(shifts: &[Vec<Shift>], count: usize) -> Vec<usize> {
+/// Rows `first` to `first + size - 1` of a table, run `turns` times, whose slices go on by `shift`
+/// from turn to turn; by table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loop {
+    pub first: usize,
+    pub size: usize,
+    pub turns: usize,
+    pub shift: Vec<i64>,
+}
+
+/// What a loop costs, in numbers, beside its rows; and how many rows it has at most.
+#[derive(Clone, Copy, Debug)]
+pub struct Loops {
+    pub header: usize,
+    pub longest: usize,
+}
+
+impl Loops {
+    /// The loops that tables of as many rows have together, in order, greedily the longest repetition.
+    pub fn find(&self, tables: &[&[Numbers]], meaning: Meaning) -> Vec<Loop> {
+        let total = tables.first().map_or(0, |table| table.len());
+        let sizes = 1..=self.longest.min(total.saturating_sub(1));
+        let repeated: Vec<Repeated> = sizes
+            .map(|size| Repeated::new(tables, size, meaning))
+            .collect();
+        let mut found = Vec::new();
+        let (mut begin, mut at) = (0, 0);
+        while at < total {
+            let gains = repeated.iter().map(|one| (self.gain(one, at), one));
+            // of equal ones the shortest
+            let best = gains.rev().max_by_key(|&(gain, _)| gain);
+            let Some((_, one)) = best.filter(|&(gain, _)| gain > 0) else {
+                at += 1;
+                continue;
+            };
+            found.extend(once(begin, at, tables.len()));
+            let turns = one.turns(at);
+            let shift = one.first_known(at);
+            found.push(Loop {
+                first: at,
+                size: one.size,
+                turns,
+                shift,
+            });
+            at += one.size * turns;
+            begin = at;
+        }
+        found.extend(once(begin, total, tables.len()));
+        found
+    }
+
+    /// Numbers that are saved by repeating rows from `at` on, less the headers of the loop and of
+    /// what follows.
+    fn gain(&self, repeated: &Repeated, at: usize) -> isize {
+        let saved = (repeated.turns(at) - 1) * repeated.size * FIELDS;
+        saved as isize - 2 * self.header as isize
+    }
+}
+
+fn once(first: usize, end: usize, tables: usize) -> Option<Loop> {
+    (end > first).then(|| Loop {
+        first,
+        size: end - first,
+        turns: 1,
+        shift: vec![0; tables],
+    })
+}
+
+/// By how much the rows of each table go on in those that are `size` behind them, and `ends` of
+/// that.
+struct Repeated {
+    size: usize,
+    shifts: Vec<Vec<Shift>>,
+    ends: Vec<usize>,
+}
+
+impl Repeated {
+    fn new(tables: &[&[Numbers]], size: usize, meaning: Meaning) -> Self {
+        let shifts = |table: &&[Numbers]| {
+            let pairs = table.iter().zip(&table[size..]);
+            pairs
+                .map(|(one, other)| meaning.shift(one, other))
+                .collect()
+        };
+        let shifts: Vec<Vec<Shift>> = tables.iter().map(shifts).collect();
+        let ends = ends(&shifts, tables[0].len() - size);
+        Repeated { size, shifts, ends }
+    }
+
+    /// How often the rows from `at` on are run.
+    fn turns(&self, at: usize) -> usize {
+        let end = self.ends.get(at).copied().unwrap_or(at);
+        1 + end.saturating_sub(at) / self.size
+    }
+
+    /// By table, the first shift that is known from `at` on; 0 where it may be any. A table where it
+    /// may be any up to the end does best to have one that fits a little behind it, too.
+    fn first_known(&self, at: usize) -> Vec<i64> {
+        let same = self.ends[at] - at;
+        let mut width = self.size;
+        while width <= same {
+            width *= 2;
+        }
+        let known = |own: &Vec<Shift>| {
+            let near = own[at..].iter().take(width);
+            let by = |shift: &Shift| match *shift {
+                Shift::By(by) => Some(by),
+                _ => None,
+            };
+            near.filter_map(by).next().unwrap_or(0)
+        };
+        self.shifts.iter().map(known).collect()
+    }
+}
+
+/// For each row, the first one behind it that does not go on by the same shift as all between do,
+/// in some table; `shifts` are those of each table.
+fn ends(shifts: &[Vec<Shift>], count: usize) -> Vec<usize> {
     let mut found = vec![count; count];
     for own in shifts {
-        let mut following = None; // the next entry in which a shift is known, and the shift
+        let mut following = None; // the next row in which a shift is known, and the shift
         for (at, shift) in own.iter().enumerate().rev() {
             match *shift {
                 Shift::Any => {}
@@ -84,7 +201,7 @@ pub fn ends(shifts: &[Vec<Shift>], count: usize) -> Vec<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::{ends, first_period, Meaning, Shift};
+    use super::{ends, first_period, Loop, Loops, Meaning, Shift};
 
     #[test]
     fn the_first_period_that_fits_is_found() {
@@ -96,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_goes_on_by_one_shift_or_by_none() {
+    fn a_row_goes_on_by_one_shift_or_by_none() {
         let meaning = Meaning {
             out: 1,
             into: 2,
@@ -117,5 +234,35 @@ mod tests {
         assert_eq!(ends(&[vec![By(1), Any, By(1), By(2)]], 4), [3, 3, 3, 4]);
         let places = [vec![By(1); 3], vec![By(2), Shift::None, By(2)]];
         assert_eq!(ends(&places, 3), [1, 1, 3]);
+    }
+
+    #[test]
+    fn loops_are_what_saves_numbers() {
+        let meaning = Meaning {
+            out: 1,
+            into: 2,
+            slices: 8,
+        };
+        let loops = Loops {
+            header: 2,
+            longest: 6,
+        };
+        let one: Vec<_> = (0..4).map(|first| [1, first, 1, 0, 1]).collect();
+        let other: Vec<_> = (0..4).map(|first| [1, 7 * first, 1, 0, 1]).collect();
+        let together = Loop {
+            first: 0,
+            size: 1,
+            turns: 4,
+            shift: vec![1, 7],
+        };
+        assert_eq!(loops.find(&[&one, &other], meaning), [together]);
+        let once = Loop {
+            first: 0,
+            size: 1,
+            turns: 1,
+            shift: vec![0],
+        };
+        assert_eq!(loops.find(&[&one[..1]], meaning), [once]);
+        assert_eq!(loops.find(&[&[]], meaning), []);
     }
 }

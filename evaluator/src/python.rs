@@ -2,7 +2,7 @@
 //!
 //! What is given are objects with attributes of the names that the structs here have.
 
-use std::array::from_fn;
+mod step_tables;
 
 use numpy::ndarray::{Array2, Array3};
 use numpy::{
@@ -15,8 +15,6 @@ use pyo3::prelude::*;
 
 use crate::line::{self, Action, Entry, Kind, Lane, Machine};
 use crate::others::Stretch;
-use crate::patterns::{self, Meaning, Numbers, Shift};
-use crate::relays::{self, Joining, Part, Stop, Transfer};
 use crate::state::{Move, Task};
 use crate::streams;
 use crate::timing::{self, Budget, Failure};
@@ -459,166 +457,6 @@ fn deliver(
     Ok(())
 }
 
-/// Transfers along lanes that relay, by column; of a stop [transfer, kind first count].
-#[derive(FromPyObject)]
-struct TransfersGiven<'py> {
-    slot: Ints<'py>,
-    step: Ints<'py>,
-    hops: Ints<'py>,
-    time: Ints<'py>,
-    beginning: PyReadonlyArray2<'py, i64>,
-    between: PyReadonlyArray2<'py, i64>,
-    end: PyReadonlyArray2<'py, i64>,
-}
-
-type Laid<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray2<i64>>, bool);
-
-/// See `relays::lay`; the way that leaves fewer parts, if it may be chosen.
-#[pyfunction]
-fn lay<'py>(
-    py: Python<'py>,
-    given: TransfersGiven,
-    slots: usize,
-    most: i64,
-    by_length: bool,
-    may_turn: bool,
-) -> PyResult<Laid<'py>> {
-    let transfers = transfers_of(&given)?;
-    let joining = Joining {
-        ascends: true,
-        most: most.max(1),
-        by_length,
-    };
-    relays::check(&transfers, slots).map_err(PyValueError::new_err)?;
-    let (starts, parts, turned) = py.allow_threads(|| {
-        if may_turn {
-            relays::lay_shorter(&transfers, slots, joining)
-        } else {
-            let (starts, parts) = relays::lay(&transfers, slots, joining);
-            (starts, parts, false)
-        }
-    });
-    let counts: Vec<i64> = starts
-        .windows(2)
-        .map(|pair| (pair[1] - pair[0]) as i64)
-        .collect();
-    let numbers = |part: &Part| [part.time, part.kind, part.first, part.count];
-    let flat: Vec<i64> = parts.iter().flat_map(numbers).collect();
-    Ok((
-        counts.into_pyarray(py),
-        matrix(py, parts.len(), 4, flat)?,
-        turned,
-    ))
-}
-
-fn transfers_of(given: &TransfersGiven) -> PyResult<Vec<Transfer>> {
-    let (slot, hops) = (indexes(&given.slot)?, indexes(&given.hops)?);
-    let (step, time) = (column(&given.step), column(&given.time));
-    let (beginning, between, end) = (
-        stops(&given.beginning)?,
-        stops(&given.between)?,
-        stops(&given.end)?,
-    );
-    same_length(&[
-        slot.len(),
-        hops.len(),
-        step.len(),
-        time.len(),
-        beginning.len(),
-        between.len(),
-        end.len(),
-    ])?;
-    let transfer = |at: usize| Transfer {
-        slot: slot[at],
-        step: step[at] as isize,
-        hops: hops[at],
-        time: time[at],
-        beginning: beginning[at],
-        between: between[at],
-        end: end[at],
-    };
-    Ok((0..slot.len()).map(transfer).collect())
-}
-
-fn stops(given: &PyReadonlyArray2<i64>) -> PyResult<Vec<Stop>> {
-    let given = given.as_array();
-    if given.ncols() != 3 {
-        return Err(PyValueError::new_err(
-            "a stop has a kind, its first slice and their count",
-        ));
-    }
-    Ok(given
-        .rows()
-        .into_iter()
-        .map(|row| Stop {
-            kind: row[0],
-            first: row[1],
-            count: row[2],
-        })
-        .collect())
-}
-
-/// See `patterns::first_period`.
-#[pyfunction]
-fn first_period(index: Ints, values: Ints, periods: Vec<usize>) -> PyResult<Option<usize>> {
-    let (index, values) = (indexes(&index)?, column(&values));
-    same_length(&[index.len(), values.len()])?;
-    if periods.windows(2).any(|pair| pair[0] > pair[1]) || periods.contains(&0) {
-        return Err(PyValueError::new_err("periods ascend from 1 on"));
-    }
-    Ok(patterns::first_period(&index, &values, &periods))
-}
-
-type Repeated<'py> = (Bound<'py, PyArray3<i64>>, Bound<'py, PyArray2<i64>>);
-
-/// For groups of 1 to `longest` entries: shifts and `patterns::ends`.
-#[pyfunction]
-fn repeats<'py>(
-    py: Python<'py>,
-    entries: PyReadonlyArray3<i64>,
-    longest: usize,
-    slices: i64,
-    out: i64,
-    into: i64,
-) -> PyResult<Repeated<'py>> {
-    let entries = entries.as_array();
-    let (places, count, numbers) = entries.dim();
-    if numbers != 5 || slices < 1 {
-        return Err(PyValueError::new_err(
-            "an entry has five numbers, and there are some slices",
-        ));
-    }
-    let meaning = Meaning { out, into, slices };
-    let mut shifts = Array3::from_elem((longest, places, count), -1);
-    let mut ends = Array2::zeros((longest, count));
-    let own = |place: usize, at: usize| -> Numbers { from_fn(|n| entries[(place, at, n)]) };
-    let all: Vec<Vec<Numbers>> = (0..places)
-        .map(|place| (0..count).map(|at| own(place, at)).collect())
-        .collect();
-    for size in 1..=longest.min(count.saturating_sub(1)) {
-        let shift = |own: &Vec<Numbers>| -> Vec<Shift> {
-            own.iter()
-                .zip(&own[size..])
-                .map(|(one, other)| meaning.shift(one, other))
-                .collect()
-        };
-        let found: Vec<Vec<Shift>> = all.iter().map(shift).collect();
-        for (place, own) in found.iter().enumerate() {
-            for (at, shift) in own.iter().enumerate() {
-                shifts[(size - 1, place, at)] = match *shift {
-                    Shift::Any => -1,
-                    Shift::None => -2,
-                    Shift::By(by) => by,
-                };
-            }
-        }
-        for (at, end) in patterns::ends(&found, count - size).into_iter().enumerate() {
-            ends[(size - 1, at)] = end as i64;
-        }
-    }
-    Ok((shifts.into_pyarray(py), ends.into_pyarray(py)))
-}
-
 fn column<T: Element + Copy>(given: &PyReadonlyArray1<T>) -> Vec<T> {
     given.as_array().iter().copied().collect()
 }
@@ -678,8 +516,8 @@ fn collc_evaluator(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Timing>()?;
     module.add_function(wrap_pyfunction!(run_untimed, module)?)?;
     module.add_function(wrap_pyfunction!(deliver, module)?)?;
-    module.add_function(wrap_pyfunction!(lay, module)?)?;
+    module.add_function(wrap_pyfunction!(step_tables::step_rows, module)?)?;
     module.add_function(wrap_pyfunction!(stream_ends, module)?)?;
-    module.add_function(wrap_pyfunction!(first_period, module)?)?;
-    module.add_function(wrap_pyfunction!(repeats, module)?)
+    module.add_function(wrap_pyfunction!(step_tables::first_period, module)?)?;
+    module.add_function(wrap_pyfunction!(step_tables::loops, module)?)
 }

@@ -14,9 +14,10 @@ from collc.checks import check_plan
 from collc.cost import predict
 from collc.cost.choice import build_plan
 from collc.lowering.steps import circuits, relays, traffic_of
-from collc.lowering.steps.loops import loops_in
+from collc.lowering.steps.loops import HEADER, Tables
 from collc.lowering.steps.numbers import number_of
-from collc.lowering.steps.parts import MOST, RELAYS, by_relays
+from collc.lowering.steps.rows import MOST, RELAYS, SENDS, rows_of
+from collc.plan.entries import FIELDS
 from collc.plan.show import show_plan
 from collc.target import TARGETS
 
@@ -50,11 +51,9 @@ def test_relays_let_vectors_pass_together_as_far_as_an_operation_counts(length, 
     phase = s.phase(s.PATTERNS["recursive_doubling"][1](8), 8, length)
     traffic = traffic_of(phase)
     direct = np.zeros(len(traffic), dtype=bool), np.zeros(len(traffic), dtype=np.int64)
-    parts, _ = by_relays(
-        traffic, relays(traffic, 8, "x", "e"), phase.slicing, direct, may_turn=True
-    )
-    passed = parts.count[(parts.kind & RELAYS) > 0]
-    assert passed.max() == joined * length
+    rows, _ = rows_of(traffic, relays(traffic, 8, "x", "e"), phase.slicing, direct, may_turn=True)
+    kind, _, count, _, _ = rows.values.T
+    assert count[(kind & RELAYS) > 0].max() == joined * length
 
 
 def test_two_neighbours_are_two_lanes():
@@ -115,13 +114,16 @@ def test_partners_by_a_binary_digit_need_no_long_table(digit, count, asked):
 
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=12), st.integers(1, 4))
 def test_loops_unroll_to_the_rows_they_were_made_from(firsts, times):
-    rows = np.array([[[2, first, 1, 0, 0] for first in firsts * times]], dtype=np.int64)
-    found = []
-    for stretch in loops_in(rows, 5):
-        for turn in range(stretch.turns):
-            for row in rows[0, stretch.first : stretch.first + stretch.size]:
-                found.append((row[1] + turn * stretch.shift[0]) % 5)
-    assert found == rows[0, :, 1].tolist()
+    rows = np.array([[SENDS, first, 1, 0, 0] for first in firsts * times], dtype=np.int64)
+    tables = Tables(rows, np.array([0, len(rows)]), 5, reads=SENDS)
+    program = tables.program(np.array([0]), np.array([0]))
+    numbers, found = program.numbers[0].tolist(), []
+    for size, _ in program.form:
+        (turns, shift), numbers = numbers[:HEADER], numbers[HEADER:]
+        own, numbers = numbers[: size * FIELDS], numbers[size * FIELDS :]
+        for turn in range(turns):
+            found += [(first + turn * shift) % 5 for first in own[1::FIELDS]]
+    assert found == rows[:, 1].tolist()
 
 
 WSE2 = TARGETS["wse2"]

@@ -1,67 +1,94 @@
-"""Rows of a lane as loops: groups of rows that repeat, their first slices going on by one shift.
-
-`loops_in` works on several places at once, whose loops have to have the same form.
-"""
+"""Rows of a lane as loops: groups of rows that repeat, their first slices going on by one shift."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
-from collc_evaluator import repeats
+from collc_evaluator import loops
 
-from collc.base.columns import Ints
-from collc.lowering.steps.parts import APPLIES, RECEIVES, SENDS
-from collc.lowering.steps.rows import FIELDS
+from collc.base.columns import Bools, Ints
+from collc.lowering.steps.rows import APPLIES, RECEIVES, RELAYS, SENDS
+from collc.plan.entries import FIELDS
 
 LONGEST = 6  # rows of a group
 HEADER = 2  # numbers in front of a loop: turns and shift
 
+LaneForm = tuple[tuple[int, int], ...]  # of each loop: rows, and 1 if it is run more than once
+
 
 @dataclass(frozen=True, eq=False)
-class Stretch:
-    """Rows `first` to `first + size - 1`, run `turns` times; `shift` by place."""
+class LaneProgram:
+    """The loops of a lane at several places, as [places, numbers]: of each loop turns and shift,
+    then the rows of one turn; `form` says how to read it. Rows of the kinds `reads` say which
+    slices they put out."""
 
-    first: int
-    size: int
-    turns: int
-    shift: Ints
+    form: LaneForm
+    places: Ints
+    numbers: Ints
+    reads: int
 
+    @property
+    def used(self) -> Bools:
+        """Which numbers are read at each place: those of slices only where a row has them."""
+        used = np.ones(self.numbers.shape, dtype=np.bool_)
+        at = np.array(list(self._row_columns()))
+        kind = self.numbers[:, at]
+        used[:, at + 1] = (kind & self.reads) > 0
+        used[:, at + 2] = (kind & (SENDS | RELAYS)) > 0
+        used[:, at + 3] = used[:, at + 4] = (kind & (RECEIVES | APPLIES)) > 0
+        return used
 
-def loops_in(rows: Ints, slices: int, reads: int = SENDS) -> list[Stretch]:
-    """The rows [places, rows, FIELDS] as stretches in order, greedily the longest repetition. Rows
-    of the kinds `reads` say which slices they put out."""
-    places, total, _ = rows.shape
-    by_size, end = repeats(rows, LONGEST, slices, reads, RECEIVES | APPLIES)
-    sizes = np.arange(1, LONGEST + 1)[:, None]
-    turns = 1 + np.maximum(end - np.arange(total), 0) // sizes
-    # numbers saved, less the headers of the loop and of what follows
-    gains = (turns - 1) * sizes * FIELDS - 2 * HEADER
-    best = gains.argmax(axis=0)
-    found: list[Stretch] = []
-    begin = 0
-    for at in np.flatnonzero(gains.max(axis=0) > 0).tolist():
-        if at < begin:
-            continue
-        size, times = int(best[at]) + 1, int(turns[best[at], at])
-        found += _once(begin, at, places)
-        same = int(end[size - 1, at]) - at
-        shift = _first_known(by_size[size - 1, :, at:], same, size)
-        found.append(Stretch(at, size, times, shift))
-        begin = at + size * times
-    return [*found, *_once(begin, total, places)]
+    def _row_columns(self) -> Iterator[int]:
+        """Where each row begins."""
+        at = 0
+        for size, _ in self.form:
+            at += HEADER
+            yield from range(at, at + size * FIELDS, FIELDS)
+            at += size * FIELDS
 
 
-def _once(first: int, end: int, places: int) -> Iterator[Stretch]:
-    if end > first:
-        yield Stretch(first, end - first, 1, np.zeros(places, dtype=np.int64))
+class Tables:
+    """Step tables as loops: table t has the rows [rows, FIELDS] from `start[t]` to before
+    `start[t + 1]`, of which the longest repetitions are found first. Rows of the kinds `reads` say
+    which slices they put out. Tables with as many rows get loops of one form if they are to,
+    `together`."""
 
+    def __init__(
+        self, rows: Ints, start: Ints, slices: int, *, reads: int, together: bool = False
+    ) -> None:
+        counts, self._loops = loops(
+            rows,
+            start,
+            slices,
+            out=reads,
+            into=RECEIVES | APPLIES,
+            header=HEADER,
+            longest=LONGEST,
+            together=together,
+        )
+        self._rows, self._start, self._reads = rows, start, reads
+        self._first_loop = np.append(0, np.cumsum(counts))
+        forms = np.stack((self._loops[:, 1], self._loops[:, 2] > 1), axis=1).tolist()
+        bounds = self._first_loop.tolist()
+        self.forms: list[LaneForm] = [
+            tuple(map(tuple, forms[low:high]))
+            for low, high in pairwise(bounds)
+        ]
 
-def _first_known(shift: Ints, same: int, size: int) -> Ints:
-    """By place, the first shift that is known; 0 where it may be any. A place where it may be any
-    for `same` rows does best to have one that fits a little behind them, too."""
-    width = size
-    while width <= same and width < shift.shape[1]:
-        width *= 2
-    known = shift[:, :width] >= 0
-    found: Ints = shift[np.arange(len(shift)), known.argmax(axis=1)]
-    return np.where(known.any(axis=1), found, 0)
+    def program(self, places: Ints, tables: Ints) -> LaneProgram:
+        """The loops of `places`, whose tables have one form."""
+        form = self.forms[tables[0]]
+        loops = self._loops[self._first_loop[tables][:, None] + np.arange(len(form))]
+        size = np.array([rows for rows, _ in form], dtype=np.int64)
+        loop = np.repeat(np.arange(len(form)), size)
+        row = np.arange(len(loop))
+        within = row - (np.cumsum(size) - size)[loop]
+        rows = self._rows[self._start[tables][:, None] + loops[:, loop, 0] + within]
+        # each loop's numbers stand in front of its rows
+        heads = HEADER * np.arange(len(form)) + FIELDS * (np.cumsum(size) - size)
+        row_at = HEADER * (loop + 1) + FIELDS * row
+        numbers = np.zeros((len(tables), HEADER * len(form) + FIELDS * len(row)), dtype=np.int64)
+        numbers[:, heads[:, None] + np.arange(HEADER)] = loops[:, :, 2:]
+        numbers[:, row_at[:, None] + np.arange(FIELDS)] = rows
+        return LaneProgram(form, places, numbers, self._reads)

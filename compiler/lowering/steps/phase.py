@@ -5,50 +5,26 @@ role, in which every number is a formula of the place. Where that takes many rol
 rows for all steps instead, with empty ones; then only the wiring tells roles apart.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-
 import numpy as np
 
-from collc.base.columns import Bools, Ints
+from collc.base.columns import Ints
 from collc.base.paths import Path
 from collc.lowering.regions import regions_of
 from collc.lowering.roles import where
 from collc.lowering.steps.entries import Entries, with_colors
 from collc.lowering.steps.formulas import Formulas, formulas_of
 from collc.lowering.steps.hazards import staged
-from collc.lowering.steps.loops import HEADER, Stretch, loops_in
-from collc.lowering.steps.parts import (
-    APPLIES,
-    RECEIVES,
-    RELAYS,
-    SENDS,
-    along_circuits,
-    by_relays,
-)
-from collc.lowering.steps.rows import FIELDS, Rows, padded, rows_of
+from collc.lowering.steps.loops import HEADER, LaneProgram, Tables
+from collc.lowering.steps.rows import RELAYS, SENDS, Rows, padded, rows_of
 from collc.lowering.steps.traffic import Traffic
 from collc.lowering.steps.wiring import Wiring
 from collc.plan import Detour, Exchange, Lane, Loop, Number, Phase, Role
+from collc.plan.entries import FIELDS
 from collc.spec import ContractKind
 from collc.spec.exchange import StepsPhase
 from collc.spec.simd import may_go_backward
 
 MOST_FORMS = 12  # roles beyond which rows for all steps are tried
-
-LaneForm = tuple[tuple[int, int], ...]  # of each loop: rows, and 1 if it is run more than once
-
-
-@dataclass(frozen=True, eq=False)
-class LaneProgram:
-    """The loops of a lane at several places, as [places, numbers]; `form` says how to read it.
-    Rows of the kinds `reads` say which slices they put out."""
-
-    form: LaneForm
-    places: Ints
-    numbers: Ints
-    reads: int = SENDS
-
 
 # places, and what each lane does there; a program may be that of several groups
 Group = tuple[list[int], list[LaneProgram]]
@@ -70,13 +46,13 @@ def steps_phase(  # noqa: PLR0913 - what, how it is wired, then how it is carrie
     those of the run are looked up (`dynamic_length`). Elements go in pairs where it is `paired`."""
     slicing = pattern.slicing
     stages, areas = staged(traffic, pattern.ranks, by_call_back)
-    if wiring.circuits:
-        parts, backward = along_circuits(traffic, wiring, stages, areas), False
-    else:
-        lengths = None if dynamic_length else slicing
-        turns = may_go_backward(paired=paired, wide=pattern.wide)
-        parts, backward = by_relays(traffic, wiring, lengths, (stages, areas), may_turn=turns)
-    rows = rows_of(parts, bool(wiring.circuits))
+    rows, backward = rows_of(
+        traffic,
+        wiring,
+        None if dynamic_length else slicing,
+        (stages, areas),
+        may_turn=may_go_backward(paired=paired, wide=pattern.wide),
+    )
     formulas: Formulas = {}
     reads = SENDS | RELAYS if dynamic_length else SENDS
     groups = _groups(pattern, wiring, rows, formulas, reads)
@@ -151,25 +127,16 @@ def _parity(places: list[int]) -> int | None:
 def _by_form(pattern: StepsPhase, wiring: Wiring, rows: Rows, reads: int) -> list[Group]:
     """Places with the same routes and loops of the same form."""
     lanes = len(wiring.lanes)
-    bounds = np.searchsorted(
-        rows.place * lanes + rows.lane, np.arange(pattern.ranks * lanes + 1)
-    ).tolist()
+    tables = Tables(rows.values, rows.start, pattern.slicing.count, reads=reads)
+
+    def programs(places: Ints) -> list[LaneProgram]:
+        return [tables.program(places, places * lanes + lane) for lane in range(lanes)]
+
     found: dict[object, list[int]] = {}
-    programs: list[list[LaneProgram]] = []
     for place in range(pattern.ranks):
-        own = []
-        for lane in range(lanes):
-            low, high = bounds[place * lanes + lane : place * lanes + lane + 2]
-            values = rows.values[None, low:high]
-            stretches = loops_in(values, pattern.slicing.count, reads)
-            own.append(_program(np.array([place]), values, stretches, reads))
-        programs.append(own)
-        forms = tuple(lane.form for lane in own)
+        forms = tuple(tables.forms[place * lanes : (place + 1) * lanes])
         found.setdefault((wiring.at(place), forms), []).append(place)
-    return [
-        (places, [_stacked([programs[place][lane] for place in places]) for lane in range(lanes)])
-        for places in found.values()
-    ]
+    return [(places, programs(np.array(places))) for places in found.values()]
 
 
 def _stacked(programs: list[LaneProgram]) -> LaneProgram:
@@ -185,11 +152,13 @@ def _with_all_steps(pattern: StepsPhase, wiring: Wiring, rows: Rows, reads: int)
     of the same steps."""
     has_lane = wiring.has_lane
     programs = []
-    for lane, table in enumerate(padded(rows, pattern.ranks)):
+    for lane, table in enumerate(padded(rows, len(wiring.lanes))):
         places = np.flatnonzero(has_lane[:, lane])
-        stretches = loops_in(table[places], pattern.slicing.count, reads)
-        programs.append(_program(places, table[places], stretches, reads))
-    idle = LaneProgram((), np.arange(0), np.zeros((0, 0), dtype=np.int64))
+        start = np.arange(len(places) + 1) * table.shape[1]
+        own = table[places].reshape(-1, FIELDS)
+        tables = Tables(own, start, pattern.slicing.count, reads=reads, together=True)
+        programs.append(tables.program(places, np.arange(len(places))))
+    idle = LaneProgram((), np.arange(0), np.zeros((0, 0), dtype=np.int64), reads)
     found: dict[object, list[int]] = {}
     for place in range(pattern.ranks):
         found.setdefault(wiring.at(place), []).append(place)
@@ -203,24 +172,6 @@ def _with_all_steps(pattern: StepsPhase, wiring: Wiring, rows: Rows, reads: int)
         )
         for places in found.values()
     ]
-
-
-def _program(places: Ints, rows: Ints, stretches: Sequence[Stretch], reads: int) -> LaneProgram:
-    """The numbers of the loops: turns and shift, then the rows of one turn."""
-    form = tuple((stretch.size, int(stretch.turns > 1)) for stretch in stretches)
-    if not form:
-        return LaneProgram(form, places, np.zeros((len(rows), 0), dtype=np.int64), reads)
-    turns = np.array([stretch.turns for stretch in stretches])
-    shift = np.stack([stretch.shift for stretch in stretches], axis=1)
-    heads = np.stack((np.broadcast_to(turns, shift.shape), shift), axis=2)
-    begin = FIELDS * np.array([stretch.first for stretch in stretches])
-    lengths = FIELDS * np.array([stretch.size for stretch in stretches])
-    # where each number stands if all heads stand in front of all rows
-    of = np.repeat(np.arange(len(form)), lengths + HEADER)
-    at = np.arange(len(of)) - (np.cumsum(lengths + HEADER) - lengths - HEADER)[of]
-    at += np.where(at < HEADER, HEADER * of, HEADER * (len(form) - 1) + begin[of])
-    flat = (heads.reshape(len(rows), -1), rows.reshape(len(rows), -1))
-    return LaneProgram(form, places, np.concatenate(flat, axis=1)[:, at], reads)
 
 
 def _size(groups: list[Group], slices: int, formulas: Formulas) -> int:
@@ -238,28 +189,7 @@ def _numbers(program: LaneProgram, slices: int, formulas: Formulas) -> list[Numb
     """Each column of a program as a formula of the place, as far as it is used."""
     if not program.form:
         return []
-    return formulas_of(program.places, program.numbers, _used(program), slices, formulas)
-
-
-def _used(program: LaneProgram) -> Bools:
-    """Which numbers of a program are read at each place: those of slices only where a row has
-    them."""
-    used = np.ones(program.numbers.shape, dtype=np.bool_)
-    at = np.array(list(_row_columns(program)))
-    kind = program.numbers[:, at]
-    used[:, at + 1] = (kind & program.reads) > 0
-    used[:, at + 2] = (kind & (SENDS | RELAYS)) > 0
-    used[:, at + 3] = used[:, at + 4] = (kind & (RECEIVES | APPLIES)) > 0
-    return used
-
-
-def _row_columns(program: LaneProgram) -> Iterator[int]:
-    """Where each row begins."""
-    at = 0
-    for size, _ in program.form:
-        at += HEADER
-        yield from range(at, at + size * FIELDS, FIELDS)
-        at += size * FIELDS
+    return formulas_of(program.places, program.numbers, program.used, slices, formulas)
 
 
 def _role(name: str, wiring: Wiring, place: int, lanes: list[tuple[Loop, ...]]) -> Role:
@@ -275,7 +205,7 @@ def _role(name: str, wiring: Wiring, place: int, lanes: list[tuple[Loop, ...]]) 
 
 
 def _loops(program: LaneProgram, slices: int, formulas: Formulas) -> tuple[Loop, ...]:
-    """Read a program's numbers as `_program` has written them."""
+    """Read a program's numbers, loop by loop."""
     numbers = _numbers(program, slices, formulas)
     make = Entries(program.places, slices, program.reads, formulas)
     loops, at = [], 0

@@ -1,128 +1,170 @@
-"""Parts to rows: what a lane can do at the same time, step by step, with the ends of steps marked.
+"""The step tables of a line: what each lane of each PE does, row by row, in order.
 
-A row sends (or relays) and receives. Along circuits the n-th part sent and the n-th received of a
-step make a row. On relay lanes a part that is received right behind one that is sent does.
+A row sends (or relays) and receives. Along circuits a lane sends what it has to send and receives
+what it has to receive, each in order: there is one operation a transfer at both ends, and the n-th
+sent and the n-th received of a step make a row. Relays have one order for a lane of the whole line:
+step by step, and within a step by source, the farthest on its way first, so that nobody waits for
+what stands behind what he has to let pass:
+
+    forward:   PE 3 sends, PE 2 sends, PE 1 sends, ...     backward: PE 0 sends, PE 1 sends, ...
+
+Every PE follows that order, doing what concerns it: sending its own, passing on, receiving.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
+from collc_evaluator import step_rows
 
 from collc.base.columns import Bools, Columns, Ints, joined, stable_order
-from collc.lowering.steps.parts import APPLIES, RECEIVES, RELAYS, SENDS, Parts
-from collc.plan import RowKind
+from collc.lowering.steps.traffic import Traffic
+from collc.lowering.steps.wiring import Wiring
+from collc.plan import AREA_BITS, RowKind
+from collc.plan.entries import FIELDS
+from collc.spec.exchange import Slicing
 
-ENDS = int(RowKind.ENDS)
-FIELDS = 5  # kind, out, out_count, into, into_count
+SENDS, RELAYS = int(RowKind.SENDS), int(RowKind.RELAYS)
+RECEIVES, STAGES, APPLIES = int(RowKind.RECEIVES), int(RowKind.STAGES), int(RowKind.APPLIES)
+MOST = 0x7FFE  # elements of one operation, on any target
 
 
 @dataclass(frozen=True, eq=False)
-class Rows(Columns):
-    """Rows sorted by place, lane, time and their order; `values` is [rows, FIELDS]."""
+class Rows:
+    """Rows `start[slot]` to `start[slot + 1] - 1` are those of slot = place * lanes + lane, in
+    order. `time` is twice the step, one more where a stage is applied; `values` is [rows, FIELDS]:
+    kind, first slice out and how many, first slice in and how many. Of what is relayed the elements
+    are counted, or the slices, too, where their lengths are those of the run."""
 
-    place: Ints
-    lane: Ints
+    start: Ints
     time: Ints
     values: Ints
 
 
-def rows_of(parts: Parts, circuits: bool) -> Rows:
-    """The rows of all places; a lane with nothing to do in a step of its PE gets an empty one."""
-    key, number = _numbered(parts, circuits)
-    which, index = np.unique(key * len(parts) + number, return_inverse=True)
-    values = np.zeros((len(which), FIELDS), dtype=np.int64)
-    np.bitwise_or.at(values[:, 0], index, parts.kind)
-    out = (parts.kind & (SENDS | RELAYS)) > 0
-    values[index[out], 1], values[index[out], 2] = parts.first[out], parts.count[out]
-    into = (parts.kind & (RECEIVES | APPLIES)) > 0
-    values[index[into], 3], values[index[into], 4] = parts.first[into], parts.count[into]
-    one = np.zeros(len(which), dtype=np.int64)
-    one[index] = np.arange(len(parts))
-    rows = Rows(parts.place[one], parts.lane[one], parts.time[one], values)
-    return _with_ends(_with_empty_rows(rows))
+@dataclass(frozen=True, eq=False)
+class _Transfers(Columns):
+    """Transfers in the order in which lanes do them, as `collc_evaluator.step_rows` takes them."""
+
+    slot: Ints
+    step: Ints
+    hops: Ints
+    time: Ints
+    first: Ints
+    into: Ints
+    count: Ints
+    passed: Ints
+    taken: Ints
 
 
-def _numbered(parts: Parts, circuits: bool) -> tuple[Ints, Ints]:
-    """For each part the number of its (place, lane, time), and that of its row therein."""
-    key: Ints = np.cumsum(_changes(parts)) - 1
-    sends = (parts.kind & SENDS) > 0
-    if circuits:
-        number = np.where(sends, _running(key, sends), _running(key, ~sends))
-        return key, number
-    receives = (parts.kind & RECEIVES) > 0
-    beside: Bools = np.zeros(len(parts), dtype=np.bool_)
-    beside[1:] = sends[:-1] & receives[1:] & (key[1:] == key[:-1])
-    return key, _running(key, ~beside)
+def rows_of(
+    traffic: Traffic,
+    wiring: Wiring,
+    slicing: Slicing | None,
+    stages: tuple[Bools, Ints],
+    *,
+    may_turn: bool,
+) -> tuple[Rows, bool]:
+    """The rows of all places, with neighbours that one operation can do made one, and whether
+    elements then go from the last to the first: where that leaves fewer along relays, nothing is
+    staged (`stages` say what is, and where) and they `may_turn`.
 
-
-def _changes(of: Parts | Rows) -> Bools:
-    """Which entries differ from the one before in place, lane or time; the first does."""
-    new = np.ones(len(of), dtype=np.bool_)
-    new[1:] = (
-        (of.place[1:] != of.place[:-1])
-        | (of.lane[1:] != of.lane[:-1])
-        | (of.time[1:] != of.time[:-1])
+    What is relayed counts together, as far as one operation takes so many elements; sending,
+    receiving and applying go on over slices that follow each other. Without a `slicing` lengths are
+    not known, and relays count slices, which then have to follow, too.
+    """
+    staged, areas = stages
+    transfers = _transfers(traffic, wiring, slicing, staged, areas)
+    if staged.any():
+        transfers = joined([transfers, _applied(traffic, wiring, staged, areas)])
+        transfers = transfers.chosen(stable_order(transfers.time))
+    longest = int(transfers.passed[transfers.hops > 1].max(initial=0))
+    *tables, backward = step_rows(
+        transfers,
+        wiring.has_lane.shape,
+        RowKind,
+        circuits=bool(wiring.circuits),
+        most=None if slicing is None else max(1, MOST - longest + 1),
+        may_turn=may_turn and not staged.any(),
     )
-    return new
+    return Rows(*tables), backward
 
 
-def _running(key: Ints, counts: Bools) -> Ints:
-    """For each entry, how many before it within its key count (itself included, less one)."""
-    ones = counts.astype(np.int64)
-    total: Ints = np.cumsum(ones)
-    starts = np.flatnonzero(np.concatenate(([True], key[1:] != key[:-1])))
-    before: Ints = (total - ones)[starts]
-    result: Ints = total - before[key] - 1
-    return result
+def _transfers(
+    traffic: Traffic, wiring: Wiring, slicing: Slicing | None, staged: Bools, areas: Ints
+) -> _Transfers:
+    """Each transfer, from the lane it is sent on to the one it is received on."""
+    far = traffic.target - traffic.source
+    lanes = len(wiring.lanes)
+    passed, order = traffic.count, None
+    if wiring.circuits:
+        begin, end = _lanes_of(traffic, wiring)
+        hops = np.ones_like(far)
+    else:
+        begin = end = np.where(far > 0, 0, lanes - 1)
+        hops = np.abs(far)
+        order = np.lexsort((-hops, -np.sign(far) * traffic.source, traffic.step))
+        if slicing is not None:
+            bounds = slicing.bounds
+            passed = bounds[traffic.first + traffic.count] - bounds[traffic.first]
+    slot = traffic.source * lanes + begin
+    found = _Transfers(
+        slot,
+        (traffic.target * lanes + end - slot) // hops,
+        hops,
+        2 * traffic.step,
+        traffic.first,
+        traffic.into,
+        traffic.count,
+        passed,
+        RECEIVES | np.where(staged, STAGES | (areas << AREA_BITS), _combining(traffic)),
+    )
+    return found if order is None else found.chosen(order)
 
 
-def _with_empty_rows(rows: Rows) -> Rows:
-    """In each step in which a PE does something, all lanes that it has get a row."""
-    lanes = int(rows.lane.max()) + 1
-    if lanes == 1:
-        return rows
-    times = int(rows.time.max()) + 1
-    step_of = rows.place * times + rows.time
-    used = np.sort(step_of)
-    used = used[np.append(True, used[1:] != used[:-1])]  # several times as fast as np.unique
-    added = []
-    for lane in range(lanes):
-        here = rows.lane == lane
-        asked = used[np.isin(used // times, rows.place[here])]
-        lacking = asked[np.isin(asked, step_of[here], invert=True)]
-        empty = np.zeros((len(lacking), FIELDS), dtype=np.int64)
-        added.append(Rows(lacking // times, np.full_like(lacking, lane), lacking % times, empty))
-    rows = joined([rows, *added])
-    # stable: rows of a step keep their order
-    return rows.chosen(stable_order(rows.place, rows.lane, rows.time))
+def _applied(traffic: Traffic, wiring: Wiring, staged: Bools, areas: Ints) -> _Transfers:
+    """Staged transfers once more, behind their step, on the first lane that the PE has."""
+    which = np.flatnonzero(staged)
+    place, none = traffic.target[which], np.zeros_like(which)
+    return _Transfers(
+        place * len(wiring.lanes) + wiring.has_lane.argmax(axis=1)[place],
+        none,
+        none,
+        2 * traffic.step[which] + 1,
+        none,
+        traffic.into[which],
+        traffic.count[which],
+        none,
+        APPLIES | _combining(traffic)[which] | (areas[which] << AREA_BITS),
+    )
 
 
-def _with_ends(rows: Rows) -> Rows:
-    """The last row of a lane in a step says so; a PE with one lane has nothing to wait for."""
-    last = np.append(_changes(rows)[1:], True)
-    lane_changes = (rows.place[1:] != rows.place[:-1]) | (rows.lane[1:] != rows.lane[:-1])
-    end_of_lane = np.append(lane_changes, True)
-    lanes = np.zeros(int(rows.place.max()) + 1, dtype=np.int64)
-    np.add.at(lanes, rows.place[end_of_lane], 1)
-    rows.values[:, 0] |= np.where(last & (lanes[rows.place] > 1), ENDS, 0)
-    return rows
+def _combining(traffic: Traffic) -> Ints:
+    """Whether what arrives is combined, in the kind of its row."""
+    return np.where(traffic.combines, int(RowKind.COMBINES), 0)
 
 
-def padded(rows: Rows, places: int) -> list[Ints]:
+def _lanes_of(traffic: Traffic, wiring: Wiring) -> tuple[Ints, Ints]:
+    """The lanes at both ends of each transfer, [transfers]."""
+    width = int(max(traffic.source.max(), traffic.target.max())) + 1
+    ends = np.array(sorted(wiring.circuits), dtype=np.int64)
+    lanes = np.array([wiring.circuits[pair] for pair in map(tuple, ends.tolist())], dtype=np.int64)
+    circuit = np.searchsorted(ends @ (width, 1), traffic.source * width + traffic.target)
+    return lanes[circuit, 0], lanes[circuit, 1]
+
+
+def padded(rows: Rows, lanes: int) -> list[Ints]:
     """For each lane all places' rows side by side, [places, rows, FIELDS]: every place gets as many
-    rows of a step as any other has; those that it lacks do nothing, and no PE gets them."""
+    rows of a time as any other has; those that it lacks do nothing, and no PE gets them."""
+    slot = np.repeat(np.arange(len(rows.start) - 1), np.diff(rows.start))
+    times, time = np.unique(rows.time, return_inverse=True)
+    begins = np.flatnonzero(np.append(True, (slot[1:] != slot[:-1]) | (time[1:] != time[:-1])))
+    number = np.arange(len(slot)) - np.repeat(begins, np.diff(np.append(begins, len(slot))))
     found = []
-    for lane in range(int(rows.lane.max()) + 1):
-        own = rows.chosen(rows.lane == lane)
-        group = own.place * (int(rows.time.max()) + 1) + own.time
-        new = np.concatenate(([True], group[1:] != group[:-1]))
-        number = _running(np.cumsum(new) - 1, np.ones(len(group), dtype=np.bool_))
-        times = np.unique(rows.time)
-        slot_of = np.searchsorted(times, own.time)
+    for lane in range(lanes):
+        own = slot % lanes == lane
         most = np.ones(len(times), dtype=np.int64)
-        np.maximum.at(most, slot_of, number + 1)
+        np.maximum.at(most, time[own], number[own] + 1)
         start = np.cumsum(most) - most
-        table = np.zeros((places, int(most.sum()), FIELDS), dtype=np.int64)
-        table[own.place, start[slot_of] + number] = own.values
+        table = np.zeros(((len(rows.start) - 1) // lanes, int(most.sum()), FIELDS), dtype=np.int64)
+        table[slot[own] // lanes, start[time[own]] + number[own]] = rows.values[own]
         found.append(table)
     return found
