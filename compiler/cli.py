@@ -4,7 +4,6 @@ Only these print, exit, or write files the user asked for. Exit status: 0 fine, 
 fault, 2 wrong usage, 3 a run gave a wrong result or none that can be compared, or got stuck.
 """
 
-import gc
 import io
 import os
 import sys
@@ -14,6 +13,7 @@ from typing import Any, NoReturn
 
 import click
 
+from collc.base.allocation import allocate_for_a_compiler
 from collc.base.version import __version__
 from collc.commands.status import FAULT, USAGE
 from collc.start import INTERRUPTED, interrupts_raise
@@ -38,13 +38,12 @@ COMMANDS = {
     "tune": "Find the best plan for every length.",
     "view": "Show a file in a page: routes, motion, time lines, waits.",
 }
-COLLECTED_AFTER = 200_000  # objects: a compiler makes many that stay, and hardly any cycles
 _PIPE_CLOSED = 141  # what a shell says of SIGPIPE
 
 
 def main() -> None:
     """Entry point of the `collc` command."""
-    gc.set_threshold(COLLECTED_AFTER)
+    allocate_for_a_compiler()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a name may hold what the stream cannot encode
             stream.reconfigure(errors="backslashreplace")

@@ -3,7 +3,6 @@ stage that a test belongs to."""
 
 from __future__ import annotations
 
-import gc
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +11,7 @@ import pytest
 from hypothesis import settings
 from stages import OTHERWISE, STAGES, stage_of
 
-from collc.cli import COLLECTED_AFTER
+from collc.base.allocation import allocate_for_a_compiler
 
 # A busy machine is slow now and then; that is no failure.
 settings.register_profile("collc", deadline=None)
@@ -49,10 +48,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Declare the marks, collect garbage as seldom as commands do, and let commands that tests
+    """Declare the marks, allocate memory as commands do, and let commands that tests
     interrupt be interrupted even where the run itself, being in the background, ignores
     interrupts."""
-    gc.set_threshold(COLLECTED_AFTER)
+    allocate_for_a_compiler()
     for stage in sorted({OTHERWISE, *STAGES.values()}):
         config.addinivalue_line("markers", f"{stage}: tests of this stage")
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

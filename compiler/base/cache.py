@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from importlib.resources import files
 from importlib.util import find_spec
-from multiprocessing import Pool
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -69,6 +68,8 @@ def on_all_cores(
     not looked for again, the others are given to `keep` as soon as all before them have been."""
     answers = [known(one) for one in work]
     missing = [one for one, answer in zip(work, answers, strict=True) if answer is None]
+    from multiprocessing import Pool  # noqa: PLC0415 - start-up imports little
+
     with Pool(max(1, min(len(missing), jobs or os.cpu_count() or 1)), one_thread) as pool:
         running = pool.imap(find, missing)
         for one, answer in zip(work, answers, strict=True):

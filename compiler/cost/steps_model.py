@@ -89,11 +89,11 @@ def busy_with(moved: Ints, phase: StepsPhase) -> Ints:
 def over_links(source: Ints, target: Ints, size: Ints, ranks: int) -> Ints:
     """What goes over the links of a line in a step whose transfers go from place to place, as
     [eastward or westward, place before the link]."""
-    over = np.zeros((2, ranks), dtype=np.int64)
-    ways = (source > target).astype(np.int64)
-    np.add.at(over, (ways, np.minimum(source, target)), size)
-    np.add.at(over, (ways, np.maximum(source, target)), -size)
-    return over.cumsum(axis=1)
+    over = np.zeros(2 * ranks, dtype=np.int64)
+    way = np.where(source > target, ranks, 0)
+    np.add.at(over, way + np.minimum(source, target), size)
+    np.add.at(over, way + np.maximum(source, target), -size)
+    return over.reshape(2, ranks).cumsum(axis=1)
 
 
 def step_begins(target: Target) -> int:

@@ -6,8 +6,7 @@ from functools import cache
 from importlib.resources import files
 from itertools import product
 from pathlib import PurePath
-
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from typing import TYPE_CHECKING
 
 from collc.base.files import MANIFEST
 from collc.cost import Prediction
@@ -19,6 +18,9 @@ from collc.plan.program import ProgramPlan
 from collc.spec import Spec
 from collc.target import TARGETS
 from collc.target.fabric import Wanted, fabric_of
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 
 def render(
@@ -135,8 +137,11 @@ def with_commands(
 
 
 @cache
-def _environment() -> Environment:
+def _environment() -> "Environment":
     """One for all bundles: reading the templates takes longer than filling them in."""
+    # what is only proved or predicted is not rendered
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415
+
     return Environment(
         loader=FileSystemLoader(str(files("collc.templates"))),
         undefined=StrictUndefined,

@@ -48,11 +48,16 @@ def best_tree(ranks: int, length: int, target: Target, span: Span) -> Tree:
 @lru_cache(maxsize=64)
 def _prelude_trees(ranks: int, span: Span) -> tuple[Tree, ...]:
     """The same for all lengths."""
-    trees = prelude_trees()
-    forest = Forest(trees, {}, {}, frozenset())
+    trees, forest = prelude_trees(), _prelude_forest().anew()
     taking_no_number = (name for name, tree in trees.items() if len(tree.parameters) == 1)
     named = (_prelude_tree(name, ranks, forest, span) for name in taking_no_number)
     return (*named, *(_two_phase(size, ranks, forest, span) for size in _group_sizes(ranks)))
+
+
+@lru_cache(maxsize=1)
+def _prelude_forest() -> Forest:
+    """The trees of the prelude, whose shapes on one line are parts of those on longer ones."""
+    return Forest(prelude_trees(), {}, {}, frozenset())
 
 
 def _model_tree(ranks: int, length: int, target: Target, turn: int, span: Span) -> Tree:

@@ -7,12 +7,11 @@ folder can be run, and a file that is damaged, or of another version of Lark, is
 import hashlib
 import json
 import os
-from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from lark import Lark
+from lark import Lark, __version__
 from lark.grammar import Rule
 from lark.lexer import TerminalDef
 
@@ -45,7 +44,7 @@ def _from_grammar(grammar: str) -> Lark:
 
 def _file_for(grammar: str) -> Path:
     """Where the tables of a grammar are, if they are anywhere, as this version of Lark has them."""
-    digest = hashlib.sha256(f"{version('lark')}\n{grammar}".encode()).hexdigest()[:32]
+    digest = hashlib.sha256(f"{__version__}\n{grammar}".encode()).hexdigest()[:32]
     return cache_folder() / f"{digest}.tables.json"
 
 

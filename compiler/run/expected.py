@@ -4,6 +4,8 @@ The operand order is part of the schedule, so a rounded sum has to match bit by 
 order-free reduction in wider arithmetic guards the first one.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -19,6 +19,7 @@ from collc.cost.steps_model import (
     sizes,
     step_begins,
 )
+from collc.lowering.steps.traffic import traffic_of
 from collc.lowering.steps.wiring import RELAY_LANES
 from collc.plan import Phase
 from collc.schedule import Schedule
@@ -75,7 +76,7 @@ def crowded_link(
     """The link that costs most, of equals the one that carries most; None if none carries any."""
     assert phase.exchange is not None, "a phase made of steps is an exchange"
     by_relays = set(phase.exchange.lanes) <= set(RELAY_LANES)
-    packed = Fraction(PAIR if phase.paired else 1, schedule.collective.contract.element.words)
+    packed = _packed(schedule, phase)
     # while PEs begin their next step, a link is still at work; where they relay they are themselves
     begins = 0 if by_relays else step_begins(target)
     lost = np.zeros((2, pattern.ranks), dtype=np.int64)
@@ -96,6 +97,20 @@ def crowded_link(
     found = int(way), int(place), int(step[way, place])
     figures = int(total[way, place] * packed), int(lost[way, place])
     return _link(schedule, pattern, found, figures, by_relays)
+
+
+def most_lost(schedule: Schedule, pattern: StepsPhase, phase: Phase) -> int:
+    """More cycles than are lost at any link: in each step no more than it carries, or than a PE at
+    its end relays, which is half of what its links carry both ways."""
+    traffic, bounds = traffic_of(pattern), pattern.slicing.bounds
+    size = bounds[traffic.first + traffic.count] - bounds[traffic.first]
+    load = over_links(traffic.source, traffic.target, size, pattern.ranks).sum(axis=0)
+    return int(load.max() / _packed(schedule, phase))
+
+
+def _packed(schedule: Schedule, phase: Phase) -> Fraction:
+    """How many elements a wavelet has."""
+    return Fraction(PAIR if phase.paired else 1, schedule.collective.contract.element.words)
 
 
 def _step(pattern: StepsPhase, index: int, packed: Fraction) -> _Step:

@@ -18,7 +18,7 @@ from collc.spec import Collective, ReduceStep, Tree
 from collc.spec.exchange import StepsPhase
 from collc.spec.simd import wavelets
 from collc.target import Target
-from collc.tuning.link_load import CrowdedLink, crowded_link, transfers
+from collc.tuning.link_load import CrowdedLink, crowded_link, most_lost, transfers
 from collc.tuning.other_plans import (
     MOST_HOPS,
     SNAKE,
@@ -95,6 +95,7 @@ def _shared_links(trials: Trials, plan: Plan, cycles: int) -> Iterator[Diagnosti
         (link, phase.pattern)
         for phase in plan.phases
         if isinstance(phase.pattern, StepsPhase) and not phase.streams
+        if most_lost(schedule, phase.pattern, phase) >= _LONG * cycles
         for link in [crowded_link(schedule, phase.pattern, phase, target)]
         if link is not None
     ]
