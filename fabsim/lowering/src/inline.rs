@@ -12,25 +12,36 @@ const LARGE: usize = 4_000;
 /// Slots a function may need.
 const SLOTS: usize = 20_000;
 
-/// The functions of a program and how often each is called.
+/// The functions of a program, which others each of them calls, and how often each is called.
 #[derive(Debug)]
 pub struct Callees<'a> {
     functions: &'a [Arc<Function>],
+    called: Vec<Vec<FunctionId>>,
     calls: Vec<u32>,
 }
 
 impl<'a> Callees<'a> {
-    /// Counts the calls of all functions.
+    /// Looks for the calls of all functions.
     pub fn new(functions: &'a [Arc<Function>]) -> Callees<'a> {
         let mut calls = vec![0; functions.len()];
-        for inst in functions.iter().flat_map(|f| &f.code) {
-            if let Inst::Call { function, .. } = inst {
-                if let Some(count) = calls.get_mut(function.0 as usize) {
-                    *count += 1;
+        let called = functions.iter().map(|function| {
+            let mut called = Vec::new();
+            for inst in &function.code {
+                if let Inst::Call { function, .. } = inst {
+                    if let Some(count) = calls.get_mut(function.0 as usize) {
+                        *count += 1;
+                        called.push(*function);
+                    }
                 }
             }
+            called
+        });
+        let called = called.collect();
+        Callees {
+            functions,
+            called,
+            calls,
         }
-        Callees { functions, calls }
     }
 
     /// The function of this id.
@@ -41,14 +52,13 @@ impl<'a> Callees<'a> {
     /// A function and all that it calls, by where they are: the same list is the same code.
     pub fn identity(&self, id: FunctionId) -> Vec<usize> {
         let mut found = vec![id];
+        let mut is_found = vec![false; self.functions.len()];
+        is_found[id.0 as usize] = true;
         let mut next = 0;
         while next < found.len() {
-            for inst in &self.function(found[next]).code {
-                if let Inst::Call { function, .. } = inst {
-                    let known = (function.0 as usize) < self.functions.len();
-                    if known && !found.contains(function) {
-                        found.push(*function);
-                    }
+            for function in &self.called[found[next].0 as usize] {
+                if !std::mem::replace(&mut is_found[function.0 as usize], true) {
+                    found.push(*function);
                 }
             }
             next += 1;
