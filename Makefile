@@ -89,8 +89,9 @@ lint-python: $(VENV)/.tests
 	$(BIN)/ruff format --check compiler research tests grammar templates fabsim playground
 	$(BIN)/ruff check compiler research tests grammar templates fabsim playground
 
-# Beside other targets cargo would look for make's own job server, and warn that it is not there.
-CARGO := env -u MAKEFLAGS cargo
+# Beside other targets cargo would look for make's own job server, and warn that it is not there. What
+# both crates are built on is compiled once here, too.
+CARGO := env -u MAKEFLAGS CARGO_TARGET_DIR=$(CURDIR)/build/rust cargo
 
 lint-rust: | tools
 	for crate in $(RUST); do (cd $$crate && cargo fmt --all --check) || exit 1; done

@@ -38,8 +38,12 @@ def by_colors(collective: Collective, target: Target, counts: range) -> Iterator
     colors never take more cycles. The collective's own limit is left aside."""
     best: Allowed | None = None
     schedule = proved(collective, target)  # whatever the limit
+    unlimited = _alone_or_time_multiplexed(schedule, target, None)
     for count in range(1, counts.stop):
-        row = _alone_or_time_multiplexed(schedule, target, count)
+        if unlimited.colors is not None and unlimited.colors <= count:
+            row = replace(unlimited, allowed=count)  # nothing within the limit is faster
+        else:
+            row = _alone_or_time_multiplexed(schedule, target, count)
         if best is not None and (row.refused or _takes(best) <= _takes(row)):
             row = replace(best, allowed=count)
         best = best if row.refused else row
@@ -52,16 +56,17 @@ def _takes(row: Allowed) -> tuple[int, int, int]:
     return row.cycles or 0, len(row.torn_down or ()), row.colors or 0
 
 
-def _alone_or_time_multiplexed(schedule: Schedule, target: Target, count: int) -> Allowed:
-    """With colors of their own for all phases, else with phases that share them."""
+def _alone_or_time_multiplexed(schedule: Schedule, target: Target, count: int | None) -> Allowed:
+    """With colors of their own for all phases, else, within a limit, with phases that share
+    them."""
     limits = replace(schedule.collective.limits, colors=count, colors_span=None)
     schedule = replace(schedule, collective=replace(schedule.collective, limits=limits))
     try:
         plan, prediction = planned(schedule, target)
     except CollcError as error:
-        found = time_multiplexed(schedule, target, count)
-        return _refused(count, error) if found is None else _allowed(count, *found)
-    return _allowed(count, plan, prediction)
+        found = time_multiplexed(schedule, target, count) if count else None
+        return _refused(count or 0, error) if found is None else _allowed(count or 0, *found)
+    return _allowed(count or 0, plan, prediction)
 
 
 def program_by_colors(spec: Spec, program: Program, counts: Iterable[int]) -> Iterator[Allowed]:

@@ -227,15 +227,18 @@ def program_model(  # noqa: PLR0913, PLR0917 - what differs between call streams
     )
 
 
-def call_stream_models(plan: ProgramPlan, source: str, skew: int) -> tuple[ProgramModel, ...]:
-    """A model for each call stream of a program; of one without, its own."""
-    call_streams = plan.call_streams or (plan,)
-    names = tuple(call_stream_name(i) for i in range(len(call_streams)))
-    outputs = most_outputs(plan)
-    return tuple(
-        program_model(one, source, skew, name, tuple(n for n in names if n != name), outputs)
-        for one, name in zip(call_streams, names, strict=True)
+def call_stream_models(
+    plan: ProgramPlan, whole: ProgramModel, source: str
+) -> tuple[ProgramModel, ...]:
+    """A model for each call stream of a program whose own model is `whole`; that one where there
+    are none."""
+    names = tuple(call_stream_name(i) for i in range(len(plan.call_streams)))
+    others = [tuple(other for other in names if other != name) for name in names]
+    models = tuple(
+        program_model(call_stream, source, whole.skew, name, beside, whole.outputs)
+        for call_stream, name, beside in zip(plan.call_streams, names, others, strict=True)
     )
+    return models or (whole,)
 
 
 def call_stream_name(index: int) -> str:

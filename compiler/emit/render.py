@@ -44,7 +44,7 @@ def render(
     else:
         model = program_model(plan, source, skew)
         clock = clock_model(spec, (model.width, model.height))
-        texts = _texts_of_several(model, call_stream_models(plan, source, skew), clock)
+        texts = _texts_of_several(model, call_stream_models(plan, model, source), clock)
     texts |= _clock_texts(model, clock)
     for arch in architectures:
         text = commands_file(arch, (model.width, model.height), timed=clock is not None)

@@ -72,8 +72,7 @@ class Tables:
         forms = np.stack((self._loops[:, 1], self._loops[:, 2] > 1), axis=1).tolist()
         bounds = self._first_loop.tolist()
         self.forms: list[LaneForm] = [
-            tuple(map(tuple, forms[low:high]))
-            for low, high in pairwise(bounds)
+            tuple(map(tuple, forms[low:high])) for low, high in pairwise(bounds)
         ]
 
     def program(self, places: Ints, tables: Ints) -> LaneProgram:
