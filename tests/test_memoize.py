@@ -29,16 +29,16 @@ def test_the_same_values_by_other_names_are_another_question() -> None:
     assert difference(right=3, left=1) == -2
 
 
-def test_bytes_are_compared_by_what_they_hold() -> None:
+def test_arguments_by_name_are_compared_by_value() -> None:
     asked = []
 
     @by_identity(2)
-    def found(text: bytes) -> int:
+    def found(*, text: bytes) -> int:
         asked.append(text)
         return len(asked)
 
-    assert found(bytes([1, 2])) == found(bytes([1, 2])) == 1
-    assert found(bytes([1, 3])) == 2
+    assert found(text=bytes([1, 2])) == found(text=bytes([1, 2])) == 1
+    assert found(text=bytes([1, 3])) == 2
 
 
 def test_the_results_asked_for_last_are_held_while_there_is_room_for_them() -> None:

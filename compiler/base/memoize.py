@@ -12,25 +12,24 @@ from typing import Generic, ParamSpec, TypeVar
 P = ParamSpec("P")
 R = TypeVar("R")
 K = TypeVar("K")
-PHASES, ROLES = 8, 4096  # results that are held: of the last phases, of the last roles
+PHASES, ROLES = 8, 4096  # results that are held: of the last phases, of the last roles or lanes
 
 
 def by_identity(most: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """A function with its last results held. Arguments are compared by identity, since to compare
-    or hash a phase takes as long as to check it; they have to be frozen, as does the result. Bytes
-    are compared by what they hold."""
+    """A function with its last results held. Arguments by position are compared by identity, since
+    to compare or hash a phase takes as long as to check it; they have to be frozen, as does the
+    result. Those by name are compared by value."""
 
     def decorated(find: Callable[P, R]) -> Callable[P, R]:
         lock = Lock()
-        held: dict[tuple[int | bytes | str, ...], tuple[tuple[object, ...], R]] = {}
+        held: dict[tuple[object, ...], tuple[tuple[object, ...], R]] = {}
 
         @wraps(find)
         def again(*arguments: P.args, **named: P.kwargs) -> R:
-            asked = (*arguments, *named.values())
-            key = (*map(str, named), *(one if isinstance(one, bytes) else id(one) for one in asked))
+            key = (*map(id, arguments), *named.items())
             known = held.get(key)
             if known is None:
-                known = asked, find(*arguments, **named)  # as long as they live, ids are theirs
+                known = arguments, find(*arguments, **named)  # as long as they live, ids are theirs
                 with lock:
                     if len(held) >= most:
                         del held[next(iter(held))]  # the oldest

@@ -180,7 +180,7 @@ def _beginning(costs: Costs, role: Role | None) -> int:
 def _run(costs: Costs, line: StreamLine, called: Ints, deep: Ints) -> tuple[Ints, Ints]:
     """What `run_streams` finds for one line, [place]."""
     starts = called + begun(costs, line)
-    ends = _ends(costs, line, (starts + deep).tobytes())
+    ends = _ends(costs, line, begins=(starts + deep).tobytes())
     last = np.array([max(found, default=0) for found, _ in ends], dtype=np.int64)
     waits = np.array([bool(found) for found, _ in ends])
     goes_on = np.array(
@@ -212,7 +212,7 @@ def _goes_on(costs: Costs, role: Role | None, ends: Sequence[int], free: int) ->
 
 
 @memoized
-def _ends(costs: Costs, line: StreamLine, begins: bytes) -> list[tuple[list[int], int]]:
+def _ends(costs: Costs, line: StreamLine, *, begins: bytes) -> list[tuple[list[int], int]]:
     """By place, when its operations end, in the order of the text, and from when on its PE may run
     a task; `begins` has cycles of 64 bits as `_operations` takes them. Memoized, as the plan that
     is chosen in the end has been predicted before."""

@@ -143,6 +143,7 @@ class Sides:
         return int(self.sends and (bound or not self.follows))
 
 
+@by_identity(PHASES)
 def sides_of(phase: Phase) -> tuple[Sides, ...]:
     """Of the lanes of an exchange, each in turn; those of step tables have both."""
     lanes = phase.exchange.lanes if phase.exchange else ()
@@ -174,22 +175,26 @@ def leads_across(phase: Phase, lane: str) -> bool:
     return lane in _lanes(phase) - _receiving(phase)
 
 
-def _lanes(phase: Phase) -> set[str]:
-    return {name for role in phase.roles for name in streams_of(role)}
+@by_identity(PHASES)
+def _lanes(phase: Phase) -> frozenset[str]:
+    return frozenset(name for role in phase.roles for name in streams_of(role))
 
 
-def _receiving(phase: Phase) -> set[str]:
+@by_identity(PHASES)
+def _receiving(phase: Phase) -> frozenset[str]:
     """The lanes on which some PE receives."""
     each = (streams_of(role).items() for role in phase.roles)
-    return {name for streams in each for name, one in streams if one.receives is not None}
+    return frozenset(name for streams in each for name, one in streams if one.receives is not None)
 
 
+@by_identity(PHASES)
 def joins_of(phase: Phase) -> int:
     """Tasks that join ends of a stream, beside the last one: of three ends or four."""
     most = max((ends_of(role) for role in phase.roles), default=0)
     return max(0, most - 2) if phase.streams else 0
 
 
+@by_identity(PHASES)
 def ops_with_tasks(phase: Phase) -> tuple[StreamOp, ...]:
     """The operations of a phase behind which some PE begins others, each in a task; of lanes that
     run in turn the first one, whose task is that of all."""

@@ -8,6 +8,7 @@ sends, and what it receives, is one operation each; `lane_of` makes a lane of wh
 
 from dataclasses import dataclass
 
+from collc.base.memoize import ROLES, by_identity
 from collc.plan.numbers import ONE, ZERO
 from collc.plan.ops import (
     VECTOR,
@@ -98,6 +99,7 @@ def lane_of(name: str, stream: Stream) -> Lane:
     return Lane(name, (loops,) if ended else ())
 
 
+@by_identity(ROLES)
 def stream_of(lane: Lane) -> Stream | None:
     """What a lane of an exchange that streams does; None if nothing."""
     out = next((op for op in lane.ops if isinstance(op.send, str)), None)
