@@ -24,11 +24,11 @@ def _checks_of(folder: ModuleType) -> dict[str, Check]:
     return dict(sorted(found.items(), key=lambda one: one[1].__doc__ or one[0]))
 
 
-_BUDGETS = _checks_of(budgets)
-BUDGETS = tuple(_BUDGETS)
-CHECKS: dict[str, Check] = _BUDGETS | _checks_of(traffic)
+_BUDGETS, _TRAFFIC = _checks_of(budgets), _checks_of(traffic)
+BUDGETS, TRAFFIC = tuple(_BUDGETS), tuple(_TRAFFIC)
+CHECKS: dict[str, Check] = _BUDGETS | _TRAFFIC
 
-__all__ = ["BUDGETS", "CHECKS", "Check", "check_plan"]
+__all__ = ["BUDGETS", "CHECKS", "TRAFFIC", "Check", "check_plan"]
 
 
 def check_plan(plan: Plan, names: Iterable[str] = tuple(CHECKS)) -> tuple[Diagnostic, ...]:

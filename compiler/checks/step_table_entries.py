@@ -12,8 +12,8 @@ from collc.base.columns import Bools, Ints
 from collc.base.memoize import memoized
 from collc.checks.by_phase import phases_of
 from collc.plan import AREA_BITS, Exchange, Lane, PhaseOf, Plan, RowKind
-from collc.plan.entries import bits_of, entries_of, numbers_of, puts_out, table_at, values_of
-from collc.plan.step_tables import places_of
+from collc.plan.entries import bits_of, entries_of, numbers_of, puts_out, values_of
+from collc.plan.step_tables import tables_by_role
 from collc.plan.unrolled import unrolled
 from collc.spec import ElementType, Operation, OwnOperation
 from collc.spec.arithmetic import arithmetic_of
@@ -44,7 +44,7 @@ def _shape_problem(
     element: ElementType,
     operation: Operation | OwnOperation | None,
 ) -> str:
-    exchange, pattern = phase.exchange, phase.pattern
+    exchange, pattern, found = phase.exchange, phase.pattern, tables_by_role(phase)
     refused = _refused_combining(element, operation)
     as_scheduled = (pattern.slicing, pattern.blocks)
     if exchange is None or (exchange.slicing, exchange.blocks) != as_scheduled:
@@ -54,9 +54,9 @@ def _shape_problem(
             return f"role `{role.name}` does not have the lanes of the phase"
         if exchange.streams:
             continue  # `stream_shapes` looks at these
-        places = _places(phase, index)
-        for lane in role.lanes if len(places) else ():
-            problem = _lane_problem(lane, places, exchange, refused)
+        places, tables = found[index].places, found[index].lanes
+        for lane, table in zip(role.lanes, tables, strict=True) if len(places) else ():
+            problem = _lane_problem(lane, places, table, exchange, refused)
             if problem:
                 return f"lane `{lane.name}` of role `{role.name}` {problem}"
     return "" if exchange.streams else _steps_problem(phase)
@@ -75,13 +75,9 @@ def _refused_combining(
     return 0, ""
 
 
-def _places(phase: PhaseOf[StepsPhase], index: int) -> Ints:
-    """The places of a role, as far as they are on the line."""
-    found = places_of(phase, index)
-    return found[(found >= 0) & (found < phase.pattern.ranks)]
-
-
-def _lane_problem(lane: Lane, places: Ints, exchange: Exchange, refused: tuple[int, str]) -> str:
+def _lane_problem(
+    lane: Lane, places: Ints, table: Ints, exchange: Exchange, refused: tuple[int, str]
+) -> str:
     """What is wrong with a lane, all rows of all loops and places looked at together."""
     slices, loops = exchange.slicing.count, lane.table
     if not loops:
@@ -94,7 +90,7 @@ def _lane_problem(lane: Lane, places: Ints, exchange: Exchange, refused: tuple[i
     problem = problem or _op_problem(lane, places)
     if problem:
         return problem
-    numbers = table_at(lane, places).transpose(1, 0, 2)
+    numbers = table.transpose(1, 0, 2)
     sizes = [len(loop.entries) for loop in loops]
     heads = [np.repeat(head, sizes, axis=0)[None] for head in (shift, turns)]
     rows = np.concatenate([numbers, *heads]).reshape(len(numbers) + 2, -1)

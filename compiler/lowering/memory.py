@@ -13,8 +13,8 @@ import numpy as np
 from collc.base.columns import Ints
 from collc.base.memoize import memoized
 from collc.plan import BY_WAVELET, Exchange, Lane, Phase, Plan, stream_of
-from collc.plan.entries import entries_of, kinds_at, values_of
-from collc.plan.step_tables import places_of
+from collc.plan.entries import values_of
+from collc.plan.step_tables import tables_by_role
 from collc.spec import Contract, ElementType
 
 RUNTIME_BYTES = 2048  # library start-up and memcpy command handling
@@ -97,17 +97,16 @@ def row_numbers(phase: Phase) -> int:
     """Numbers of 16 bits that the rows of a lane take in a PE at most: five a row and turn,
     and one behind the last that says that it was."""
     longest = 0
-    for index, role in enumerate(phase.roles):
-        places = places_of(phase, index)
-        for lane in role.lanes if len(places) else ():
-            longest = max(longest, int(_rows(lane, places).max()))
+    for role, tables in zip(phase.roles, tables_by_role(phase), strict=True):
+        for lane, table in zip(role.lanes, tables.lanes, strict=True):
+            longest = max(longest, int(_rows(lane, tables.places, table).max(initial=0)))
     return ROW_NUMBERS * (longest + 1)
 
 
-def _rows(lane: Lane, places: Ints) -> Ints:
+def _rows(lane: Lane, places: Ints, table: Ints) -> Ints:
     """Rows that a lane takes at places; where one does nothing it takes none."""
     loops = lane.table
-    does = kinds_at(entries_of(lane), places) != 0
+    does = table[:, 0] != 0
     before = np.concatenate((np.zeros((1, len(places)), np.int64), np.cumsum(does, axis=0)))
     end = np.cumsum([len(loop.entries) for loop in loops], dtype=np.int64)
     begin = np.concatenate(([0], end))[:-1]

@@ -4,6 +4,7 @@ A step table is the rows of a lane. Emission prints what is said here, the cost 
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from collc.base.columns import Ints
 from collc.base.memoize import memoized
 from collc.plan import Exchange, Lane, Phase, RowKind
 from collc.plan.entries import entries_of, kind_of, table_at, varies
+from collc.spec.exchange import StepsPhase
 
 SENDS, RELAYS, RECEIVES = int(RowKind.SENDS), int(RowKind.RELAYS), int(RowKind.RECEIVES)
 ENDS = int(RowKind.ENDS)
@@ -21,6 +23,26 @@ def places_of(phase: Phase, role: int) -> Ints:
     """The places on a line of the PEs that play a role, by its index."""
     along = (region.sides(phase.axis)[0] for region, index in phase.regions if index == role)
     return np.array(sorted({place for run in along for place in run}), dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class RoleTables:
+    """The places of a role on the line, and its lanes' entries there, [entries, FIELDS, places]."""
+
+    places: Ints
+    lanes: tuple[Ints, ...]
+
+
+@memoized
+def tables_by_role(phase: Phase) -> tuple[RoleTables, ...]:
+    """The step tables of a phase, which the planner, checks and predictions all look at."""
+    found, pattern = [], phase.pattern
+    assert isinstance(pattern, StepsPhase), "nothing else has step tables"
+    for index, role in enumerate(phase.roles):
+        places = places_of(phase, index)
+        places = places[np.isin(places, pattern.coordinates)]
+        found.append(RoleTables(places, tuple(table_at(lane, places) for lane in role.lanes)))
+    return tuple(found)
 
 
 @memoized
@@ -38,10 +60,9 @@ def extent_of(phase: Phase) -> int:
 
 def _counts(phase: Phase) -> Iterator[list[int]]:
     """The slices that rows send and receive, 0 for a relay."""
-    for index, role in enumerate(phase.roles):
-        places = places_of(phase, index)
-        for lane in role.lanes:
-            kind, _, out, _, into = table_at(lane, places).transpose(1, 0, 2)
+    for role in tables_by_role(phase):
+        for table in role.lanes:
+            kind, _, out, _, into = table.transpose(1, 0, 2)
             yield np.unique(out[(kind & SENDS) > 0]).tolist()
             yield np.unique(into[(kind & RECEIVES) > 0]).tolist()
             yield [0] * int(((kind & RELAYS) > 0).any())
@@ -66,12 +87,12 @@ def straight_entries(phase: Phase) -> int:
     if exchange is None or not exchange.dynamic_length or len(exchange.lanes) > 1:
         return 0
     most = 0
-    for index, role in enumerate(phase.roles):
-        for lane in role.lanes:
+    for role, tables in zip(phase.roles, tables_by_role(phase), strict=True):
+        for lane, table in zip(role.lanes, tables.lanes, strict=True):
             turns = [loop.turns for loop in lane.table for _ in loop.entries]
-            tables = table_at(lane, places_of(phase, index))[:, 0]
-            out, into = tables & (SENDS | RELAYS) > 0, tables & RECEIVES > 0
-            others = tables & ~(SENDS | RELAYS | RECEIVES | ENDS) != 0
+            kinds = table[:, 0]
+            out, into = kinds & (SENDS | RELAYS) > 0, kinds & RECEIVES > 0
+            others = kinds & ~(SENDS | RELAYS | RECEIVES | ENDS) != 0
             if (out & into).any() or others.any() or any(n.varies or n.offset > 1 for n in turns):
                 return 0
             most = max(most, len(turns))

@@ -11,9 +11,10 @@ import numpy as np
 from collc.base.columns import Ints
 from collc.base.memoize import memoized
 from collc.plan import AREA_BITS, Direction, Exchange, Lane, PhaseOf, Role, Route, RowKind
-from collc.plan.entries import FIELDS, table_at, values_of
+from collc.plan.entries import FIELDS, values_of
 from collc.plan.placement import roles_of_places
 from collc.plan.routers import AHEAD
+from collc.plan.step_tables import tables_by_role
 from collc.spec.exchange import StepsPhase
 
 SENDING = int(RowKind.SENDS)
@@ -56,27 +57,23 @@ def unrolled(phase: PhaseOf[StepsPhase]) -> Unrolled:
     assert phase.exchange is not None, "a phase made of steps is an exchange"
     slicing, lanes = phase.exchange.slicing, len(phase.exchange.lanes)
     rows = [np.zeros((0, FIELDS), dtype=np.int64)] * (phase.pattern.ranks * lanes)
-    places_of: dict[int, list[int]] = {}
     roles = roles_of_places(phase)
-    by_id = {id(role): role for role in roles if role is not None}
-    for place, role in enumerate(roles):
-        if role is not None:
-            places_of.setdefault(id(role), []).append(place)
-    for key, places in places_of.items():
-        for index, lane in enumerate(by_id[key].lanes):
-            if not lane.table:
+    for role, tables in zip(phase.roles, tables_by_role(phase), strict=True):
+        here = np.array([roles[place] is role for place in tables.places.tolist()], dtype=np.bool_)
+        places = tables.places[here]
+        for index, lane in enumerate(role.lanes):
+            if not lane.table or not len(places):
                 continue
-            found = _rows_of(lane, places, slicing.count)
-            for place, own in zip(places, found, strict=True):
+            found = _rows_of(lane, places, tables.lanes[index][:, :, here], slicing.count)
+            for place, own in zip(places.tolist(), found, strict=True):
                 rows[place * lanes + index] = own
     start = np.concatenate(([0], np.cumsum([len(own) for own in rows]))).astype(np.int64)
     return _in_elements(np.concatenate(rows), start, lanes, phase.exchange)
 
 
-def _rows_of(lane: Lane, places: list[int], slices: int) -> list[Ints]:
+def _rows_of(lane: Lane, at: Ints, table: Ints, slices: int) -> list[Ints]:
     """The rows of a lane that has some, at each of several places."""
-    at, loops = np.array(places, dtype=np.int64), lane.table
-    table = table_at(lane, at)
+    loops = lane.table
     turns, shifts = (
         values_of(numbers, at).T.reshape(-1)
         for numbers in ([loop.turns for loop in loops], [loop.shift for loop in loops])

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from collc_evaluator import StuckError
 
 from collc.base.diagnostics import Diagnostic
-from collc.checks import BUDGETS, CHECKS, check_plan
+from collc.checks import BUDGETS, TRAFFIC, check_plan
 from collc.cost import cycles_of
 from collc.cost.axis_shortcut import CANDIDATE
 from collc.cost.choice import build_plan
@@ -90,12 +90,14 @@ def predicted(
     if not found:
         plan = build_plan(values, left_by(complete.limits.reserved, target))
         colors = len(plan.colors)
+        found = list(check_plan(plan, BUDGETS))
+    if not found:
         try:
             cycles = cycles_of(plan, CANDIDATE)
         except StuckError:
             cycles = 0  # a check says why
-        slower = best is not None and cycles >= best
-        found = list(check_plan(plan, BUDGETS if slower else CHECKS))
+        if best is None or cycles < best:
+            found = list(check_plan(plan, TRAFFIC))
         assert found or cycles, "a plan that gets stuck is refused by a check"
     if found:
         problems += [Refusal(problem, colors) for problem in found]
