@@ -68,7 +68,8 @@ $(VENV)/.site: setup.cfg | $(VENV)/.tests
 # dependency comes with the compiler, so that nothing is installed twice at the same time; what both
 # are built on is compiled once, since they have one target folder.
 RUST_PROFILE ?= release
-WITH_RUST = PATH="$(abspath $(BIN)):$$PATH" CARGO_TARGET_DIR=$(CURDIR)/build/rust \
+RUST_TARGET := $(CURDIR)/build/rust
+WITH_RUST = PATH="$(abspath $(BIN)):$$PATH" CARGO_TARGET_DIR=$(RUST_TARGET) \
     MATURIN_PEP517_ARGS=--profile=$(RUST_PROFILE) $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation
 
 $(VENV)/.maturin: | $(VENV)/.made
@@ -89,9 +90,8 @@ lint-python: $(VENV)/.tests
 	$(BIN)/ruff format --check compiler research tests grammar templates fabsim playground
 	$(BIN)/ruff check compiler research tests grammar templates fabsim playground
 
-# Beside other targets cargo would look for make's own job server, and warn that it is not there. What
-# both crates are built on is compiled once here, too.
-CARGO := env -u MAKEFLAGS CARGO_TARGET_DIR=$(CURDIR)/build/rust cargo
+# Beside other targets cargo would look for make's own job server, and warn that it is not there.
+CARGO := env -u MAKEFLAGS CARGO_TARGET_DIR=$(RUST_TARGET) cargo
 
 lint-rust: | tools
 	for crate in $(RUST); do (cd $$crate && cargo fmt --all --check) || exit 1; done
@@ -163,13 +163,13 @@ constants: setup
 # The simulator's speed and memory, one table: docs/performance.md.
 .PHONY: bench
 bench: setup
-	cd fabsim && cargo build --quiet --release --example speed
-	$(BIN)/python tests/performance.py fabsim/target/release/examples/speed
+	cd fabsim && $(CARGO) build --quiet --release --example speed
+	$(BIN)/python tests/performance.py $(RUST_TARGET)/release/examples/speed
 
 # What builtins and standard modules take, docs/csl-signatures.md, from the front end's table.
 .PHONY: signatures
 signatures:
-	cd fabsim && REFRESH=1 cargo test --quiet -p fabsim-frontend the_page_is_the_table
+	cd fabsim && REFRESH=1 $(CARGO) test --quiet -p fabsim-frontend the_page_is_the_table
 
 # What public programs use of CSL, docs/csl-constructs.json (FOLDERS are copies of them; without, the
 # table stays as it is), and which of it emitted text uses, docs/csl-constructs.md.

@@ -220,10 +220,10 @@ def deliver(held: _Words, target: _Ints, into: _Ints, values: _Words, combines: 
     """Values into slices `into` of PEs `target`, one after the other."""
 
 class _Transfers(Protocol):
-    """In the order in which lanes do them: the slot (PE * lanes of a PE + lane) where each begins,
-    the distance to the next slot on its way and how many there are behind the first, its time; the
-    first slice where it begins and where it ends, and their count; what relays count between; and
-    the kind of the row in which it is taken."""
+    """In the order in which lanes do them, all [transfers]: the slot (PE * lanes of a PE + lane)
+    where each begins, the distance to the next slot on its way and how many there are behind the
+    first, its time; the first slice where it begins and where it ends, and their count; what relays
+    count between; and the kind of the row in which it is taken."""
 
     @property
     def slot(self) -> _Ints: ...
@@ -265,17 +265,20 @@ def step_rows(
     most: int | None,
     may_turn: bool,
 ) -> tuple[_Ints, _Ints, _Ints, bool]:
-    """The step tables of so many PEs with so many lanes each (`size`): where the rows of each slot
-    start, and behind them; the time of each row; and the rows [row, (kind, first slice out, count,
-    first slice in, count)]. At each time at which a PE does something each of its lanes has a row,
-    and the last of them ENDS if it has several lanes.
+    """The step tables of so many PEs with so many lanes each (`size`). The rows of a slot begin at
+    the first result, [slots + 1], and end where those of the next one begin; of each row there are
+    its time, [rows], and [rows, (kind, first slice out, count, first slice in, count)]. At each time
+    at which a PE does something each of its lanes that does anything at all has a row, and the last
+    of them ENDS if several do.
 
     Along `circuits` the n-th that is sent and the n-th that is received at a time share a row, and
     what is applied to slices that follow is one row. Otherwise lanes relay: what has the same time
-    and kind as the one before it in its slot, and slices that follow up, joins it, and a receive right
-    behind a send shares its row. Slices follow down, which is the last result, if that leaves less
-    and they `may_turn`. What is relayed joins whatever its slices are, unless a multiple of `most`
-    elements has been passed since the first of it; without `most` it joins like all others."""
+    and kind as what is before it in its slot, and the slices that follow, joins it, and what is
+    received right behind something that is sent shares its row. Slices follow downwards, which is
+    the last result, if that leaves fewer rows and they `may_turn`. What is relayed joins whatever
+    its slices are, unless a multiple of `most` elements has been passed since the first of it;
+    without `most` it joins like all else. ValueError where a transfer leaves the line, or times
+    descend."""
 
 class _StreamMachine(Protocol):
     """Cycles and, of queues, wavelets. What only sends takes `send_start` more on its way up the
@@ -365,7 +368,7 @@ def first_period(index: _Ints, values: _Ints, periods: Sequence[int]) -> int | N
     """The first of `periods`, which ascend, such that the numbers `values[i]` at `index[i]` are the
     same wherever the remainders by it are; None if there is none."""
 
-def loops(
+def find_loops(
     rows: _Ints,
     starts: _Ints,
     slices: int,
@@ -376,9 +379,13 @@ def loops(
     longest: int,
     together: bool,
 ) -> tuple[_Ints, _Ints]:
-    """The loops of tables with rows [row, (kind, first slice out, count, first slice in, count)], of
-    which each begins at `starts` and ends at the next: how many each table has, and, table by table,
-    [loop, (first row, rows, turns, shift)], where slices go on by the shift, modulo `slices`, from
-    turn to turn. The longest repetition comes first; a loop has as many rows as are `longest` at
-    most, and is worth `header` numbers. Rows with a bit of `out` and of `into` say which slices they
-    put out and take. `together`, tables with as many rows have loops of the same rows and turns."""
+    """The loops of tables with rows [rows, (kind, first slice out, count, first slice in, count)],
+    of which each begins at `starts`, [tables + 1], and ends where the next one begins: how many
+    loops each table has, [tables], and, table by table, [loops, (first row, rows, turns, shift)].
+    From turn to turn slices go on by the shift, modulo `slices`.
+
+    At the first row from which on repeating saves numbers the repetition that saves most is taken;
+    a loop costs `header` numbers beside its rows, and has `longest` rows at most. What is between
+    is a loop of one turn. Rows with a bit of `out` and of `into` say which slices they put out and
+    take. `together`, tables have as many rows, and loops of the same rows and turns. ValueError
+    where rows are not there, or differ in number."""

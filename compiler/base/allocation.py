@@ -6,7 +6,10 @@ import gc
 import sys
 
 COLLECTED_AFTER = 200_000  # objects that were made; hardly any are in cycles
-KEPT = 1 << 30  # bytes, more than any array has
+MAPPED = (
+    16 << 20
+)  # bytes from which on a block is the kernel's; the simulator counts on that (D310)
+KEPT = 256 << 20  # bytes that are free
 # numbers of parameters, from the C library's malloc.h
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
 
@@ -17,6 +20,5 @@ def allocate_for_a_compiler() -> None:
     gc.set_threshold(COLLECTED_AFTER)
     # glibc has it; other C libraries decide for themselves
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
-    if mallopt is not None:
+    if mallopt is not None and mallopt(_MMAP_THRESHOLD, MAPPED):
         mallopt(_TRIM_THRESHOLD, KEPT)
-        mallopt(_MMAP_THRESHOLD, KEPT)

@@ -66,10 +66,10 @@ def on_all_cores(
 ) -> Iterator[Answer]:
     """The answers in order, found on all cores, or by so many processes; those that are `known` are
     not looked for again, the others are given to `keep` as soon as all before them have been."""
-    answers = [known(one) for one in work]
-    missing = [one for one, answer in zip(work, answers, strict=True) if answer is None]
     from multiprocessing import Pool  # noqa: PLC0415 - start-up imports little
 
+    answers = [known(one) for one in work]
+    missing = [one for one, answer in zip(work, answers, strict=True) if answer is None]
     with Pool(max(1, min(len(missing), jobs or os.cpu_count() or 1)), one_thread) as pool:
         running = pool.imap(find, missing)
         for one, answer in zip(work, answers, strict=True):

@@ -35,20 +35,6 @@ def joined(parts: Sequence[C]) -> C:
     return replace(parts[0], **columns)
 
 
-def stable_order(*keys: Ints) -> Ints:
-    """The order of rows by keys of 0 and more, of which the first counts most, [rows]; rows with
-    equal keys keep theirs. NumPy sorts what fits 16 bits by radix, the rest by comparing."""
-    order: Ints | None = None
-    for key in reversed(keys):
-        narrow = key.max(initial=0) <= np.iinfo(np.uint16).max
-        by = key.astype(np.uint16) if narrow else key
-        by = by if order is None else by[order]
-        if (by[1:] < by[:-1]).any():
-            sorted_by = np.argsort(by, kind="stable")
-            order = sorted_by if order is None else order[sorted_by]
-    return np.arange(len(keys[0])) if order is None else order
-
-
 def repeated_rows(counts: npt.NDArray[Any]) -> tuple[Ints, Ints]:
     """Each row repeated `counts[row]` times: for every repetition its row, and its number among the
     repetitions of that row, from 0 on; both [sum of counts]."""

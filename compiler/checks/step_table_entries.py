@@ -44,7 +44,7 @@ def _shape_problem(
     element: ElementType,
     operation: Operation | OwnOperation | None,
 ) -> str:
-    exchange, pattern, found = phase.exchange, phase.pattern, tables_by_role(phase)
+    exchange, pattern = phase.exchange, phase.pattern
     refused = _refused_combining(element, operation)
     as_scheduled = (pattern.slicing, pattern.blocks)
     if exchange is None or (exchange.slicing, exchange.blocks) != as_scheduled:
@@ -54,9 +54,9 @@ def _shape_problem(
             return f"role `{role.name}` does not have the lanes of the phase"
         if exchange.streams:
             continue  # `stream_shapes` looks at these
-        places, tables = found[index].places, found[index].lanes
-        for lane, table in zip(role.lanes, tables, strict=True) if len(places) else ():
-            problem = _lane_problem(lane, places, table, exchange, refused)
+        found = tables_by_role(phase)[index]
+        for lane, table in zip(role.lanes, found.tables, strict=True) if len(found.places) else ():
+            problem = _lane_problem(lane, found.places, table, exchange, refused)
             if problem:
                 return f"lane `{lane.name}` of role `{role.name}` {problem}"
     return "" if exchange.streams else _steps_problem(phase)

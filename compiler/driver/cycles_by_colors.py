@@ -34,14 +34,18 @@ class Allowed:
 
 
 def by_colors(collective: Collective, target: Target, counts: range) -> Iterator[Allowed]:
-    """The fastest of what is compiled within each number of colors and within fewer, so that more
-    colors never take more cycles. The collective's own limit is left aside."""
+    """The fastest of what is compiled within each number of colors, within fewer, and without a
+    limit where that needs no more, so that more colors never take more cycles. The collective's own
+    limit is left aside."""
     best: Allowed | None = None
     schedule = proved(collective, target)  # whatever the limit
-    unlimited = _alone_or_time_multiplexed(schedule, target, None)
+    try:
+        unlimited = _with_own_colors(schedule, target, None)
+    except CollcError:
+        unlimited = None
     for count in range(1, counts.stop):
-        if unlimited.colors is not None and unlimited.colors <= count:
-            row = replace(unlimited, allowed=count)  # nothing within the limit is faster
+        if unlimited is not None and len(unlimited[0].color_numbers) <= count:
+            row = _allowed(count, *unlimited)
         else:
             row = _alone_or_time_multiplexed(schedule, target, count)
         if best is not None and (row.refused or _takes(best) <= _takes(row)):
@@ -56,17 +60,23 @@ def _takes(row: Allowed) -> tuple[int, int, int]:
     return row.cycles or 0, len(row.torn_down or ()), row.colors or 0
 
 
-def _alone_or_time_multiplexed(schedule: Schedule, target: Target, count: int | None) -> Allowed:
-    """With colors of their own for all phases, else, within a limit, with phases that share
-    them."""
-    limits = replace(schedule.collective.limits, colors=count, colors_span=None)
-    schedule = replace(schedule, collective=replace(schedule.collective, limits=limits))
+def _with_own_colors(
+    schedule: Schedule, target: Target, limit: int | None
+) -> tuple[ProgramPlan, Prediction]:
+    """The plan in which each phase has colors of its own; raises CollcError if none keeps the
+    limit."""
+    limits = replace(schedule.collective.limits, colors=limit, colors_span=None)
+    limited = replace(schedule.collective, limits=limits)
+    return planned(replace(schedule, collective=limited), target)
+
+
+def _alone_or_time_multiplexed(schedule: Schedule, target: Target, count: int) -> Allowed:
+    """With colors of their own for all phases, else with phases that share them."""
     try:
-        plan, prediction = planned(schedule, target)
+        return _allowed(count, *_with_own_colors(schedule, target, count))
     except CollcError as error:
-        found = time_multiplexed(schedule, target, count) if count else None
-        return _refused(count or 0, error) if found is None else _allowed(count or 0, *found)
-    return _allowed(count or 0, plan, prediction)
+        found = time_multiplexed(schedule, target, count)
+        return _refused(count, error) if found is None else _allowed(count, *found)
 
 
 def program_by_colors(spec: Spec, program: Program, counts: Iterable[int]) -> Iterator[Allowed]:

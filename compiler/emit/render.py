@@ -1,5 +1,7 @@
 """From a plan to the text of its bundle's files, sorted by name, the same bytes every time."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping
 from functools import cache
@@ -137,10 +139,13 @@ def with_commands(
 
 
 @cache
-def _environment() -> "Environment":
+def _environment() -> Environment:
     """One for all bundles: reading the templates takes longer than filling them in."""
-    # what is only proved or predicted is not rendered
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415
+    from jinja2 import (  # noqa: PLC0415 - what is only proved or predicted is not rendered
+        Environment,
+        FileSystemLoader,
+        StrictUndefined,
+    )
 
     return Environment(
         loader=FileSystemLoader(str(files("collc.templates"))),

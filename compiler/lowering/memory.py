@@ -78,9 +78,11 @@ def _exchange_bytes(exchange: Exchange, phase: Phase, element: ElementType) -> i
 
 def stage_of(phase: Phase) -> int:
     """Elements that a stream stages: a slice, or the vector where PEs stage several."""
+    if not phase.streams or phase.exchange is None:
+        return 0
     streams = (stream_of(lane) for role in phase.roles for lane in role.lanes)
     staged = [stream for stream in streams if stream is not None and stream.staged]
-    if not staged or not phase.streams or phase.exchange is None:
+    if not staged:
         return 0
     slicing = phase.exchange.slicing
     one = all(stream.combines for stream in staged)
@@ -97,9 +99,9 @@ def row_numbers(phase: Phase) -> int:
     """Numbers of 16 bits that the rows of a lane take in a PE at most: five a row and turn,
     and one behind the last that says that it was."""
     longest = 0
-    for role, tables in zip(phase.roles, tables_by_role(phase), strict=True):
-        for lane, table in zip(role.lanes, tables.lanes, strict=True):
-            longest = max(longest, int(_rows(lane, tables.places, table).max(initial=0)))
+    for role, found in zip(phase.roles, tables_by_role(phase), strict=True):
+        for lane, table in zip(role.lanes, found.tables, strict=True):
+            longest = max(longest, int(_rows(lane, found.places, table).max(initial=0)))
     return ROW_NUMBERS * (longest + 1)
 
 

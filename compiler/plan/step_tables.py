@@ -27,10 +27,11 @@ def places_of(phase: Phase, role: int) -> Ints:
 
 @dataclass(frozen=True, eq=False)
 class RoleTables:
-    """The places of a role on the line, and its lanes' entries there, [entries, FIELDS, places]."""
+    """The places of a role on the line, and for each of its lanes the entries of all loops there,
+    [entries, FIELDS, places]."""
 
     places: Ints
-    lanes: tuple[Ints, ...]
+    tables: tuple[Ints, ...]
 
 
 @memoized
@@ -60,8 +61,8 @@ def extent_of(phase: Phase) -> int:
 
 def _counts(phase: Phase) -> Iterator[list[int]]:
     """The slices that rows send and receive, 0 for a relay."""
-    for role in tables_by_role(phase):
-        for table in role.lanes:
+    for one in tables_by_role(phase):
+        for table in one.tables:
             kind, _, out, _, into = table.transpose(1, 0, 2)
             yield np.unique(out[(kind & SENDS) > 0]).tolist()
             yield np.unique(into[(kind & RECEIVES) > 0]).tolist()
@@ -87,8 +88,8 @@ def straight_entries(phase: Phase) -> int:
     if exchange is None or not exchange.dynamic_length or len(exchange.lanes) > 1:
         return 0
     most = 0
-    for role, tables in zip(phase.roles, tables_by_role(phase), strict=True):
-        for lane, table in zip(role.lanes, tables.lanes, strict=True):
+    for role, found in zip(phase.roles, tables_by_role(phase), strict=True):
+        for lane, table in zip(role.lanes, found.tables, strict=True):
             turns = [loop.turns for loop in lane.table for _ in loop.entries]
             kinds = table[:, 0]
             out, into = kinds & (SENDS | RELAYS) > 0, kinds & RECEIVES > 0

@@ -190,8 +190,9 @@ def _receiving(phase: Phase) -> frozenset[str]:
 @by_identity(PHASES)
 def joins_of(phase: Phase) -> int:
     """Tasks that join ends of a stream, beside the last one: of three ends or four."""
-    most = max((ends_of(role) for role in phase.roles), default=0)
-    return max(0, most - 2) if phase.streams else 0
+    if not phase.streams:
+        return 0
+    return max(0, max((ends_of(role) for role in phase.roles), default=0) - 2)
 
 
 @by_identity(PHASES)

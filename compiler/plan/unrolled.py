@@ -58,14 +58,14 @@ def unrolled(phase: PhaseOf[StepsPhase]) -> Unrolled:
     slicing, lanes = phase.exchange.slicing, len(phase.exchange.lanes)
     rows = [np.zeros((0, FIELDS), dtype=np.int64)] * (phase.pattern.ranks * lanes)
     roles = roles_of_places(phase)
-    for role, tables in zip(phase.roles, tables_by_role(phase), strict=True):
-        here = np.array([roles[place] is role for place in tables.places.tolist()], dtype=np.bool_)
-        places = tables.places[here]
-        for index, lane in enumerate(role.lanes):
+    for role, found in zip(phase.roles, tables_by_role(phase), strict=True):
+        here = np.array([roles[place] is role for place in found.places.tolist()], dtype=np.bool_)
+        places = found.places[here]
+        for index, (lane, table) in enumerate(zip(role.lanes, found.tables, strict=True)):
             if not lane.table or not len(places):
                 continue
-            found = _rows_of(lane, places, tables.lanes[index][:, :, here], slicing.count)
-            for place, own in zip(places.tolist(), found, strict=True):
+            rows_here = _rows_of(lane, places, table[:, :, here], slicing.count)
+            for place, own in zip(places.tolist(), rows_here, strict=True):
                 rows[place * lanes + index] = own
     start = np.concatenate(([0], np.cumsum([len(own) for own in rows]))).astype(np.int64)
     return _in_elements(np.concatenate(rows), start, lanes, phase.exchange)

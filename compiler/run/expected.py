@@ -4,7 +4,7 @@ The operand order is part of the schedule, so a rounded sum has to match bit by 
 order-free reduction in wider arithmetic guards the first one.
 """
 
-from __future__ import annotations
+from __future__ import annotations  # np.random, which only an annotation names, is not imported
 
 import math
 from collections.abc import Callable, Iterator

@@ -100,8 +100,8 @@ def crowded_link(
 
 
 def most_lost(schedule: Schedule, pattern: StepsPhase, phase: Phase) -> int:
-    """More cycles than are lost at any link: in each step no more than it carries, or than a PE at
-    its end relays, which is half of what its links carry both ways."""
+    """At least as many cycles as are lost at any link: in a step no more than it carries, or than a
+    PE at its end relays, which is half of what the links of that PE carry both ways."""
     traffic, bounds = traffic_of(pattern), pattern.slicing.bounds
     size = bounds[traffic.first + traffic.count] - bounds[traffic.first]
     load = over_links(traffic.source, traffic.target, size, pattern.ranks).sum(axis=0)

@@ -64,15 +64,18 @@ pub struct Loop {
     pub shift: Vec<i64>,
 }
 
-/// What a loop costs, in numbers, beside its rows; and how many rows it has at most.
+/// What loops cost beside their rows, `header` numbers each, and how many rows one that is run more
+/// than once has at most.
 #[derive(Clone, Copy, Debug)]
-pub struct Loops {
+pub struct LoopRules {
     pub header: usize,
     pub longest: usize,
 }
 
-impl Loops {
-    /// The loops that tables of as many rows have together, in order, greedily the longest repetition.
+impl LoopRules {
+    /// The loops that tables of as many rows have together, in the order of the rows: at the first row
+    /// from which on repeating saves numbers, the repetition that saves most; of equal ones that of the
+    /// fewest rows. What is between is run once.
     pub fn find(&self, tables: &[&[Numbers]], meaning: Meaning) -> Vec<Loop> {
         let total = tables.first().map_or(0, |table| table.len());
         let sizes = 1..=self.longest.min(total.saturating_sub(1));
@@ -83,7 +86,6 @@ impl Loops {
         let (mut begin, mut at) = (0, 0);
         while at < total {
             let gains = repeated.iter().map(|one| (self.gain(one, at), one));
-            // of equal ones the shortest
             let best = gains.rev().max_by_key(|&(gain, _)| gain);
             let Some((_, one)) = best.filter(|&(gain, _)| gain > 0) else {
                 at += 1;
@@ -150,7 +152,7 @@ impl Repeated {
     }
 
     /// By table, the first shift that is known from `at` on; 0 where it may be any. A table where it
-    /// may be any up to the end does best to have one that fits a little behind it, too.
+    /// may be any for all rows that repeat does best to have one that fits a little behind them, too.
     fn first_known(&self, at: usize) -> Vec<i64> {
         let same = self.ends[at] - at;
         let mut width = self.size;
@@ -201,7 +203,7 @@ fn ends(shifts: &[Vec<Shift>], count: usize) -> Vec<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::{ends, first_period, Loop, Loops, Meaning, Shift};
+    use super::{ends, first_period, Loop, LoopRules, Meaning, Shift};
 
     #[test]
     fn the_first_period_that_fits_is_found() {
@@ -243,7 +245,7 @@ mod tests {
             into: 2,
             slices: 8,
         };
-        let loops = Loops {
+        let rules = LoopRules {
             header: 2,
             longest: 6,
         };
@@ -255,14 +257,14 @@ mod tests {
             turns: 4,
             shift: vec![1, 7],
         };
-        assert_eq!(loops.find(&[&one, &other], meaning), [together]);
+        assert_eq!(rules.find(&[&one, &other], meaning), [together]);
         let once = Loop {
             first: 0,
             size: 1,
             turns: 1,
             shift: vec![0],
         };
-        assert_eq!(loops.find(&[&one[..1]], meaning), [once]);
-        assert_eq!(loops.find(&[&[]], meaning), []);
+        assert_eq!(rules.find(&[&one[..1]], meaning), [once]);
+        assert_eq!(rules.find(&[&[]], meaning), []);
     }
 }

@@ -519,5 +519,5 @@ fn collc_evaluator(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(step_tables::step_rows, module)?)?;
     module.add_function(wrap_pyfunction!(stream_ends, module)?)?;
     module.add_function(wrap_pyfunction!(step_tables::first_period, module)?)?;
-    module.add_function(wrap_pyfunction!(step_tables::loops, module)?)
+    module.add_function(wrap_pyfunction!(step_tables::find_loops, module)?)
 }

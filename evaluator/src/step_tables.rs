@@ -15,8 +15,8 @@ pub struct Kinds {
 
 /// A transfer, or what is done at one lane: the slot (lane of a PE) where it begins, the distance to
 /// the next slot on its way and how many there are behind the first, and its time. `first` and `into`
-/// are the first slices at its ends, `count` their number, and `passed` what is counted between; it
-/// is `taken` as a part of that kind.
+/// are the first slices at its ends, `count` their number, `passed` what is counted between, and
+/// `taken` is the kind of the row at its end.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Transfer {
     pub slot: usize,
@@ -65,7 +65,7 @@ struct Part {
     count: i64,
 }
 
-/// A line of PEs with so many slots, `lanes` each.
+/// A line of PEs: `slots` in all, `lanes` of them a PE.
 #[derive(Clone, Copy, Debug)]
 pub struct Line {
     pub slots: usize,
@@ -74,8 +74,8 @@ pub struct Line {
 }
 
 impl Line {
-    /// What is wrong with the ways of transfers, in words.
-    pub fn check(&self, mut transfers: impl Iterator<Item = Transfer>) -> Result<(), &'static str> {
+    /// What is wrong with transfers, in words.
+    pub fn check(&self, transfers: impl Iterator<Item = Transfer>) -> Result<(), &'static str> {
         let is_inside = |one: Transfer| {
             let way = isize::try_from(one.hops).ok()?.checked_mul(one.step)?;
             let end = one.slot.checked_add_signed(way)?;
@@ -84,14 +84,22 @@ impl Line {
         if self.lanes == 0 || self.slots % self.lanes != 0 {
             return Err("every PE has the same number of lanes");
         }
-        let all = transfers.all(|one| is_inside(one).unwrap_or(false));
-        all.then_some(())
-            .ok_or("the way of a transfer leaves the line")
+        let mut time = i64::MIN;
+        for one in transfers {
+            if !is_inside(one).unwrap_or(false) {
+                return Err("the way of a transfer leaves the line");
+            }
+            if one.time < time {
+                return Err("transfers are in the order of their times");
+            }
+            time = one.time;
+        }
+        Ok(())
     }
 
     /// The rows of each slot, one slot's after the other's, and where each slot's begin. Transfers are
-    /// given in the order in which lanes do them. In a time in which a PE does something each of its
-    /// lanes has a row, and the last of them says so if the PE has several lanes.
+    /// given in the order in which lanes do them. At a time at which a PE does something each of its
+    /// lanes that does anything at all has a row, and the last of them says so if several do.
     pub fn rows(
         &self,
         transfers: impl Iterator<Item = Transfer> + Clone,
@@ -189,6 +197,8 @@ impl Line {
         }
     }
 
+    /// The rows of all lanes of a PE, one lane's after the other's: of each, time by time, what it does
+    /// then, or an empty row where only others do something.
     fn rows_of_pe(&self, lanes: &[&[Part]], joining: Joining, found: &mut Rows) {
         let several = lanes.iter().filter(|own| !own.is_empty()).count() > 1;
         let parts = lanes.iter().copied().flatten();
@@ -197,7 +207,12 @@ impl Line {
         times.dedup();
         for own in lanes {
             let mut rest = *own;
-            for &time in times.iter().filter(|_| !own.is_empty()) {
+            let own_times = if own.is_empty() {
+                &[]
+            } else {
+                times.as_slice()
+            };
+            for &time in own_times {
                 let begin = found.numbers.len();
                 let count = rest.iter().take_while(|part| part.time == time).count();
                 self.rows_at(&rest[..count], joining, &mut found.numbers);

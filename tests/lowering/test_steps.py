@@ -16,7 +16,7 @@ from collc.cost.choice import build_plan
 from collc.lowering.steps import circuits, relays, traffic_of
 from collc.lowering.steps.loops import HEADER, Tables
 from collc.lowering.steps.numbers import number_of
-from collc.lowering.steps.rows import MOST, RELAYS, SENDS, rows_of
+from collc.lowering.steps.rows import MOST, RELAYS, SENDS, Rows, padded, rows_of
 from collc.plan.entries import FIELDS
 from collc.plan.show import show_plan
 from collc.target import TARGETS
@@ -124,6 +124,39 @@ def test_loops_unroll_to_the_rows_they_were_made_from(firsts, times):
         for turn in range(turns):
             found += [(first + turn * shift) % 5 for first in own[1::FIELDS]]
     assert found == rows[:, 1].tolist()
+
+
+def test_tables_of_one_size_get_loops_of_one_form_together():
+    one = [[SENDS, first, 1, 0, 0] for first in (0, 1, 2, 3)]
+    other = [[SENDS, first, 1, 0, 0] for first in (0, 1, 2, 2)]  # which goes on by another shift
+    rows, start = np.array([*one, *other], dtype=np.int64), np.array([0, 4, 8])
+    apart = Tables(rows, start, 8, reads=SENDS)
+    assert apart.forms == [((1, 1),), ((1, 1), (1, 0))]
+    together = Tables(rows, start, 8, reads=SENDS, together=True)
+    assert together.forms == [((1, 1), (1, 0))] * 2
+    program = together.program(np.array([3, 7]), np.array([0, 1]))
+    assert program.places.tolist() == [3, 7]
+    turns, shift, *first = program.numbers[:, : HEADER + FIELDS].T
+    assert (turns.tolist(), shift.tolist(), first[1].tolist()) == ([3, 3], [1, 1], [0, 0])
+
+
+def test_places_with_fewer_rows_of_a_time_get_empty_ones():
+    kinds = np.array([[SENDS, 0, 1, 0, 0], [SENDS, 1, 1, 0, 0], [SENDS, 5, 1, 0, 0]])
+    rows = Rows(np.array([0, 2, 3]), np.array([0, 0, 2]), kinds)  # two places, one lane
+    (table,) = padded(rows, 1)
+    nothing = [0] * FIELDS
+    assert table.tolist() == [
+        [kinds[0].tolist(), kinds[1].tolist(), nothing],
+        [nothing, nothing, kinds[2].tolist()],
+    ]
+
+
+def test_tables_that_are_not_there_are_refused():
+    rows = np.array([[SENDS, 0, 1, 0, 0]], dtype=np.int64)
+    with pytest.raises(ValueError, match="no such rows"):
+        Tables(rows, np.array([0, 2]), 8, reads=SENDS)
+    with pytest.raises(ValueError, match="as many rows"):
+        Tables(rows, np.array([0, 1, 1]), 8, reads=SENDS, together=True)
 
 
 WSE2 = TARGETS["wse2"]

@@ -7,8 +7,11 @@ from collections.abc import Callable
 import pytest
 
 import collc
+from collc.checks import BUDGETS, check_plan
+from collc.cost import cycles_of
+from collc.plan import Plan
 from collc.spec import Decision
-from collc.tuning import decide
+from collc.tuning import decide, predicted
 from collc.tuning.budget import MOST_WORK, Budget
 from collc.tuning.show import decision_as_data, show_decision
 
@@ -73,3 +76,18 @@ def test_numbers_are_looked_for_within_the_budget(allow: Allow) -> None:
 def test_the_same_program_leaves_out_the_same(allow: Allow) -> None:
     allow(20 * ONE)
     assert decision("run auto") == decision("run auto")
+
+
+def test_a_plan_that_needs_more_than_there_is_is_not_evaluated(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    evaluated: list[Plan] = []
+
+    def noted(plan: Plan, looks: int) -> int:
+        evaluated.append(plan)
+        return cycles_of(plan, looks)
+
+    monkeypatch.setattr(predicted, "cycles_of", noted)
+    decision("run auto within colors <= 2")
+    assert evaluated
+    assert not any(check_plan(plan, BUDGETS) for plan in evaluated)

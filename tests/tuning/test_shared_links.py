@@ -15,7 +15,7 @@ from collc.driver.bundle import Bundle
 from collc.language.show import render
 from collc.target import TARGETS
 from collc.tuning import other_plans, warnings
-from collc.tuning.link_load import CrowdedLink, crowded_link
+from collc.tuning.link_load import CrowdedLink, crowded_link, most_lost
 from tests.tuning.warned import codes_of, compiled, plans_told, usage_of
 
 ROW = "8 x 1"
@@ -64,6 +64,22 @@ def test_what_is_said_is_what_the_simulator_sees(
         assert pasted.prediction.cycles == cycles
         gain = bundle.run().cycles - pasted.run().cycles
         assert gain == pytest.approx(own - cycles, abs=0.02 * own)
+
+
+@pytest.mark.parametrize("suffix", ["", " in simd"])
+@pytest.mark.parametrize("element", ["f32", "f16"])
+@pytest.mark.parametrize(
+    ("contract", "steps"),
+    [*SHARING, (ALLREDUCE, "run ring_allreduce"), (ALLREDUCE, "run pipelined_allreduce(c = 4)")],
+)
+def test_no_link_loses_more_than_is_said_without_looking_at_each(
+    contract: str, steps: str, element: str, suffix: str
+) -> None:
+    bundle = compiled(contract.replace("f32", element), steps + suffix, "16 x 1", "wse2")
+    for pattern, phase in zip(bundle.schedule.phases, bundle.plan.phases, strict=True):
+        link = crowded_link(bundle.schedule, pattern, phase, bundle.plan.target)
+        assert link is not None
+        assert link.lost <= most_lost(bundle.schedule, pattern, phase)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from collc_evaluator import loops
+from collc_evaluator import find_loops
 
 from collc.base.columns import Bools, Ints
 from collc.lowering.steps.rows import APPLIES, RECEIVES, RELAYS, SENDS
@@ -50,14 +50,13 @@ class LaneProgram:
 
 class Tables:
     """Step tables as loops: table t has the rows [rows, FIELDS] from `start[t]` to before
-    `start[t + 1]`, of which the longest repetitions are found first. Rows of the kinds `reads` say
-    which slices they put out. Tables with as many rows get loops of one form if they are to,
-    `together`."""
+    `start[t + 1]`. Rows of the kinds `reads` say which slices they put out. Where loops are found
+    `together` all tables have as many rows, and loops of one form."""
 
     def __init__(
         self, rows: Ints, start: Ints, slices: int, *, reads: int, together: bool = False
     ) -> None:
-        counts, self._loops = loops(
+        counts, self._loops = find_loops(
             rows,
             start,
             slices,

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from collc_evaluator import step_rows
 
-from collc.base.columns import Bools, Columns, Ints, joined, stable_order
+from collc.base.columns import Bools, Columns, Ints, joined
 from collc.lowering.steps.traffic import Traffic
 from collc.lowering.steps.wiring import Wiring
 from collc.plan import AREA_BITS, RowKind
@@ -31,9 +31,10 @@ MOST = 0x7FFE  # elements of one operation, on any target
 @dataclass(frozen=True, eq=False)
 class Rows:
     """Rows `start[slot]` to `start[slot + 1] - 1` are those of slot = place * lanes + lane, in
-    order. `time` is twice the step, one more where a stage is applied; `values` is [rows, FIELDS]:
-    kind, first slice out and how many, first slice in and how many. Of what is relayed the elements
-    are counted, or the slices, too, where their lengths are those of the run."""
+    order: [slots + 1]. `time` [rows] is twice the step, one more where a stage is applied; `values`
+    [rows, FIELDS] are kind, first slice out and how many, first slice in and how many. What is
+    relayed is counted in elements, and its first slice means nothing; where lengths are those of
+    the run it is given in slices like all else."""
 
     start: Ints
     time: Ints
@@ -42,7 +43,8 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class _Transfers(Columns):
-    """Transfers in the order in which lanes do them, as `collc_evaluator.step_rows` takes them."""
+    """Transfers in the order in which lanes do them, as `collc_evaluator.step_rows` takes them; all
+    fields are [transfers]."""
 
     slot: Ints
     step: Ints
@@ -65,7 +67,8 @@ def rows_of(
 ) -> tuple[Rows, bool]:
     """The rows of all places, with neighbours that one operation can do made one, and whether
     elements then go from the last to the first: where that leaves fewer along relays, nothing is
-    staged (`stages` say what is, and where) and they `may_turn`.
+    staged and they `may_turn`. `stages` are which transfers are staged, and in which area, both
+    [transfers].
 
     What is relayed counts together, as far as one operation takes so many elements; sending,
     receiving and applying go on over slices that follow each other. Without a `slicing` lengths are
@@ -75,7 +78,7 @@ def rows_of(
     transfers = _transfers(traffic, wiring, slicing, staged, areas)
     if staged.any():
         transfers = joined([transfers, _applied(traffic, wiring, staged, areas)])
-        transfers = transfers.chosen(stable_order(transfers.time))
+        transfers = transfers.chosen(np.argsort(transfers.time, kind="stable"))
     longest = int(transfers.passed[transfers.hops > 1].max(initial=0))
     *tables, backward = step_rows(
         transfers,

@@ -8,7 +8,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::{column, indexes, matrix, same_length, Ints};
-use crate::patterns::{self, Loops, Meaning, Numbers, FIELDS};
+use crate::patterns::{self, LoopRules, Meaning, Numbers, FIELDS};
 use crate::step_tables::{Joining, Kinds, Line, Transfer};
 
 /// Transfers by column.
@@ -155,11 +155,11 @@ pub fn first_period(index: Ints, values: Ints, periods: Vec<usize>) -> PyResult<
 
 type Found<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray2<i64>>);
 
-/// See `Loops::find`, for each table, or for all `together`.
+/// See `LoopRules::find`, for each table, or for all `together`.
 #[pyfunction]
 #[pyo3(signature = (rows, starts, slices, *, out, into, header, longest, together))]
 #[allow(clippy::too_many_arguments)]
-pub fn loops<'py>(
+pub fn find_loops<'py>(
     py: Python<'py>,
     rows: PyReadonlyArray2<i64>,
     starts: Ints,
@@ -189,12 +189,12 @@ pub fn loops<'py>(
         ));
     }
     let (counts, found) = py.allow_threads(|| {
-        let loops = Loops { header, longest };
+        let rules = LoopRules { header, longest };
         let meaning = Meaning { out, into, slices };
         let each = if together { tables.len() } else { 1 };
         let (mut counts, mut found) = (Vec::new(), Vec::new());
         for group in tables.chunks(each.max(1)) {
-            let own = loops.find(group, meaning);
+            let own = rules.find(group, meaning);
             for table in 0..group.len() {
                 counts.push(own.len());
                 for one in &own {

@@ -12,7 +12,8 @@ const LARGE: usize = 4_000;
 /// Slots a function may need.
 const SLOTS: usize = 20_000;
 
-/// The functions of a program, which others each of them calls, and how often each is called.
+/// The functions of a program, which functions each of them calls, once a call, and how often each
+/// is called.
 #[derive(Debug)]
 pub struct Callees<'a> {
     functions: &'a [Arc<Function>],
@@ -23,20 +24,20 @@ pub struct Callees<'a> {
 impl<'a> Callees<'a> {
     /// Looks for the calls of all functions.
     pub fn new(functions: &'a [Arc<Function>]) -> Callees<'a> {
-        let mut calls = vec![0; functions.len()];
-        let called = functions.iter().map(|function| {
-            let mut called = Vec::new();
-            for inst in &function.code {
-                if let Inst::Call { function, .. } = inst {
-                    if let Some(count) = calls.get_mut(function.0 as usize) {
-                        *count += 1;
-                        called.push(*function);
-                    }
-                }
+        let known = |inst: &Inst| match inst {
+            Inst::Call { function, .. } if (function.0 as usize) < functions.len() => {
+                Some(*function)
             }
-            called
-        });
-        let called = called.collect();
+            _ => None,
+        };
+        let called: Vec<Vec<FunctionId>> = functions
+            .iter()
+            .map(|function| function.code.iter().filter_map(known).collect())
+            .collect();
+        let mut calls = vec![0; functions.len()];
+        for id in called.iter().flatten() {
+            calls[id.0 as usize] += 1;
+        }
         Callees {
             functions,
             called,
