@@ -35,7 +35,7 @@ quick: setup lint-python types
 	$(BIN)/pytest -n $(JOBS) -m "$$($(BIN)/python tests/stages.py $(STAGE))"
 
 .PHONY: installed
-installed: $(VENV)/.collc $(VENV)/.evaluator $(VENV)/.fabsim
+installed: $(VENV)/.collc $(VENV)/.fabsim $(VENV)/.evaluator
 # Modules are compiled, as pip does with what it copies, so that the first command need not do it.
 setup: installed $(VENV)/.tests
 	$(BIN)/python -m compileall -q compiler
