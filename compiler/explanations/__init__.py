@@ -1,1 +1,1 @@
-"""Parts of collc: explanations."""
+"""The pages of messages, `Cnnn.md` for each code, which `collc explain` prints."""
