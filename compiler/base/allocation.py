@@ -5,11 +5,12 @@ import ctypes
 import gc
 import sys
 
-COLLECTED_AFTER = 200_000  # objects that were made; hardly any are in cycles
-MAPPED = (
-    16 << 20
-)  # bytes from which on a block is the kernel's; the simulator counts on that (D310)
-KEPT = 256 << 20  # bytes that are free
+# Choices, not figures of a machine (D405): new objects, of which hardly any are in cycles; bytes
+# from which on a block is the kernel's, as the simulator has them (D310); bytes of the heap that
+# are kept although they are free.
+COLLECTED_AFTER = 200_000
+MAPPED = 16 << 20
+KEPT = 256 << 20
 # numbers of parameters, from the C library's malloc.h
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
 

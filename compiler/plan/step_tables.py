@@ -41,7 +41,7 @@ def tables_by_role(phase: Phase) -> tuple[RoleTables, ...]:
     assert isinstance(pattern, StepsPhase), "nothing else has step tables"
     for index, role in enumerate(phase.roles):
         places = places_of(phase, index)
-        places = places[np.isin(places, pattern.coordinates)]
+        places = places[(places >= 0) & (places < pattern.ranks)]
         found.append(RoleTables(places, tuple(table_at(lane, places) for lane in role.lanes)))
     return tuple(found)
 

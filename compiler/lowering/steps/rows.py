@@ -3,8 +3,8 @@
 A row sends (or relays) and receives. Along circuits a lane sends what it has to send and receives
 what it has to receive, each in order: there is one operation a transfer at both ends, and the n-th
 sent and the n-th received of a step make a row. Relays have one order for a lane of the whole line:
-step by step, and within a step by source, the farthest on its way first, so that nobody waits for
-what stands behind what he has to let pass:
+step by step, and within a step by source, the farthest on its way first, so that no PE waits for a
+transfer that is queued behind one that it has to relay:
 
     forward:   PE 3 sends, PE 2 sends, PE 1 sends, ...     backward: PE 0 sends, PE 1 sends, ...
 
