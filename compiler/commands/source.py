@@ -18,7 +18,7 @@ from collc.commands.output import FAULT, Form, print_data, print_sarif, report
 from collc.driver.bundle import Bundle
 from collc.driver.pipeline import compile_text, prove_program, prove_text, read
 from collc.language import read_source
-from collc.language.names import PRELUDE_FILE
+from collc.language.prelude import PRELUDE_FILE
 from collc.language.show import as_json, headline, render
 from collc.language.source import MAX_SOURCE_BYTES, decode_source
 from collc.schedule import Schedule

@@ -28,7 +28,7 @@ from collc.language.each import (
     with_locals,
 )
 from collc.language.evaluation import number, numbers_for_all
-from collc.language.names import prelude
+from collc.language.prelude import Declared
 from collc.language.problems import meaning, problem
 from collc.language.scope import Scope
 from collc.language.syntax import AlgorithmDecl, EachDecl, LocalDecl, TreeUse, Word
@@ -81,7 +81,7 @@ class Algorithms(Declarations[AlgorithmDecl]):
     def _unfold(
         self, declaration: AlgorithmDecl, values: tuple[int, ...], ranks: int, span: Span
     ) -> Algorithm:
-        if declaration is prelude().get(declaration.name.text):
+        if declaration is Declared(AlgorithmDecl).get(declaration.name.text):
             made, taken = _of_prelude(declaration.name.text, values, ranks)
             if self._take(taken):
                 return made
@@ -200,7 +200,7 @@ def _of_prelude(name: str, values: tuple[int, ...], ranks: int) -> tuple[Algorit
     key = (name, values, ranks)
 
     def worked_out() -> tuple[Algorithm, Algorithms]:
-        known = {name: one for name, one in prelude().items() if isinstance(one, AlgorithmDecl)}
+        known = Declared(AlgorithmDecl)
         alone = Algorithms(known, {}, {}, frozenset())
         return alone._worked_out(known[name], values, ranks, known[name].span), alone
 

@@ -6,8 +6,6 @@ uses the tree.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
-from importlib.resources import files
 from typing import TypeVar
 
 from collc.language import syntax
@@ -20,14 +18,13 @@ from collc.language.names_of_algorithms import (
     check_contract,
     check_order,
 )
-from collc.language.parser import LATER, not_supported, parse_text
+from collc.language.parser import LATER, not_supported
+from collc.language.prelude import KINDS, Declared, Kinds, prelude_declaration, prelude_kinds
 from collc.language.problems import ProblemError, Problems, problem, suggest
 from collc.language.shapes import check_literal
 from collc.language.syntax import AlgorithmDecl, OperationDecl, OrderDecl, TreeDecl, Word
 from collc.language.traverse import walk
 from collc.spec import ContractKind, Operation
-
-PRELUDE_FILE = "prelude.coll"
 
 Named = (
     syntax.ParamDecl
@@ -43,19 +40,6 @@ Named = (
 D = TypeVar("D", bound=Named)
 
 
-@lru_cache(maxsize=1)
-def prelude() -> Mapping[str, OrderDecl | TreeDecl | AlgorithmDecl]:
-    """Orders, trees and algorithms that every program knows, read from grammar/prelude.coll."""
-    text = files("collc.grammar").joinpath(PRELUDE_FILE).read_text(encoding="utf-8")
-    declared = parse_text(PRELUDE_FILE, text)
-    return {d.name.text: d for d in declared if isinstance(d, OrderDecl | TreeDecl | AlgorithmDecl)}
-
-
-def prelude_trees() -> Mapping[str, TreeDecl]:
-    """The trees that every program knows, in the order of the prelude."""
-    return {name: d for name, d in prelude().items() if isinstance(d, TreeDecl)}
-
-
 @dataclass(frozen=True)
 class Names:
     """What a file declares, each name once; of two declarations the first stays."""
@@ -63,9 +47,9 @@ class Names:
     targets: tuple[syntax.TargetDecl, ...]
     params: Mapping[str, syntax.ParamDecl]
     grids: Mapping[str, syntax.GridDecl | syntax.PartDecl]
-    orders: Mapping[str, OrderDecl]  # with the prelude's
-    trees: Mapping[str, TreeDecl]  # with the prelude's
-    algorithms: Mapping[str, AlgorithmDecl]  # with the prelude's
+    orders: Declared[OrderDecl]
+    trees: Declared[TreeDecl]
+    algorithms: Declared[AlgorithmDecl]
     operations: Mapping[str, OperationDecl]
     contracts: Mapping[str, syntax.OwnContractDecl]
     collectives: Mapping[str, syntax.CollectiveDecl]
@@ -78,21 +62,22 @@ def collect(declarations: tuple[syntax.Declaration, ...], problems: Problems) ->
     programs = tuple(d for d in declarations if isinstance(d, syntax.ProgramDecl))
     _check_once("target", targets, problems)
     _check_once("program", programs, problems)
-    general = {name: declaration.name for name, declaration in prelude().items()}
+    general: dict[str, Word] = {}
     grids: dict[str, Word] = {}
     spaces = {syntax.GridDecl: grids, syntax.PartDecl: grids, syntax.CollectiveDecl: {}}
-    kept: list[Named] = list(prelude().values())
+    kept: list[Named] = []
     for declaration in declarations:
         if isinstance(declaration, Named):
             taken = spaces.get(type(declaration), general)
-            kept += [declaration] if _is_free(declaration, taken, problems) else []
+            known = prelude_kinds() if taken is general else {}
+            kept += [declaration] if _is_free(declaration, taken, known, problems) else []
     return Names(
         targets,
         _of_kind(syntax.ParamDecl, kept),
         {d.name.text: d for d in kept if isinstance(d, syntax.GridDecl | syntax.PartDecl)},
-        _of_kind(OrderDecl, kept),
-        _of_kind(TreeDecl, kept),
-        _of_kind(AlgorithmDecl, kept),
+        Declared(OrderDecl, _of_kind(OrderDecl, kept)),
+        Declared(TreeDecl, _of_kind(TreeDecl, kept)),
+        Declared(AlgorithmDecl, _of_kind(AlgorithmDecl, kept)),
         _of_kind(OperationDecl, kept),
         _of_kind(syntax.OwnContractDecl, kept),
         _of_kind(syntax.CollectiveDecl, kept),
@@ -106,19 +91,19 @@ def _of_kind(kind: type[D], kept: Iterable[Named]) -> dict[str, D]:
 
 def check_trees(names: Names, problems: Problems, longest_line: int) -> frozenset[str]:
     """Report what is wrong with the file's own trees; yields the names of the broken ones."""
-    return _broken(names.trees, lambda tree: _check_tree(tree, names, longest_line), problems)
+    return _broken(names.trees.own, lambda tree: _check_tree(tree, names, longest_line), problems)
 
 
 def check_algorithms(names: Names, problems: Problems) -> frozenset[str]:
     """The same of the names in the file's own algorithms."""
     known = Known(frozenset(names.params), {}, frozenset(names.algorithms))
-    return _broken(names.algorithms, lambda one: check_algorithm(one, known), problems)
+    return _broken(names.algorithms.own, lambda one: check_algorithm(one, known), problems)
 
 
 def check_orders(names: Names, problems: Problems) -> frozenset[str]:
     """The same of the names in the file's own orders."""
     known = Known(frozenset(names.params), {}, frozenset())
-    return _broken(names.orders, lambda order: check_order(order, known), problems)
+    return _broken(names.orders.own, lambda order: check_order(order, known), problems)
 
 
 def check_contracts(names: Names, problems: Problems) -> frozenset[str]:
@@ -130,11 +115,10 @@ def check_contracts(names: Names, problems: Problems) -> frozenset[str]:
 def _broken(
     declared: Mapping[str, D], check: Callable[[D], Iterable[ProblemError]], problems: Problems
 ) -> frozenset[str]:
-    """Report what a check finds in declarations that are not the prelude's; yields the names of the
-    broken ones."""
+    """Report what a check finds in declarations; yields the names of the broken ones."""
     broken = set()
     for name, declaration in declared.items():
-        for error in () if name in prelude() else check(declaration):
+        for error in check(declaration):
             problems.add(error)
             broken.add(name)
     return frozenset(broken)
@@ -165,8 +149,14 @@ _WORDS: Mapping[type, tuple[frozenset[str], str]] = {
 """Names that the language has for something of a kind, and what is said of a declaration of one."""
 
 
-def _is_free(declared: Named, taken: dict[str, Word], problems: Problems) -> bool:
-    """Whether a declaration may have its name; else it is reported."""
+def _is_free(
+    declared: Named,
+    taken: dict[str, Word],
+    of_prelude: Kinds,
+    problems: Problems,
+) -> bool:
+    """Whether a declaration may have its name, which is neither taken by one before it nor known
+    to every program; else it is reported."""
     word = declared.name
     words, what = _WORDS.get(type(declared), (frozenset(), ""))
     if word.text in words:
@@ -176,19 +166,19 @@ def _is_free(declared: Named, taken: dict[str, Word], problems: Problems) -> boo
     for error in reserved(word):
         problems.add(error)
         return False
+    if word.text in of_prelude:
+        kind = KINDS[of_prelude[word.text]]
+        article = "a" if kind == "tree" else "an"
+        message = f"{word.text} is {article} {kind} of the prelude and cannot be declared again"
+        place = (prelude_declaration(word.text).name.span, "declared here")
+        problems.add(problem("C109", message, word.span, place, help="choose another name"))
+        return False
     before = taken.setdefault(word.text, word)
     if before is word:
         return True
-    if before.span.file == PRELUDE_FILE:
-        kinds = {OrderDecl: "an order", TreeDecl: "a tree", AlgorithmDecl: "an algorithm"}
-        kind = kinds[type(prelude()[word.text])]
-        message = f"{word.text} is {kind} of the prelude and cannot be declared again"
-        place = (before.span, "declared here")
-        problems.add(problem("C109", message, word.span, place, help="choose another name"))
-    else:
-        place = (before.span, "first declared here")
-        message, help = f"{word.text} is declared twice", "give one of them another name"
-        problems.add(problem("C108", message, word.span, place, help=help))
+    place = (before.span, "first declared here")
+    message, help = f"{word.text} is declared twice", "give one of them another name"
+    problems.add(problem("C108", message, word.span, place, help=help))
     return False
 
 

@@ -15,12 +15,12 @@ import numpy as np
 from collc.base.diagnostics import Span
 from collc.language.declared_names import OPTIMAL
 from collc.language.forest import Forest
-from collc.language.names import prelude_trees
 from collc.language.optimal_tree import Optimum, optimum
+from collc.language.prelude import Declared
 from collc.language.problems import problem
 from collc.language.scope import Scope
 from collc.language.shapes import children_of
-from collc.language.syntax import Argument, Number, TreeUse, Word
+from collc.language.syntax import Argument, Number, TreeDecl, TreeUse, Word
 from collc.spec import Tree
 from collc.target import Target
 
@@ -48,7 +48,7 @@ def best_tree(ranks: int, length: int, target: Target, span: Span) -> Tree:
 @lru_cache(maxsize=64)
 def _prelude_trees(ranks: int, span: Span) -> tuple[Tree, ...]:
     """The same for all lengths."""
-    trees, forest = prelude_trees(), _prelude_forest().anew()
+    trees, forest = Declared(TreeDecl), _prelude_forest().anew()
     taking_no_number = (name for name, tree in trees.items() if len(tree.parameters) == 1)
     named = (_prelude_tree(name, ranks, forest, span) for name in taking_no_number)
     return (*named, *(_two_phase(size, ranks, forest, span) for size in _group_sizes(ranks)))
@@ -57,7 +57,7 @@ def _prelude_trees(ranks: int, span: Span) -> tuple[Tree, ...]:
 @lru_cache(maxsize=1)
 def _prelude_forest() -> Forest:
     """The trees of the prelude, whose shapes on one line are parts of those on longer ones."""
-    return Forest(prelude_trees(), {}, {}, frozenset())
+    return Forest(Declared(TreeDecl), {}, {}, frozenset())
 
 
 def _model_tree(ranks: int, length: int, target: Target, turn: int, span: Span) -> Tree:

@@ -76,6 +76,11 @@ _SPELLED = {
 @lru_cache(maxsize=64)
 def parse_text(file: str, text: str) -> tuple[Declaration, ...]:
     """Read the declarations of a text, or raise `CollcError` with the first mistake of each."""
+    return declarations_of(file, text)
+
+
+def declarations_of(file: str, text: str) -> tuple[Declaration, ...]:
+    """The same; nothing is kept for the next time."""
     check_size(file, len(text))
     problems = Problems()
     tokens = lexed(text.replace("\ufeff", " ", 1) if text[:1] == "\ufeff" else text)

@@ -7,14 +7,13 @@ same Spec again, but for the places.
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
-from importlib.resources import files
 from typing import TypeVar
 
 from collc.base.diagnostics import Diagnostic, Span
 from collc.base.grids import Grid
 from collc.language.declared_names import HILBERT
 from collc.language.limits import RESOURCES
-from collc.language.names import PRELUDE_FILE, prelude
+from collc.language.prelude import PRELUDE_FILE, prelude_kinds, prelude_text
 from collc.language.show_declared import (
     name_of,
     show_algorithm,
@@ -202,7 +201,7 @@ def _excerpt(span: Span | None, sources: Mapping[str, str]) -> list[str]:
         return []
     text = sources.get(span.file)
     if text is None and span.file == PRELUDE_FILE:
-        text = files("collc.grammar").joinpath(PRELUDE_FILE).read_text(encoding="utf-8")
+        text = prelude_text()
     lines = text.split("\n") if text is not None else []
     if span.line > len(lines):
         return []
@@ -346,7 +345,7 @@ def _paths(spec: Spec) -> Iterator[str]:
     """Declare the orders that the prelude does not have, PE by PE."""
     for path in (c.path for c in spec.collectives if c.path is not None):
         name, values = path.word.partition("(")[0], values_of(path.word)
-        if name == HILBERT or name in prelude():
+        if name == HILBERT or name in prelude_kinds():
             continue
         sides = ["W", "H"]
         while any(side in values for side in sides):
@@ -371,6 +370,6 @@ def _by_name(uses: Iterable[U]) -> Iterable[list[U]]:
     """What is used under each name that is not the prelude's."""
     found: dict[str, list[U]] = {}
     for use in uses:
-        if name_of(use) not in prelude():
+        if name_of(use) not in prelude_kinds():
             found.setdefault(name_of(use), []).append(use)
     return found.values()

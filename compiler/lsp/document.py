@@ -15,8 +15,8 @@ from lark import UnexpectedInput
 from collc.base.diagnostics import CollcError, Diagnostic
 from collc.language import parse_source
 from collc.language.expressions import FUNCTIONS, RESERVED
-from collc.language.names import PRELUDE_FILE
 from collc.language.parser import BEGINNINGS, keywords, lexed, parse_text, parser_state, pieces
+from collc.language.prelude import PRELUDE_FILE, prelude_text
 from collc.language.source import read_source
 from collc.lsp.names import Declared, Name, Names, names_of
 from collc.patterns.sources import above
@@ -170,7 +170,7 @@ def _imported(file: Path, text: str, seen: set[Path]) -> Iterator[Place]:
 @lru_cache(maxsize=1)
 def _prelude() -> tuple[Place, ...]:
     source = files("collc.grammar").joinpath(PRELUDE_FILE)
-    text = source.read_text(encoding="utf-8")
+    text = prelude_text()
     return tuple(Place(Path(str(source)), text, one) for one in names_of(text).declared)
 
 

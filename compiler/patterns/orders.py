@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from collc.driver.pipeline import prove_text
 from collc.language.declared_names import HILBERT, RING
-from collc.language.names import prelude
+from collc.language.prelude import Declared
 from collc.language.syntax import OrderDecl
 from collc.patterns.sources import (
     above,
@@ -71,10 +71,9 @@ def all_orders() -> tuple[RankOrder, ...]:
 def _declared() -> Iterator[tuple[str, tuple[str, str, tuple[str, ...]]]]:
     """The orders of the prelude."""
     lines = prelude_lines()
-    for name, declared in prelude().items():
-        if isinstance(declared, OrderDecl):
-            comment = above(lines[: declared.span.line - 1])
-            yield name, (_GRID, first_sentence(comment), other_names(comment))
+    for name, declared in Declared(OrderDecl).items():
+        comment = above(lines[: declared.span.line - 1])
+        yield name, (_GRID, first_sentence(comment), other_names(comment))
 
 
 def _hops(name: str, on: str) -> tuple[int, int]:

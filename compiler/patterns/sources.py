@@ -9,8 +9,9 @@ from importlib.resources import files
 
 from collc.language import optimal, parse_source, syntax
 from collc.language.declared_names import HILBERT, OPTIMAL, ORDER_WORDS
-from collc.language.names import PRELUDE_FILE, prelude
 from collc.language.parser import parse_text
+from collc.language.prelude import Declared, prelude_kinds, prelude_text
+from collc.language.syntax import AlgorithmDecl, TreeDecl
 
 SIZES = frozenset("PWH")  # the parameters of examples that are numbers of PEs
 _LINES = ORDER_WORDS - {HILBERT}  # orders of the PEs of a line
@@ -51,9 +52,8 @@ def all_patterns() -> tuple[Pattern, ...]:
     uses = {name: _used(text) for name, text in shown_by.items()}
     lines = prelude_lines()
     found = []
-    for name, declared in prelude().items():
-        if isinstance(declared, syntax.OrderDecl):
-            continue
+    written: dict[str, TreeDecl | AlgorithmDecl] = {**Declared(TreeDecl), **Declared(AlgorithmDecl)}
+    for name, declared in written.items():
         of_tree = isinstance(declared, syntax.TreeDecl)
         shown = tuple(example for example, names in uses.items() if names == (name,))
         comment = above(lines[: declared.span.line - 1])
@@ -74,8 +74,7 @@ def all_patterns() -> tuple[Pattern, ...]:
 
 def prelude_lines() -> list[str]:
     """The prelude as it is written."""
-    text = files("collc.grammar").joinpath(PRELUDE_FILE).read_text(encoding="utf-8")
-    return text.split("\n")
+    return prelude_text().split("\n")
 
 
 def _with_choice(found: list[Pattern], uses: dict[str, tuple[str, ...]]) -> Iterator[Pattern]:
@@ -90,7 +89,7 @@ def _with_choice(found: list[Pattern], uses: dict[str, tuple[str, ...]]) -> Iter
 def _others(shown_by: dict[str, str], uses: dict[str, tuple[str, ...]]) -> Iterator[Pattern]:
     """The examples that are not one tree or one algorithm of the prelude on one line."""
     for name, text in shown_by.items():
-        if len(uses[name]) == 1 and uses[name][0] in (*prelude(), OPTIMAL):
+        if len(uses[name]) == 1 and uses[name][0] in (*prelude_kinds(), OPTIMAL):
             continue
         spec, head = parse_source(text), text.partition("\ntarget")[0].split("\n")
         names, grid = tuple(p.name for p in spec.parameters), spec.collectives[0].grid

@@ -12,8 +12,9 @@ import numpy as np
 
 from collc.language.declared_names import OPTIMAL
 from collc.language.expressions import AUTO
-from collc.language.names import prelude_trees
 from collc.language.optimal_tree import optimum
+from collc.language.prelude import Declared
+from collc.language.syntax import TreeDecl
 from collc.spec import Collective, ContractKind, Gap, Undecided
 from collc.spec.simd import wavelets
 from collc.target import Target
@@ -69,7 +70,7 @@ def trees() -> tuple[Use, ...]:
         _BEST,
         *(
             Use(name, tuple((word.text, AUTO) for word in tree.parameters[1:]))
-            for name, tree in prelude_trees().items()
+            for name, tree in Declared(TreeDecl).items()
         ),
     )
 

@@ -15,9 +15,9 @@ import numpy as np
 from collc.base.diagnostics import Span
 from collc.driver.pipeline import prove_text
 from collc.language.algorithms import Algorithms
-from collc.language.names import prelude
 from collc.language.optimal_tree import optimum
 from collc.language.parser import parse_text
+from collc.language.prelude import Declared
 from collc.language.scope import Scope
 from collc.language.syntax import AlgorithmDecl, Argument, Number, TreeUse, Word
 from collc.lowering import candidate_plans
@@ -135,6 +135,6 @@ def steps_of(name: str, ranks: int, **values: int) -> Algorithm:
 
 
 @cache
-def _algorithms() -> dict[str, AlgorithmDecl]:
-    declared = (*prelude().values(), *parse_text("algorithms.coll", own_algorithms()))
-    return {d.name.text: d for d in declared if isinstance(d, AlgorithmDecl)}
+def _algorithms() -> Declared[AlgorithmDecl]:
+    own = parse_text("algorithms.coll", own_algorithms())
+    return Declared(AlgorithmDecl, {d.name.text: d for d in own if isinstance(d, AlgorithmDecl)})

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from collc.driver.pipeline import prove_text
-from collc.language.names import prelude
-from collc.language.syntax import AlgorithmDecl, TreeDecl
+from collc.language.prelude import prelude_kinds
+from collc.language.syntax import OrderDecl
 from collc.patterns import Facts, Kind, all_orders, all_patterns, facts_of, show_page
 from collc.patterns.facts import contracts_of, operand_orders
 from collc.spec import ContractKind
@@ -28,8 +28,7 @@ def test_the_page_is_up_to_date(found: list[Facts]) -> None:
 
 
 def test_every_tree_and_algorithm_of_the_prelude_is_there_with_words_about_it() -> None:
-    declared = prelude().items()
-    names = {name for name, of in declared if isinstance(of, TreeDecl | AlgorithmDecl)}
+    names = {name for name, kind in prelude_kinds().items() if kind is not OrderDecl}
     assert names <= set(PATTERNS)
     assert all(pattern.about for pattern in PATTERNS.values())
 

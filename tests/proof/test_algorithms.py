@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from mismatches import mismatch
 
-from collc.language.names import prelude
+from collc.language.prelude import prelude_kinds
 from collc.language.syntax import AlgorithmDecl
 from collc.proof import prove
 from collc.run.expected import expected, make_input
@@ -22,7 +22,7 @@ Change = Callable[[StepsPhase, Moves, int, random.Random], Moves | None]
 
 
 def test_every_algorithm_of_the_prelude_is_tried() -> None:
-    declared = {name for name, d in prelude().items() if isinstance(d, AlgorithmDecl)}
+    declared = {name for name, kind in prelude_kinds().items() if kind is AlgorithmDecl}
     assert {name for _, name in names()} == declared
 
 
