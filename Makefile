@@ -38,7 +38,7 @@ quick: setup lint-python types
 installed: $(VENV)/.collc $(VENV)/.fabsim $(VENV)/.evaluator
 # Modules are compiled, as pip does with what it copies, so that the first command need not do it.
 setup: installed $(VENV)/.tests
-	$(BIN)/python -m compileall -q compiler
+	$(BIN)/python -m compileall -q compiler templates
 
 # One clear line for each tool that is missing.
 tools:
@@ -52,7 +52,8 @@ $(VENV)/.made: | tools
 	$(PYTHON) -m venv $(VENV)
 	@touch $@
 
-$(VENV)/.collc: setup.cfg pyproject.toml | $(VENV)/.made
+# Editable, but for the Python of the templates, which is made here (templates/__init__.py).
+$(VENV)/.collc: setup.py setup.cfg pyproject.toml $(wildcard templates/*.j2 templates/*.py) | $(VENV)/.made
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
 	@touch $@
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
 from itertools import product
 from pathlib import PurePath
 from typing import TYPE_CHECKING
@@ -140,18 +139,7 @@ def with_commands(
 
 @cache
 def _environment() -> Environment:
-    """One for all bundles: reading the templates takes longer than filling them in."""
-    from jinja2 import (  # noqa: PLC0415 - what is only proved or predicted is not rendered
-        Environment,
-        FileSystemLoader,
-        StrictUndefined,
-    )
+    """One for all bundles: loading the templates takes longer than filling them in."""
+    from collc.templates import environment  # noqa: PLC0415 - only what is emitted needs Jinja
 
-    return Environment(
-        loader=FileSystemLoader(str(files("collc.templates"))),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        autoescape=False,
-    )
+    return environment()

@@ -1,0 +1,65 @@
+"""Classes of values: `dataclass` as the standard library has it, made when it is first needed.
+
+A command imports hundreds of classes and makes values of a few dozen. What `dataclasses` writes for
+each (constructor, comparison, hash) took a fifth of a second of every command, so it is written
+when the first value of a class is made, or somebody asks for its fields.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+__all__ = ["dataclass"]
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass
+else:
+
+    def dataclass(cls: type | None = None, /, **options: bool) -> Any:  # noqa: ANN401 - a class, or what decorates one
+        """As the one of `dataclasses`; a mistake in a class is found by its first value."""
+        if cls is None:
+            return lambda of: dataclass(of, **options)
+        stubs = _stubs_of(cls)
+        assert not {*stubs} & {*vars(cls)}, f"{cls.__name__} makes its values itself"
+        _waiting[cls] = options
+        for name, stub in stubs.items():
+            setattr(cls, name, stub)
+        return cls
+
+
+_waiting: dict[type, dict[str, bool]] = {}  # classes that have no constructor yet, with options
+
+
+def _make(cls: type) -> None:
+    """Let `dataclasses` write what a class, and those that it inherits from, have yet to get."""
+    for one in reversed(cls.__mro__):
+        options = _waiting.pop(one, None)
+        if options is not None:
+            for name in _stubs_of(one):
+                delattr(one, name)
+            dataclasses.dataclass(**options)(one)
+
+
+def _stubs_of(cls: Any) -> dict[str, object]:  # noqa: ANN401 - a class, its constructor called as such
+    """What a class has until then: the constructor that its first value is made by, what `pickle`
+    fills a value with that comes from elsewhere, and where `dataclasses` looks for the fields."""
+
+    def first(self: object, *given: object, **named: object) -> None:
+        _make(type(self))
+        cls.__init__(self, *given, **named)
+
+    def first_read(self: object, state: dict[str, object]) -> None:
+        _make(type(self))
+        vars(self).update(state)
+
+    return {"__init__": first, "__setstate__": first_read, "__dataclass_fields__": _Fields()}
+
+
+class _Fields:
+    """The fields of a class, which it gets when somebody looks."""
+
+    def __get__(self, _: object, cls: Any) -> dict[str, dataclasses.Field[Any]]:  # noqa: ANN401
+        _make(cls)
+        found: dict[str, dataclasses.Field[Any]] = cls.__dataclass_fields__
+        return found

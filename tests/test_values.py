@@ -1,0 +1,104 @@
+"""Classes of values are dataclasses, whoever needs them first."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+from dataclasses import FrozenInstanceError, field, fields, is_dataclass, replace
+from typing import Generic, TypeVar
+
+import pytest
+
+from collc.base.values import dataclass
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Base:
+    x: int
+    y: tuple[int, ...] = field(default_factory=tuple, compare=False)
+
+
+@dataclass(frozen=True)
+class Derived(Base):
+    w: int = 3
+
+
+class Plain(Derived):
+    def __init__(self, x: int) -> None:
+        super().__init__(x, w=x + 1)
+
+
+@dataclass(frozen=True)
+class Holder(Generic[T]):
+    value: T
+
+
+@dataclass(eq=False)
+class Told:
+    a: int = 0
+
+
+@dataclass(frozen=True)
+class Read:
+    a: int
+
+
+def test_values_compare_hash_print_and_match_by_their_fields() -> None:
+    assert Derived(1) == Derived(1, (2,))
+    assert hash(Derived(1)) == hash(Derived(1, (2,)))
+    assert repr(Derived(1)) == "Derived(x=1, y=(), w=3)"
+    match Derived(4):
+        case Derived(x, y, w):
+            assert (x, y, w) == (4, (), 3)
+    assert Holder[int](5).value == 5
+    assert Told(3) != Told(3)
+
+
+def test_fields_are_known_before_the_first_value() -> None:
+    @dataclass(frozen=True)
+    class Unmade(Base):
+        w: int = 3
+
+    assert is_dataclass(Unmade)
+    assert [one.name for one in fields(Unmade)] == ["x", "y", "w"]
+    assert replace(Unmade(1), w=4).w == 4
+
+
+def test_a_class_that_inherits_may_have_its_own_constructor() -> None:
+    assert (Plain(4).x, Plain(4).w) == (4, 5)
+
+
+def test_values_cannot_be_changed() -> None:
+    with pytest.raises(FrozenInstanceError):
+        Base(1).x = 2
+
+
+def test_arguments_are_asked_for_as_by_any_constructor() -> None:
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'x'"):
+        Base()
+    with pytest.raises(TypeError, match="takes from 2 to 3 positional arguments but 5 were given"):
+        Base(1, (), 3, 4)
+
+
+def test_the_first_value_may_come_from_another_process() -> None:
+    program = "import pickle, sys; from test_values import Read; import test_values\n"
+    program += "sys.stdout.buffer.write(pickle.dumps(Read(7)))"
+    command = [sys.executable, "-c", program]
+    folder = __file__.rpartition("/")[0]
+    other = subprocess.run(command, capture_output=True, check=True, cwd=folder).stdout
+    one, two = pickle.loads(other), pickle.loads(other)
+    assert one == two
+    assert hash(one) == hash(two)
+    with pytest.raises(FrozenInstanceError):
+        one.a = 2
+
+
+def test_a_class_that_makes_its_values_itself_is_none() -> None:
+    with pytest.raises(AssertionError, match="Own makes its values itself"):
+
+        @dataclass
+        class Own:
+            def __init__(self) -> None: ...
