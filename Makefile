@@ -52,9 +52,10 @@ $(VENV)/.made: | tools
 	$(PYTHON) -m venv $(VENV)
 	@touch $@
 
-# Editable, but for the Python of the templates, which is made here (templates/__init__.py).
-$(VENV)/.collc: setup.py setup.cfg pyproject.toml $(wildcard templates/*.j2 templates/*.py) | $(VENV)/.made
+# Editable, but for the Python of the templates, which is made here (compiler/emit/templates.py).
+$(VENV)/.collc: setup.py setup.cfg pyproject.toml compiler/emit/templates.py $(wildcard templates/*.j2) | $(VENV)/.made
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@test -f templates/compiled/digest || { echo "make: the templates were not compiled" >&2; exit 1; }
 	@touch $@
 
 $(VENV)/.tests: setup.cfg | $(VENV)/.collc

@@ -12,7 +12,6 @@ from collc.base.diagnostics import Diagnostic
 from collc.base.files import write_files
 from collc.cost import Prediction, predict
 from collc.cost.program import predict_program
-from collc.driver.html import html_of
 from collc.emit.clock import MEMORY_BYTES
 from collc.emit.render import with_commands
 from collc.language.show import show_spec, show_steps
@@ -27,10 +26,11 @@ from collc.spec import Decision, Selection, Spec
 from collc.target.fabric import Wanted
 from collc.tuning.dynamic_length import Range, ranges
 from collc.tuning.warnings import warnings_of
-from collc.view import Observed, Page, Scope, page_of, watched_run
 
 if TYPE_CHECKING:
     import networkx as nx  # type: ignore[import-untyped]
+
+    from collc.view import Page
 
 
 class LazyFiles(Mapping[str, str]):
@@ -161,11 +161,20 @@ class Bundle:
 
     def _repr_html_(self) -> str:
         """The same for notebooks, with where the cycles go."""
+        from collc.driver.html import html_of  # noqa: PLC0415 - most bundles are not shown
+
         return html_of(self)
 
     def view(self, *, seed: int | None = 1) -> Page:
         """A page that shows the plan, what is predicted, and a run with this seed, none where it is
         None; a notebook shows the page itself. Raises as `run` does where fabsim is missing."""
+        from collc.view import (  # noqa: PLC0415 - as above
+            Observed,
+            Scope,
+            page_of,
+            watched_run,
+        )
+
         seen = Observed() if seed is None else watched_run(self, seed, Scope())
         return page_of([(self, seen, show_spec(self.spec))])
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cache
+from importlib.resources import files
 from itertools import product
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from collc.base.files import MANIFEST
@@ -140,6 +141,6 @@ def with_commands(
 @cache
 def _environment() -> Environment:
     """One for all bundles: loading the templates takes longer than filling them in."""
-    from collc.templates import environment  # noqa: PLC0415 - only what is emitted needs Jinja
+    from collc.emit.templates import environment  # noqa: PLC0415 - only what emits needs Jinja
 
-    return environment()
+    return environment(Path(str(files("collc.templates"))))
