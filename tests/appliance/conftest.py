@@ -50,7 +50,7 @@ def _python311() -> str | None:
 
 def _make(python: str) -> str:
     """Make the environment; gives what went wrong."""
-    pip = [str(FOLDER / "bin" / "python"), "-m", "pip", "install", "-q", "--no-cache-dir", PACKAGE]
+    pip = [str(FOLDER / "bin" / "python"), "-m", "pip", "install", "-q", "--no-compile", PACKAGE]
     for words in ([python, "-m", "venv", str(FOLDER)], [*pip, "--disable-pip-version-check"]):
         done = subprocess.run(words, capture_output=True, text=True, check=False)
         if done.returncode:
