@@ -56,3 +56,13 @@ def test_a_circle_is_found(tmp_path: Path) -> None:
     found = {frozenset(circle) for circle in nx.strongly_connected_components(needs(tmp_path))}
     assert frozenset({"a", "b"}) not in found
     assert frozenset({"b", "a::deep"}) in found
+
+
+@pytest.mark.parametrize("place", ["binding", "frontend", "host", "lowering", "program", "."])
+def test_unsafe_code_is_forbidden_outside_the_engine(place: str) -> None:
+    assert "#![forbid(unsafe_code)]" in (FABSIM / place / "src" / "lib.rs").read_text()
+
+
+def test_unsafe_code_is_forbidden_in_the_evaluator() -> None:
+    library = FABSIM.parent / "evaluator" / "src" / "lib.rs"
+    assert "#![forbid(unsafe_code)]" in library.read_text()

@@ -6,6 +6,8 @@
 //! multiplex the links (`asleep`: those that do the same for long are not looked at). `transfers` moves the data of the same tables without any clock,
 //! `step_tables` lays transfers out as the rows of lanes, and `patterns` finds what repeats in them. `python` converts and calls.
 
+#![forbid(unsafe_code)]
+
 mod asleep;
 pub mod code;
 pub mod cycles;

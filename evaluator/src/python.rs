@@ -60,8 +60,10 @@ struct LanesGiven<'py> {
     begins: Ints<'py>,
 }
 
-impl FromPyObject<'_> for Action {
-    fn extract_bound(given: &Bound<'_, PyAny>) -> PyResult<Self> {
+impl FromPyObject<'_, '_> for Action {
+    type Error = PyErr;
+
+    fn extract(given: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
         let (name, number): (String, i64) = given.extract()?;
         match name.as_str() {
             "code" => Ok(Action::Code(number)),
@@ -217,9 +219,9 @@ fn followed<T: Send>(
     follow: impl FnOnce(Budget) -> Result<T, Failure> + Send,
 ) -> PyResult<T> {
     let mut raised = None;
-    let found = py.allow_threads(|| {
+    let found = py.detach(|| {
         let mut is_interrupted = || {
-            raised = Python::with_gil(|py| py.check_signals().err());
+            raised = Python::attach(|py| py.check_signals().err());
             raised.is_some()
         };
         follow(Budget {
@@ -407,7 +409,7 @@ fn run_untimed<'py>(py: Python<'py>, tables: TablesGiven, held: Words) -> PyResu
         ));
     }
     let held = held.iter().copied().collect();
-    let outcome = py.allow_threads(|| transfers::run(&tables, held));
+    let outcome = py.detach(|| transfers::run(&tables, held));
     let problem = outcome.problem.map(|(problem, pe)| {
         let name = match problem {
             Problem::NotStaged => "not staged",
@@ -505,7 +507,7 @@ fn stream_ends(
     machine: streams::Machine,
     places: Vec<streams::Place>,
 ) -> PyResult<Vec<streams::Ends>> {
-    py.allow_threads(|| streams::ends(&machine, &places))
+    py.detach(|| streams::ends(&machine, &places))
         .map_err(|stuck| StuckError::new_err(format!("places {:?} wait for ever", stuck.0)))
 }
 

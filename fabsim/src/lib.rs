@@ -6,6 +6,7 @@
 //! that knows Python.
 
 #![deny(missing_docs)]
+#![forbid(unsafe_code)]
 
 pub use fabsim_engine::{fabric, machine, pe, probe, report, timing, trace};
 pub use fabsim_frontend as csl;

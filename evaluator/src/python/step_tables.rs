@@ -72,7 +72,7 @@ pub fn step_rows<'py>(
     };
     line.check(transfers.clone())
         .map_err(PyValueError::new_err)?;
-    let (rows, descends) = py.allow_threads(|| {
+    let (rows, descends) = py.detach(|| {
         let descends = !circuits && may_turn && line.is_shorter_descending(transfers.clone(), most);
         let joining = if circuits {
             Joining::Circuits
@@ -188,7 +188,7 @@ pub fn find_loops<'py>(
             "tables whose loops are found together have as many rows",
         ));
     }
-    let (counts, found) = py.allow_threads(|| {
+    let (counts, found) = py.detach(|| {
         let rules = LoopRules { header, longest };
         let meaning = Meaning { out, into, slices };
         let each = if together { tables.len() } else { 1 };

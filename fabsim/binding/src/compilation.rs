@@ -69,7 +69,7 @@ pub fn compile(
         constructs,
         ..CompileOptions::new(arch)
     };
-    let compilation = py.allow_threads(|| csl::compile_verbose(&path, &options));
+    let compilation = py.detach(|| csl::compile_verbose(&path, &options));
     let rendered = |said: &[Diagnostic]| said.iter().map(Diagnostic::render).collect();
     match compilation.design {
         Ok(design) => Ok(Program {

@@ -1,6 +1,7 @@
 //! The Python module `fabsim`. It converts and calls; it decides nothing.
 
 #![deny(missing_docs)]
+#![forbid(unsafe_code)]
 
 mod arguments;
 mod arrays;

@@ -22,7 +22,7 @@ use std::path::PathBuf;
 pub struct PySimulator {
     inner: Simulator,
     /// Called now and then with the cycle, whatever runs.
-    progress: Option<PyObject>,
+    progress: Option<Py<PyAny>>,
 }
 
 #[pymethods]
@@ -65,7 +65,7 @@ impl PySimulator {
             }),
             ..SimOptions::default()
         };
-        let made = py.allow_threads(|| Simulator::of(&program.lowered, options));
+        let made = py.detach(|| Simulator::of(&program.lowered, options));
         match made {
             Ok(inner) => Ok(PySimulator {
                 inner,
@@ -77,7 +77,7 @@ impl PySimulator {
 
     /// Lets a function know the cycle now and then, whatever runs; None stops that.
     #[pyo3(signature = (progress))]
-    fn set_progress(&mut self, progress: Option<PyObject>) {
+    fn set_progress(&mut self, progress: Option<Py<PyAny>>) {
         self.progress = progress;
     }
 
@@ -99,7 +99,7 @@ impl PySimulator {
         let (words, bytes) = words_of(py, data)?;
         let area = area(x, y, width, height, per_pe);
         let format = format_of(order, bytes == 2)?;
-        let copied = py.allow_threads(|| self.inner.copy_in(symbol, area, &words, format));
+        let copied = py.detach(|| self.inner.copy_in(symbol, area, &words, format));
         copied.map_err(|error| simulation_error(py, &error))
     }
 
@@ -122,7 +122,7 @@ impl PySimulator {
         let bytes = element_bytes(&dtype)?;
         let area = area(x, y, width, height, per_pe);
         let format = format_of(order, bytes == 2)?;
-        let copied = py.allow_threads(|| self.inner.copy_out(symbol, area, format));
+        let copied = py.detach(|| self.inner.copy_out(symbol, area, format));
         let words = copied.map_err(|error| simulation_error(py, &error))?;
         array_of(py, dtype, words)
     }
@@ -146,7 +146,7 @@ impl PySimulator {
         let col_major = format_of(order, false)?.col_major;
         let words = data.as_slice()?.to_vec();
         let mut watch = Watch::new(self.progress_of(py));
-        let sent = py.allow_threads(|| {
+        let sent = py.detach(|| {
             let progress = &mut |cycle| watch.look(cycle);
             self.inner
                 .stream_in(color, area, &words, col_major, progress)
@@ -171,7 +171,7 @@ impl PySimulator {
         let area = area(x, y, width, height, per_pe);
         let col_major = format_of(order, false)?.col_major;
         let mut watch = Watch::new(self.progress_of(py));
-        let received = py.allow_threads(|| {
+        let received = py.detach(|| {
             let progress = &mut |cycle| watch.look(cycle);
             self.inner.stream_out(color, area, col_major, progress)
         });
@@ -216,7 +216,7 @@ impl PySimulator {
         transfer: usize,
     ) -> PyResult<Bound<'py, PyArray1<u32>>> {
         let mut watch = Watch::new(self.progress_of(py));
-        let done = py.allow_threads(|| {
+        let done = py.detach(|| {
             let progress = &mut |cycle| watch.look(cycle);
             self.inner.finish_transfer(TransferId(transfer), progress)
         });
@@ -235,7 +235,7 @@ impl PySimulator {
     /// Whether a transfer is done, after some more cycles.
     fn poll_transfer(&mut self, py: Python<'_>, transfer: usize) -> PyResult<bool> {
         let mut watch = Watch::new(self.progress_of(py));
-        let done = py.allow_threads(|| {
+        let done = py.detach(|| {
             let progress = &mut |cycle| watch.look(cycle);
             self.inner.poll_transfer(TransferId(transfer), progress)
         });
@@ -249,11 +249,11 @@ impl PySimulator {
         py: Python<'_>,
         name: &str,
         args: &Bound<'_, PyTuple>,
-        progress: Option<PyObject>,
+        progress: Option<Py<PyAny>>,
     ) -> PyResult<Report> {
         let args = bits_of(self.inner.design(), name, args)?;
         let mut watch = Watch::new(progress.or_else(|| self.progress_of(py)));
-        let ran = py.allow_threads(|| {
+        let ran = py.detach(|| {
             self.inner
                 .launch_with(name, &args, &mut |cycle| watch.look(cycle))
         });
@@ -264,7 +264,7 @@ impl PySimulator {
     fn call(&mut self, py: Python<'_>, name: &str, words: Vec<u32>) -> PyResult<Report> {
         parameters(self.inner.design(), name, words.len())?;
         let mut watch = Watch::new(self.progress_of(py));
-        let ran = py.allow_threads(|| {
+        let ran = py.detach(|| {
             self.inner
                 .launch_with(name, &words, &mut |cycle| watch.look(cycle))
         });
@@ -308,7 +308,7 @@ impl PySimulator {
     /// Lets the fabric drain; a wavelet left over anywhere is an error.
     fn stop(&mut self, py: Python<'_>) -> PyResult<()> {
         let mut watch = Watch::new(self.progress_of(py));
-        let ran = py.allow_threads(|| self.inner.stop_with(&mut |cycle| watch.look(cycle)));
+        let ran = py.detach(|| self.inner.stop_with(&mut |cycle| watch.look(cycle)));
         ran.map(|_| ()).map_err(|error| watch.error(py, &error))
     }
 
@@ -360,7 +360,7 @@ impl PySimulator {
 }
 
 impl PySimulator {
-    fn progress_of(&self, py: Python<'_>) -> Option<PyObject> {
+    fn progress_of(&self, py: Python<'_>) -> Option<Py<PyAny>> {
         self.progress.as_ref().map(|known| known.clone_ref(py))
     }
 }

@@ -38,7 +38,7 @@ pub fn convert_trace(
     window: Option<(u64, u64)>,
 ) -> PyResult<()> {
     let scope = scope_of(region, window);
-    py.allow_threads(|| trace::convert(&source, &destination, scope))
+    py.detach(|| trace::convert(&source, &destination, scope))
         .map_err(|error| match error.kind() {
             ErrorKind::InvalidData => PyValueError::new_err(error.to_string()),
             _ => PyErr::from(error),

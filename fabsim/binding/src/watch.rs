@@ -10,13 +10,13 @@ const PAUSE: Duration = Duration::from_millis(100);
 
 /// Gives Python a say now and then: signals, and the caller's progress function.
 pub struct Watch {
-    callback: Option<PyObject>,
+    callback: Option<Py<PyAny>>,
     last: Instant,
     raised: Option<PyErr>,
 }
 
 impl Watch {
-    pub fn new(callback: Option<PyObject>) -> Watch {
+    pub fn new(callback: Option<Py<PyAny>>) -> Watch {
         Watch {
             callback,
             last: Instant::now(),
@@ -30,7 +30,7 @@ impl Watch {
             return true;
         }
         self.last = Instant::now();
-        let seen = Python::with_gil(|py| {
+        let seen = Python::attach(|py| {
             py.check_signals()?;
             match &self.callback {
                 Some(callback) => callback.call1(py, (cycle,)).map(|_| ()),

@@ -12,6 +12,7 @@
 //! drive the two halves of a program.
 
 #![deny(missing_docs)]
+#![forbid(unsafe_code)]
 
 mod access;
 mod assign;

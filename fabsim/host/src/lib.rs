@@ -4,6 +4,7 @@
 //! what is under way on the machine has time to finish before it.
 
 #![deny(missing_docs)]
+#![forbid(unsafe_code)]
 
 mod circle;
 mod copy;

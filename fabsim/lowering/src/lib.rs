@@ -13,6 +13,7 @@
 //! reordering for the pipeline.
 
 #![deny(missing_docs)]
+#![forbid(unsafe_code)]
 
 pub mod alias;
 pub mod cfg;

@@ -7,6 +7,7 @@
 //! a `switch` a row, what changes where a rule of docs/machine.md is switched off; `quick_hash` makes maps quick.
 
 #![deny(missing_docs)]
+#![forbid(unsafe_code)]
 
 pub mod clock;
 pub mod diagnostic;
