@@ -1,0 +1,160 @@
+"""Faults that are nearly none: at router 0, at the end of a detour, behind the last operation. Each
+is what a check with one term less would let pass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from changing import advancing_by, with_ops, with_runs
+
+import building as b
+from collc.checks import CHECKS
+from collc.cost.choice import build_plan
+from collc.driver.pipeline import compile_text
+from collc.plan import VECTOR, Action, Advance, Op, Plan, Role, Route, Strided
+from collc.schedule import ReducePhase, build_schedule
+from collc.target import WSE2
+
+
+def planned(collective):
+    return build_plan(build_schedule(collective), WSE2)
+
+
+def found(name: str, plan: Plan) -> list[str]:
+    return [problem.message for problem in CHECKS[name](plan)]
+
+
+def with_roles(plan: Plan, change: Callable[[Role], Role]) -> Plan:
+    """The plan with the roles of its first phase changed."""
+    first, *others = plan.phases
+    return replace(plan, phases=(replace(first, roles=tuple(map(change, first.roles))), *others))
+
+
+def with_positions(role: Role, positions: Callable[[tuple[Route, ...]], tuple[Route, ...]]) -> Role:
+    uses = (replace(use, positions=positions(use.positions)) for use in role.colors)
+    return replace(role, colors=tuple(uses))
+
+
+STAR = planned(b.line_reduce(b.star(3)))  # ranks 1 and 2 send to rank 0, on one color
+
+
+def test_a_dsr_is_dealt_once():
+    plan = planned(b.line_allreduce(b.two_phase(12, 4)))
+    assert found("dsr_ids", plan) == []
+    first, *others = plan.dsr_ids
+    spare = next(n for n in plan.target.dsr_ids if n not in (0, *plan.dsr_ids))
+    assert found("dsr_ids", replace(plan, dsr_ids=(*others, spare))) == []
+    (twice,) = found("dsr_ids", replace(plan, dsr_ids=(first, *others, first)))
+    assert "beside memcpy" in twice
+
+
+def test_the_switch_of_router_0_is_set_back_behind_its_last_vector():
+    """Only router 0 has a second position, so that it is the first one that is set back wrongly."""
+
+    def moved_at_the_root(role: Role) -> Role:
+        return with_positions(role, lambda of: of * 2 if role.name == "root" else of[-1:])
+
+    plan = with_roles(STAR, moved_at_the_root)
+    assert found("switches_return", plan) == []
+    early = with_roles(plan, advancing_by(lambda _: Advance.RESET))
+    assert found("switches_return", early) == [
+        "in `reduce` rank 1 sets the router of rank 0 back before its last vector"
+    ]
+    never = with_roles(plan, advancing_by(lambda _: Advance.NOTHING))
+    assert found("switches_return", never) == [
+        "in `reduce` nothing sets the router of rank 0 back on `reduce_even`"
+    ]
+
+
+def test_a_stray_control_wavelet_is_found_at_router_0():
+    """Rank 2 is to send to rank 1, and sends to rank 0, whose router its control wavelet moves."""
+    plan = with_roles(
+        STAR, lambda role: with_positions(role, lambda of: of * 2 if role.name == "root" else of)
+    )
+    control = with_roles(plan, advancing_by(lambda a: Advance.CONTROL if a is Advance.RESET else a))
+    assert found("delivery", control) == []
+    (phase,), (chain,) = control.phases, build_schedule(b.line_reduce(b.chain(3))).phases
+    messages = found("delivery", replace(control, phases=(replace(phase, pattern=chain),)))
+    assert (
+        "in `reduce` the control wavelet of rank 2 moves the router of rank 0, meant is that of "
+        "rank 1"
+    ) in messages
+
+
+def test_words_that_are_left_at_a_ramp_are_found():
+    """The root has received all it waits for, and then sends what its router never takes."""
+    sends = (Op(VECTOR, Action.COPY, "reduce_even"), 1)
+
+    def talking(role: Role) -> Role:
+        return with_runs(role, [*role.repeated, sends]) if role.name == "root" else role
+
+    assert found("delivery", with_roles(STAR, lambda role: with_runs(role, role.repeated))) == []
+    assert found("delivery", with_roles(STAR, talking)) == [
+        "`reduce` gets stuck: the vector of rank 0 waits at the router of rank 0 on `reduce_even`"
+    ]
+
+
+@pytest.mark.parametrize("aside", [(1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, -1)])
+def test_neighbours_touch_on_every_side_and_pes_with_one_between_them_do_not(
+    aside: tuple[int, int],
+):
+    plan = planned(b.line_allreduce(b.two_phase(12, 4)))
+    numbers = {name: number for number, (name, _) in enumerate(plan.colors)} | {"broadcast": 0}
+    shared = replace(plan, colors=tuple(numbers.items()))
+
+    def at(distance: int) -> Plan:
+        places = [(4, 4), tuple(4 + distance * step for step in aside)]
+        phases = (
+            replace(
+                phase,
+                regions=tuple(
+                    (replace(region, x=Strided(x, x), y=Strided(y, y)), index)
+                    for region, index in phase.regions
+                ),
+            )
+            for phase, (x, y) in zip(plan.phases, places, strict=True)
+        )
+        return replace(shared, phases=tuple(phases))
+
+    assert len(found("exclusive_receive", at(1))) == 1
+    assert found("exclusive_receive", at(2)) == []
+
+
+ROW_MAJOR = """target wse2
+tree rows = 0 <- [1, 2, 3 <- [4 <- [5, 6, 7 <- [8 <- [9, 10, 11]]]]]
+grid g = 4 x 3
+collective c = reduce(x: f32[50], add) on g { order row_major reduce rows to 0 }
+program { c }"""
+
+
+def test_two_detours_of_a_color_that_end_at_one_pe_are_refused():
+    """Ranks 4 and 8 both send to rank 3, on ways that have nothing but their end in common."""
+    plan = compile_text(ROW_MAJOR, "test.coll", {}).plan
+    (phase,) = plan.phases
+    assert isinstance(phase.pattern, ReducePhase)
+    near, far = phase.detours
+    to_rank_3 = replace(
+        phase.pattern,
+        transfers=tuple(
+            replace(one, destination=3) if one.source == 8 else one
+            for one in phase.pattern.transfers
+        ),
+    )
+    ways = (
+        replace(near, pes=((0, 1), (0, 0), (1, 0), (2, 0), (3, 0))),
+        replace(far, pes=((0, 2), (1, 2), (2, 2), (3, 2), (3, 1), (3, 0))),
+    )
+    apart = replace(plan, phases=(replace(phase, pattern=to_rank_3, detours=ways),))
+    assert found("paths", apart) == []  # of two colors
+
+    def on_one_color(op: Op) -> Op:
+        return replace(op, send=near.color) if op.send == far.color else op
+
+    first, second = ways
+    together = with_roles(apart, lambda role: with_ops(role, on_one_color))
+    of_one = replace(together.phases[0], detours=(first, replace(second, color=first.color)))
+    assert found("paths", replace(together, phases=(of_one,))) == [
+        "in `reduce` two detours of `reduce_2` meet at PE (3, 0)"
+    ]
