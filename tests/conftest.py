@@ -3,11 +3,13 @@ stage that a test belongs to."""
 
 from __future__ import annotations
 
+import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
+from allowed_skips import forbidden
 from hypothesis import settings
 from stages import OTHERWISE, STAGES, stage_of
 
@@ -23,6 +25,12 @@ Golden = Callable[[Path, str], None]
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update-expect", action="store_true", help="rewrite the golden files that differ"
+    )
+    parser.addoption(
+        "--allowed-skips-only",
+        action="store_true",
+        default=os.environ.get("CI") == "true",
+        help="a skip that is not in tests/allowed_skips.txt is a failure (default where CI=true)",
     )
 
 
@@ -45,6 +53,39 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark each test with its stage: `pytest -m proof`."""
     for item in items:
         item.add_marker(stage_of(item.path))
+
+
+Report = Generator[None, pytest.TestReport, pytest.TestReport]
+Collected = Generator[None, pytest.CollectReport, pytest.CollectReport]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Report:
+    """A skip that is not allowed is a failure, where the run asks for that."""
+    report = yield
+    _fail_if_forbidden(item.config, report)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Collected:
+    """The same of a file that skips as a whole."""
+    report = yield
+    _fail_if_forbidden(collector.config, report)
+    return report
+
+
+def _fail_if_forbidden(
+    config: pytest.Config, report: pytest.TestReport | pytest.CollectReport
+) -> None:
+    skipped = report.outcome == "skipped" and not hasattr(report, "wasxfail")
+    if not skipped or not config.getoption("--allowed-skips-only"):
+        return
+    assert isinstance(report.longrepr, tuple)
+    problem = forbidden(*report.longrepr)
+    if problem:
+        report.outcome = "failed"
+        report.longrepr = problem
 
 
 def pytest_configure(config: pytest.Config) -> None:
