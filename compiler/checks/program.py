@@ -6,7 +6,7 @@ from itertools import combinations
 
 from collc.base.columns import Bools
 from collc.base.diagnostics import Diagnostic, Span
-from collc.checks import CHECKS, check_plan
+from collc.checks import BUDGETS, CHECKS, check_plan
 from collc.checks.budgets.dsr_ids import MEMCPY, in_turn
 from collc.checks.budgets.filters import filters_of_program
 from collc.checks.budgets.memory import has_free
@@ -30,13 +30,9 @@ def check_program(plan: ProgramPlan) -> tuple[Diagnostic, ...]:
     """Everything that is wrong with the plan of a program; one that passes can be emitted."""
     if plan.alone:
         return check_plan(plan.plans[0])
-    alone = (
-        problem
-        for one in plan.plans
-        for name, check in CHECKS.items()
-        if name not in PROGRAM_CHECKS
-        for problem in check(_by_itself(one))
-    )
+    own = CHECKS if not any(_memory(plan)) else BUDGETS  # as for one plan, see check_plan
+    names = [name for name in own if name not in PROGRAM_CHECKS]
+    alone = (problem for one in plan.plans for problem in check_plan(_by_itself(one), names))
     noncontiguous = tuple(_gaps(plan))
     if noncontiguous:
         return noncontiguous  # it is shared as if it did not gap

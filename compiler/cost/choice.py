@@ -59,9 +59,15 @@ def build_plan(schedule: Schedule, target: Target) -> Plan:
         few = [plan for plan in plans if len(plan.colors) <= plan.color_limit]
         plans = tuple(map(with_shared_numbers, few or [min(plans, key=_colors)]))
         possible = [plan for plan in plans if resources.within_budget(plan)]
+    possible = [plan for plan in possible if _has_room(plan)] or possible[:1]
     if len(possible) <= 1:
         return possible[0] if possible else min(plans, key=_colors)
     return _least(possible, _colors)
+
+
+def _has_room(plan: Plan) -> bool:
+    """Whether PEs have room for it; how long one takes that has none is not worth finding out."""
+    return plan.code_bytes + plan.data_bytes <= plan.target.free_bytes
 
 
 def _fitted(plan: Plan) -> Plan:
@@ -124,7 +130,7 @@ def _without_slow_relays(
     plan = min(plans, key=streams_at_least, default=None)
     if plan is None or streams_at_least(plan) >= max(least):
         return offered
-    cycles = cycles_or_never(plan)
+    cycles = cycles_or_never(plan) if _has_room(plan) else streams_at_least(plan)
     return tuple(
         tuple(one for one in alternatives if not one.relays or at_least <= cycles)
         for alternatives, at_least in zip(offered, least, strict=True)

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from collc.base.diagnostics import CollcError
+from collc.checks import BUDGETS, CHECKS, check_plan
 from collc.checks.budgets.memory import memory, vector_fits
 from collc.cli import commands
 from collc.driver import proving
@@ -125,3 +126,34 @@ def test_a_barrier_has_no_vector_to_be_shortened() -> None:
     (problem,) = memory(plan)
     assert (problem.code, "shorten" in problem.help) == ("C308", False)
     assert not list(vector_fits(plan.collective, replace(plan.target, memory_bytes=0)))
+
+
+STAGED = """target wse2 grid row = 16 x 1
+collective c = all_to_all(x: f32[{length}]) on row {{ run pairwise_all_to_all }} program {{ c }}"""
+
+
+def test_what_is_staged_beside_the_vector_is_counted_when_a_length_is_advised() -> None:
+    with pytest.raises(CollcError, match=r"needs \d+ bytes \(data") as refused:
+        compile_text(STAGED.format(length=16 * 500), "test.coll", {})
+    (problem,) = refused.value.diagnostics
+    most = int(problem.help.split("at most ")[1].split()[0])
+    assert most < 16 * 500 < 2 * most
+    compile_text(STAGED.format(length=most // 16 * 16), "test.coll", {})
+
+
+def test_traffic_is_not_followed_in_a_plan_that_no_pe_has_room_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[str] = []
+    for name in CHECKS:
+        check = CHECKS[name]
+        monkeypatch.setitem(
+            CHECKS, name, lambda plan, n=name, of=check: (asked.append(n), *of(plan))[1:]
+        )
+    fits = compile_text(STAGED.format(length=64), "test.coll", {}).plan
+    assert set(asked) == set(CHECKS)
+    asked.clear()
+    problems = check_plan(replace(fits, target=replace(fits.target, memory_bytes=9000)))
+    assert [problem.code for problem in problems] == ["C308"] and set(asked) == set(BUDGETS)
+    no_colors = replace(fits, target=replace(fits.target, memory_bytes=9000, colors=()))
+    assert {problem.code for problem in check_plan(no_colors)} >= {"C302", "C308"}

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic
-from collc.plan import Plan
+from collc.plan import Phase, Plan
+from collc.plan.streams import stream_of
 from collc.spec import Collective, Contract
 from collc.target import Target
 
@@ -41,7 +42,7 @@ def memory(plan: Plan) -> Iterator[Diagnostic]:
     contract = plan.collective.contract
     needed, available = plan.code_bytes + plan.data_bytes, plan.target.free_bytes
     if needed > available:
-        areas = sum(phase.exchange.areas for phase in plan.phases if phase.exchange)
+        areas = sum(map(_areas, plan.phases))
         yield Diagnostic(
             "C308",
             f"a PE needs {needed} bytes (data {plan.data_bytes}, code about {plan.code_bytes}), "
@@ -49,6 +50,15 @@ def memory(plan: Plan) -> Iterator[Diagnostic]:
             contract.span,
             help=_remedy(contract, areas, needed - available),
         )
+
+
+def _areas(phase: Phase) -> int:
+    """How many vectors a phase stages; a stream one, where it does more than combine a slice."""
+    if phase.exchange is None:
+        return 0
+    streams = (stream_of(lane) for role in phase.roles for lane in role.lanes if phase.streams)
+    staged = [stream for stream in streams if stream is not None and stream.staged]
+    return phase.exchange.areas + (not all(stream.combines for stream in staged))
 
 
 def _remedy(contract: Contract, areas: int, missing: int) -> str:
