@@ -17,7 +17,8 @@ __all__ = ["format_text"]
 
 
 def format_text(file: str, text: str) -> str:
-    """The text in the one style: same words, same comments; raises CollcError if it does not parse.
+    """The text in the one style: same words, same comments, in which characters that are not
+    visible are escapes; raises CollcError if it does not parse.
 
     Formatting what is formatted changes nothing.
     """

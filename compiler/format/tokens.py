@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from lark import Token
 
+from collc.language.hidden import shown
 from collc.language.parser import lexed, pieces
 
 
@@ -57,7 +58,7 @@ def _with_comments(text: str, tokens: list[Token]) -> Iterator[Piece]:
 def _gap(gap: str, *, first: bool) -> tuple[str, tuple[Comment, ...], bool, bool]:
     """What is between two words: the comment behind the one, those above the other, whether that
     begins a line, and whether a blank line is right before it."""
-    rows = [row.strip() for row in gap.split("\n")]
+    rows = [shown(row.strip()) for row in gap.split("\n")]
     beside = "" if first else rows.pop(0)
     above, blank = [], False
     for row in rows[:-1]:  # the last one is what is before the word on its line

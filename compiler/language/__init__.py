@@ -14,6 +14,7 @@ from typing import SupportsIndex
 
 from collc.language.deprecated import modernized
 from collc.language.elaborate import elaborate
+from collc.language.hidden import hidden_characters
 from collc.language.imports import with_imports
 from collc.language.parser import parse_text
 from collc.language.source import read_source
@@ -48,7 +49,9 @@ def parse_source(
     """
     given = {name: _integer(name, value) for name, value in (definitions or {}).items()}
     declarations, imports = with_imports(file, parse_text(file, text))
-    declarations, notices = modernized(declarations)
+    declarations, old = modernized(declarations)
+    texts = [(file, text), *((name, read_source(Path(name))) for name in imports)]
+    notices = *old, *(one for of in texts for one in hidden_characters(*of))
     if leave_open:
         declarations = tuple(
             opened(one) if isinstance(one, CollectiveDecl) else one for one in declarations
