@@ -15,6 +15,11 @@ FABSIM_SOURCES := fabsim/Cargo.toml fabsim/Cargo.lock fabsim/pyproject.toml \
 EVALUATOR_SOURCES := $(wildcard evaluator/*.toml evaluator/*.lock evaluator/*.pyi evaluator/src/*.rs)
 RUST := evaluator fabsim
 
+# Where a change is tried, dependencies are those that are written down; the nightly run has the newest.
+ifeq ($(CI),true)
+export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
+endif
+
 .PHONY: demo test quick setup tools lint lint-python lint-rust types test-python test-packages test-rust fuzz format clean
 
 # What a first look needs and no more, in parallel, by a profile that is built in a third of the time;
@@ -121,16 +126,17 @@ test-python: setup
 test-packages: site
 	.ci/wheels --here
 
-# Coverage-guided, on all cores, FUZZ_SECONDS for each target.
+# Coverage-guided, on all cores, FUZZ_SECONDS for each target; what was found stays in .cache.
+FUZZ_CORPUS := $(CURDIR)/.cache/fuzz-fabsim
 FUZZ_SECONDS ?= 60
 FUZZ := cargo fuzz run --sanitizer none --release --fuzz-dir .
 FUZZ_LIMITS := -max_total_time=$(FUZZ_SECONDS) -timeout=20 -rss_limit_mb=3000 -fork=$(JOBS) -print_final_stats=1
 
 fuzz:
 	@command -v cargo-fuzz >/dev/null 2>&1 || { echo "make: cargo-fuzz is needed: cargo install cargo-fuzz" >&2; exit 1; }
-	$(PYTHON) fabsim/fuzz/make_seeds.py
-	cd fabsim/fuzz && $(FUZZ) csl_text -- $(FUZZ_LIMITS) -max_len=8192
-	cd fabsim/fuzz && $(FUZZ) host_calls -- $(FUZZ_LIMITS)
+	$(PYTHON) fabsim/fuzz/make_seeds.py $(FUZZ_CORPUS)
+	cd fabsim/fuzz && $(FUZZ) csl_text $(FUZZ_CORPUS)/csl_text -- $(FUZZ_LIMITS) -max_len=8192
+	cd fabsim/fuzz && $(FUZZ) host_calls $(FUZZ_CORPUS)/host_calls -- $(FUZZ_LIMITS)
 
 format: setup
 	$(BIN)/ruff format compiler research tests grammar templates fabsim playground
@@ -249,6 +255,34 @@ wheels:
 engines: setup
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dask,ray,slurm]'
 	$(BIN)/pytest tests/sweeping
+
+# Versions for continuous integration, constraints.txt, from what is installed; what is made of what,
+# build/sbom.json; and what is known against it. An audit needs cargo-audit and pip-audit, and the network.
+.PHONY: constraints sbom audit
+constraints: setup $(VENV)/.site
+	$(BIN)/python .ci/constraints.py
+
+sbom: setup
+	$(BIN)/python .ci/sbom.py
+
+audit: setup
+	@command -v cargo-audit >/dev/null 2>&1 || { echo "make: cargo-audit is needed: cargo install cargo-audit" >&2; exit 1; }
+	for crate in $(RUST); do cargo audit --file $$crate/Cargo.lock || exit 1; done
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check pip-audit
+	$(BIN)/pip-audit --skip-editable
+
+# The test of the tests: checks and proofs with one thing changed. All of them take hours: EVERY takes
+# one in so many, SKIP says from which one on.
+.PHONY: checker-mutants
+EVERY ?= 1
+SKIP ?= 0
+checker-mutants: setup
+	$(BIN)/python tests/checker_mutation.py --every $(EVERY) --skip $(SKIP) --jobs $(JOBS)
+
+# Random texts of the language, through the front end, FUZZ_SECONDS long.
+.PHONY: fuzz-coll
+fuzz-coll: setup
+	$(BIN)/python tests/fuzz_coll.py --seconds $(FUZZ_SECONDS)
 
 # The table of patterns, docs/patterns.md, from the prelude, the examples and the compiler.
 .PHONY: patterns sweep

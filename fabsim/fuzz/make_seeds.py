@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -10,11 +11,11 @@ SOURCES = ("seeds/*.csl", "../src/std/**/*.csl", "../tests/conformance/**/*.csl"
 LONGEST = 8000
 
 
-def main() -> None:
-    """Fill `corpus/csl_text`; inputs that are there already stay."""
-    corpus = HERE / "corpus" / "csl_text"
+def main(place: Path) -> None:
+    """Fill `csl_text` in a folder; inputs that are there already stay."""
+    corpus = place / "csl_text"
     corpus.mkdir(parents=True, exist_ok=True)
-    (HERE / "corpus" / "host_calls").mkdir(exist_ok=True)
+    (place / "host_calls").mkdir(exist_ok=True)
     for pattern in SOURCES:
         for source in sorted(HERE.glob(pattern)):
             text = source.read_bytes()[:LONGEST]
@@ -24,4 +25,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(Path(sys.argv[1]) if sys.argv[1:] else HERE / "corpus")
