@@ -16,7 +16,7 @@ EVALUATOR_SOURCES := $(wildcard evaluator/*.toml evaluator/*.lock evaluator/*.py
 RUST := evaluator fabsim
 
 # Where a change is tried, dependencies are those that are written down; the nightly run has the newest.
-ifeq ($(CI),true)
+ifeq ($(CI)$(NEWEST),true)
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 endif
 
