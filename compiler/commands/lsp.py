@@ -16,8 +16,9 @@ def command(stdio: bool) -> None:
     editors are told of it.
     """
     try:
+        from collc.lsp.messages import Messages  # noqa: PLC0415 - an editor waits for the others
         from collc.lsp.server import make_server  # noqa: PLC0415 - pygls is an extra
     except ImportError as error:
         click.echo(f"collc: `collc lsp` needs pygls ({error}): pip install 'collc[lsp]'", err=True)
         sys.exit(FAULT)
-    make_server().start_io()
+    make_server().start_io(stdin=Messages(sys.stdin.buffer))

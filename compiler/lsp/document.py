@@ -124,18 +124,23 @@ class Document:
         """What may come at a place: words, each with its kind and a line on it."""
         begun = re.search(r"[A-Za-z_0-9]*$", self.text[:offset])
         assert begun is not None
-        before = self.text[: begun.start()]
-        words, names, kinds = _expected(before)
+        begun_before = [one for one in self.names.declared if one.start < begun.start()]
+        start = begun_before[-1].start if begun_before else 0
+        # what is before this declaration has no say, and may be long
+        words, names, kinds = _expected(self.text[start : begun.start()])
         found = [(word, "keyword", "") for word in sorted(words)]
         if names:
-            found += [one for one in self._names_for(before) if not kinds or one[1] in kinds]
+            found += [
+                one
+                for one in self._names_for(len(begun_before) - 1)
+                if not kinds or one[1] in kinds
+            ]
         prefix = begun[0].lower()
         return tuple(one for one in found if one[0].lower().startswith(prefix))
 
-    def _names_for(self, before: str) -> Iterator[tuple[str, str, str]]:
-        here = names_of(before).declared
-        last = len(here) - 1
-        own = {n.text for n in self.names.names if n.scope == last}
+    def _names_for(self, declaration: int) -> Iterator[tuple[str, str, str]]:
+        """The names that a declaration may use."""
+        own = {n.text for n in self.names.names if n.scope == declaration >= 0}
         yield from ((name, "local", "") for name in sorted(own))
         places = [Place(self.file, self.text, one) for one in self.names.declared]
         for place in (*places, *self._others):

@@ -81,8 +81,10 @@ def _declared(piece: Sequence[Token]) -> Declared:
 
 def _of_piece(piece: Sequence[Token], index: int, owners: dict[str, int]) -> Iterator[Name]:
     own = _own(piece)
+    firsts: dict[str, int] = {}
     callees: list[str] = []  # innermost last: whose brackets are open
     for at, token in enumerate(piece):
+        firsts.setdefault(str(token), at)
         if token.type in ("LPAR", "LSQB"):
             callees.append(str(piece[at - 1]) if at and piece[at - 1].type == "NAME" else "")
         elif token.type in ("RPAR", "RSQB"):
@@ -96,7 +98,7 @@ def _of_piece(piece: Sequence[Token], index: int, owners: dict[str, int]) -> Ite
             scope = _GLOBAL
         else:
             scope = index
-        first = scope == index and at == min(i for i, t in enumerate(piece) if t == token)
+        first = scope == index and at == firsts[str(token)]
         yield Name(str(token), _start(token), _end(token), scope, declares or first)
 
 
