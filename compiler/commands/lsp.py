@@ -1,6 +1,7 @@
 """`collc lsp`: a language server for editors."""
 
 import sys
+from typing import BinaryIO, cast
 
 import click
 
@@ -21,4 +22,6 @@ def command(stdio: bool) -> None:
     except ImportError as error:
         click.echo(f"collc: `collc lsp` needs pygls ({error}): pip install 'collc[lsp]'", err=True)
         sys.exit(FAULT)
-    make_server().start_io(stdin=Messages(sys.stdin.buffer))
+    make_server().start_io(
+        stdin=cast(BinaryIO, Messages(sys.stdin.buffer))
+    )  # what pygls uses of it
