@@ -22,6 +22,5 @@ def command(stdio: bool) -> None:
     except ImportError as error:
         click.echo(f"collc: `collc lsp` needs pygls ({error}): pip install 'collc[lsp]'", err=True)
         sys.exit(FAULT)
-    make_server().start_io(
-        stdin=cast(BinaryIO, Messages(sys.stdin.buffer))
-    )  # what pygls uses of it
+    bounded = cast(BinaryIO, Messages(sys.stdin.buffer))  # as much of one as pygls uses
+    make_server().start_io(stdin=bounded)
