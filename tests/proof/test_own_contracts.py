@@ -12,12 +12,14 @@ from collc.schedule import build_schedule
 AFTER_ALL = "after each r : r has (r - 1) mod n"
 
 
-def problems(after: str, step: str, before: str = "") -> list[Diagnostic]:
+def problems(
+    after: str, step: str, before: str = "", contract: str = "handed_on(x: f32[8])"
+) -> list[Diagnostic]:
     """What is wrong with one step on four ranks."""
     text = f"""target wse2 grid row = 4 x 1
     contract handed_on(n) {{ {before} {after} }}
     algorithm one_step(n) {{ step {{ {step} }} }}
-    collective c = handed_on(x: f32[8]) on row {{ run one_step }}
+    collective c = {contract} on row {{ run one_step }}
     program {{ c }}"""
     return list(prove(build_schedule(parse_source(text).collectives[0])))
 
@@ -47,3 +49,13 @@ def test_a_rank_that_is_given_nothing_has_nothing_to_hand_on(rank: int) -> None:
     )
     (problem,) = problems(after, f"each r where r == {rank} : r -> (r + 1) mod n", before)
     assert f"rank {(rank + 1) % 4}" in problem.message
+
+
+@pytest.mark.parametrize("rank", range(4))
+def test_what_a_rank_was_not_given_is_told_when_it_is_combined(rank: int) -> None:
+    before = f"before each r where r != {rank} : r has r"
+    step = f"each r where r == {rank} : r => (r + 1) mod n"
+    (problem,) = problems(
+        before.replace("before", "after"), step, before, contract="handed_on(x: f32[8], add)"
+    )
+    assert f"rank {(rank + 1) % 4} ends with what nobody had before" in problem.message
