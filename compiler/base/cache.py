@@ -2,9 +2,16 @@
 
 Each question has a file in the user's cache folder, with a line for each answer. Its name is a hash
 of the question, of the compiler and of the simulator, so no answer is stale.
+
+What is kept there is sealed with a key that only the user can read: nothing is believed that is
+damaged, that some other program has put there, or that somebody has forged who can write the folder
+and not read the key. What is not ours is found out anew, and where it is no file of ours at all,
+taken away. Nothing is kept where there can be no key.
 """
 
+import errno
 import hashlib
+import hmac
 import json
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -13,6 +20,12 @@ from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
+
+from collc.base.reading import append, json_of, read_regular, take_away
+
+_MOST_BYTES = 1 << 26  # of a file of answers: a hundred thousand points of a sweep are 25 MB
+_KEY, _KEY_BYTES = "key", 32
+_SEAL = 64  # hexadecimal digits of SHA-256
 
 Work = TypeVar("Work")
 Answer = TypeVar("Answer")
@@ -23,8 +36,9 @@ class Kept:
     them; `what` is the name of the folder for questions of this kind."""
 
     def __init__(self, what: str, question: object, folder: Path | None = None) -> None:
-        key = hashlib.sha256(f"{tools()} {json.dumps(question)}".encode()).hexdigest()
-        self._file = (folder or cache_folder()) / what / f"{key[:32]}.jsonl"
+        self._asked = hashlib.sha256(f"{tools()} {json.dumps(question)}".encode()).hexdigest()
+        self._folder = folder or cache_folder()
+        self._file = self._folder / what / f"{self._asked[:32]}.jsonl"
         self._answers: dict[str, Any] = {}
         self._read()
 
@@ -35,26 +49,86 @@ class Kept:
     def keep(self, key: object, answer: object) -> None:
         """Keep an answer; a folder that cannot be written keeps none beyond this run."""
         self._answers[json.dumps(key)] = answer
+        line = json.dumps([key, answer])
         try:
+            seal = sealed(self._folder, self._asked, line)
             self._file.parent.mkdir(parents=True, exist_ok=True)
-            with self._file.open("a", encoding="utf-8") as file:
-                # a line of its own, also behind one that was cut short
-                file.write("\n" + json.dumps([key, answer]))
+            # a line of its own, also behind one that was cut short
+            append(self._file, f"\n{seal} {line}".encode())
         except OSError:
             return
 
     def _read(self) -> None:
         """What the file holds; a line that was cut short, or is none of ours, is left out."""
-        try:
-            lines = self._file.read_text(encoding="utf-8").splitlines()
-        except (OSError, UnicodeDecodeError):
-            return
-        for line in lines:
-            try:
-                key, answer = json.loads(line)
-            except (ValueError, TypeError):
-                continue
-            self._answers[json.dumps(key)] = answer
+        text = read_kept(self._file, _MOST_BYTES)
+        for line in text.split("\n"):
+            seal, _, kept = line.partition(" ")
+            if is_sealed(self._folder, self._asked, kept, seal):
+                key, answer = json_of(kept)
+                self._answers[json.dumps(key)] = answer
+
+
+def read_kept(file: Path, most: int) -> str:
+    """The text of a file in the cache folder, of at most so many bytes; empty where there is none.
+    What is there and no such file is taken away."""
+    try:
+        return read_regular(file, most).decode("utf-8", "replace")
+    except FileNotFoundError:
+        return ""
+    except OSError:
+        take_away(file)
+        return ""
+
+
+def sealed(folder: Path, about: str, text: str) -> str:
+    """The seal of a text that is kept in a cache folder, and of what it is about. Raises OSError
+    where the folder has no key and can be given none."""
+    told = f"{about}\n{text}".encode("utf-8", "replace")
+    return hmac.digest(_key(folder), told, "sha256").hex()
+
+
+def is_sealed(folder: Path, about: str, text: str, seal: str) -> bool:
+    """Whether a text has its seal."""
+    try:
+        return len(seal) == _SEAL and hmac.compare_digest(
+            sealed(folder, about, text).encode(), seal.encode("utf-8", "replace")
+        )
+    except OSError:
+        return False
+
+
+@lru_cache(maxsize=8)
+def _key(folder: Path) -> bytes:
+    """The key of a cache folder, made if there is none. Raises OSError."""
+    file = folder / _KEY
+    key = _present_key(file)
+    if key is None:
+        folder.mkdir(parents=True, exist_ok=True)
+        beside = folder / f"{_KEY}.{os.getpid()}"
+        take_away(beside)
+        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        with os.fdopen(handle, "wb") as made:
+            made.write(os.urandom(_KEY_BYTES))
+        beside.replace(file)
+        key = _present_key(file)
+    if key is None:
+        raise OSError(errno.EPERM, "cannot keep a key", str(file))
+    return key
+
+
+def _present_key(file: Path) -> bytes | None:
+    """The key that is there; None, and nothing is there any more, where it is none of this user's
+    alone."""
+    try:
+        key = read_regular(file, _KEY_BYTES, private=True)
+    except FileNotFoundError:
+        return None
+    except OSError:
+        key = b""
+    if len(key) == _KEY_BYTES:
+        return key
+    take_away(file)
+    return None
 
 
 def on_all_cores(

@@ -1,7 +1,8 @@
 """What every stage reports: one form of problem, with its place, the other places, and a remedy.
 
 `Diagnostic` is data; `render` in `collc.language.show` turns it into text or JSON. A stage yields
-diagnostics or raises `CollcError` with all it found.
+diagnostics or raises `CollcError` with all it found. `shown` is how names of files are printed,
+whatever they consist of, here and everywhere else.
 """
 
 from __future__ import annotations
@@ -23,13 +24,41 @@ class Span:
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """One problem: its code (`C012`), what is wrong, where, the other places, and what to do."""
+    """One problem: its code (`C012`), what is wrong, where, the other places, and what to do. Its
+    texts are printable, whatever names they quote."""
 
     code: str
     message: str
     at: Span | None
     also: tuple[tuple[Span, str], ...] = ()
     help: str = ""
+
+    def __post_init__(self) -> None:
+        also = tuple((span, printable(note)) for span, note in self.also)
+        texts = {"message": printable(self.message), "help": printable(self.help), "also": also}
+        for name, text in texts.items():
+            object.__setattr__(self, name, text)
+
+
+def shown(name: object) -> str:
+    r"""A file's name as it is printed: in a line, and nothing that a terminal would obey. What is
+    not printable is an escape: `\n`, `\x1b`, `\u202e`; `\xe9` is also a byte that is no text in
+    the encoding of file names, which Python has as U+DCE9."""
+    text = str(name)
+    return text if text.isprintable() else "".join(map(_escaped, text))
+
+
+def printable(text: str) -> str:
+    """A text of several lines likewise."""
+    return "\n".join(map(shown, text.split("\n")))
+
+
+def _escaped(character: str) -> str:
+    if character.isprintable():
+        return character
+    if "\udc80" <= character <= "\udcff":
+        return f"\\x{ord(character) - 0xDC00:02x}"
+    return character.encode("unicode_escape").decode()
 
 
 class CollcError(Exception):
@@ -46,7 +75,7 @@ class CollcError(Exception):
 
 def _in_words(one: Diagnostic) -> str:
     """Its place, code, message and help; what quotes the text is `collc.language.show`."""
-    at = f"{one.at.file}:{one.at.line}:{one.at.column}: " if one.at else ""
+    at = f"{shown(one.at.file)}:{one.at.line}:{one.at.column}: " if one.at else ""
     return f"{at}{one.code}: {one.message}" + (f"\n  help: {one.help}" if one.help else "")
 
 

@@ -1,4 +1,5 @@
-"""Writing a bundle: all files or none, never half of one, and nothing of the one before beside it.
+"""Files: a bundle is written whole or not at all, and nothing of the one before stays beside it; so
+is a single file (`put`).
 
 What a bundle consists of is listed in its manifest.
 """
@@ -14,10 +15,14 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from collc.base.reading import json_of, read_regular
+
 MANIFEST = "manifest.json"
 # Where files are written first, what waits there for the new ones to come, and what says so.
 _STAGING = ".collc-"
 _REPLACED, _JOURNAL = "replaced", "moving"
+_MOST_LISTED = 1 << 22  # bytes of a manifest or a journal; ours have some hundred files at most
+_MOST_OLD = 1 << 28  # bytes of a file that an old manifest lists; what is larger is none of ours
 
 
 def write_files(directory: Path, contents: Mapping[str, str | bytes]) -> tuple[str, ...]:
@@ -36,8 +41,9 @@ def write_files(directory: Path, contents: Mapping[str, str | bytes]) -> tuple[s
     """
     with _made(directory), _alone_in(directory):
         for left in directory.glob(f"{_STAGING}*"):
-            _put_back(left, directory)
-            shutil.rmtree(left, ignore_errors=True)
+            if left.is_dir() and not left.is_symlink():
+                _put_back(left, directory)
+                shutil.rmtree(left, ignore_errors=True)
         stale, changed = _left_over(directory, contents)
         fresh = [name for name in contents if not _is_there(directory / name, name, contents[name])]
         if not (fresh or stale):
@@ -74,21 +80,34 @@ def _is_there(place: Path, name: str, content: str | bytes) -> bool:
         return (
             stat.S_ISREG(status.st_mode)
             and stat.S_IMODE(status.st_mode) == _mode(name)
-            and place.read_bytes() == _bytes(content)
+            and status.st_size == len(_bytes(content))
+            and read_regular(place, status.st_size) == _bytes(content)
         )
     except OSError:
         return False
 
 
-def put_text(file: Path, text: str) -> None:
-    """Put a text into a file, all of it or none; one that is there keeps its rights, folders are
-    made. Raises OSError."""
-    place = file.resolve()  # what a link leads to
-    place.parent.mkdir(parents=True, exist_ok=True)
+def put(file: Path, content: str | bytes) -> None:
+    """Put a text, as UTF-8, or bytes into a file, all of it or none; one that is there keeps its
+    rights, folders are made. A pipe or a device is written to. Raises OSError with the file's name.
+    """
+    try:
+        place = file.resolve()  # what a link leads to
+        if place.exists() and not place.is_file():
+            place.write_bytes(_bytes(content))
+            return
+        place.parent.mkdir(parents=True, exist_ok=True)
+        _replace(place, _bytes(content))
+    except OSError as error:
+        error.filename = str(file)
+        raise
+
+
+def _replace(place: Path, content: bytes) -> None:
     handle, beside = tempfile.mkstemp(prefix=_STAGING, dir=place.parent)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as written:
-            written.write(text)
+        with os.fdopen(handle, "wb") as written:
+            written.write(content)
         os.chmod(beside, place.stat().st_mode & 0o777 if place.exists() else 0o644)
         os.replace(beside, place)
     except BaseException:
@@ -105,16 +124,29 @@ def _left_over(
     found: dict[bool, list[str]] = {True: [], False: []}
     for name, digest in sorted(listed.items()):
         path = directory / name
-        inside = Path(name).name == name and not name.startswith(_STAGING)
+        inside = _is_plain(name) and not name.startswith(_STAGING)
         if inside and name not in contents and path.is_file() and not path.is_symlink():
-            found[hashlib.sha256(path.read_bytes()).hexdigest() == digest].append(name)
+            found[_hash_of(path) == digest].append(name)
     return tuple(found[True]), tuple(found[False])
+
+
+def _hash_of(file: Path) -> str:
+    """The hash of a file; empty where it cannot be one of ours."""
+    try:
+        return hashlib.sha256(read_regular(file, _MOST_OLD)).hexdigest()
+    except OSError:
+        return ""
+
+
+def _is_plain(name: object) -> bool:
+    """Whether something names a file within a directory, and not elsewhere."""
+    return isinstance(name, str) and name not in {"", ".."} and Path(name).name == name
 
 
 def _listed(manifest: Path) -> dict[str, str]:
     """The files that a manifest lists, with their hashes; none where it is not one of ours."""
     try:
-        listed = json.loads(manifest.read_bytes())["sha256"]
+        listed = json_of(read_regular(manifest, _MOST_LISTED))["sha256"]
         return {str(name): str(digest) for name, digest in listed.items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}
@@ -190,14 +222,16 @@ def _put_back(staging: Path, directory: Path) -> None:
     may be interrupted and done again."""
     journal = staging / _JOURNAL
     try:
-        added = json.loads(journal.read_text())
+        added = json_of(read_regular(journal, _MOST_LISTED))
     except FileNotFoundError:
         return
-    except ValueError:
-        added = []  # killed while the journal was written, before anything was moved
-    for name in added:
+    except (OSError, ValueError):
+        added = None  # killed while the journal was written, before anything was moved; or not ours
+    for name in filter(_is_plain, added if isinstance(added, list) else ()):
         if not (staging / name).exists():
             (directory / name).unlink(missing_ok=True)
-    for path in (staging / _REPLACED).iterdir():
+    kept = staging / _REPLACED
+    for path in kept.iterdir() if kept.is_dir() and not kept.is_symlink() else ():
         os.replace(path, directory / path.name)
-    journal.unlink()
+    with contextlib.suppress(IsADirectoryError):
+        journal.unlink()

@@ -1,5 +1,6 @@
 """`collc build`: write the CSL of programs, or print a stage on the way to it."""
 
+import os
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -9,9 +10,8 @@ from typing import Any
 import click
 
 from collc.base import version
-from collc.base.diagnostics import CollcError, Diagnostic
-from collc.base.files import put_text
-from collc.commands.directory import FILE, directory, write
+from collc.base.diagnostics import CollcError, Diagnostic, shown
+from collc.commands.directory import FILE, directory, write, write_file
 from collc.commands.fabric import fabric_options
 from collc.commands.output import facts_of, print_decisions, resources_of, warning_facts
 from collc.commands.source import (
@@ -130,27 +130,35 @@ def _built(bundle: Bundle, source: Source, asked: _Wanted, directory: Path) -> T
     """Write the files, and say so."""
     if not asked.unread:
         verify_text(bundle)
+    read = [source.file, *map(Path, bundle.spec.imports)]
+    rule = _rule(asked.stamp or directory / "manifest.json", read) if asked.depfile else ""
     write(bundle.files, directory)
     if asked.depfile:
-        read = [source.file, *map(Path, bundle.spec.imports)]
-        _write_depfile(asked.depfile, asked.stamp or directory / "manifest.json", read)
+        write_file(asked.depfile, os.fsencode(rule))
     if asked.stamp:
-        _write_stamp(asked.stamp)
+        write_file(asked.stamp, "")  # its time says when files were last made sure of
     if source.is_read_by_people:
         size = sum(len(text) for text in bundle.files.values())
-        files = f"{len(bundle.files)} files, {size} bytes, in {directory}"
+        files = f"{len(bundle.files)} files, {size} bytes, in {shown(directory)}"
         click.echo(f"{files}. {resources_of(bundle)}")
         print_decisions(bundle)
         print_warnings(bundle.warnings, source)
     facts = facts_of(bundle) | warning_facts(bundle)
-    return facts | {"directory": str(directory), "outputs": sorted(bundle.files)}, bundle.warnings
+    return facts | {"directory": shown(directory), "outputs": sorted(bundle.files)}, bundle.warnings
 
 
 def _listed(bundle: Bundle, directory: Path, source: Source) -> dict[str, Any]:
     """Print which files there would be."""
     if source.is_read_by_people:
-        click.echo("".join(f"{directory / name}\n" for name in bundle.files), nl=False)
-    return {"directory": str(directory), "outputs": sorted(bundle.files)}
+        for name in bundle.files:
+            click.echo(_listed_name(directory / name))
+    return {"directory": shown(directory), "outputs": sorted(bundle.files)}
+
+
+def _listed_name(path: Path) -> bytes:
+    """A name for build systems to read: its own bytes, unless it could be taken for two."""
+    name = os.fsencode(path)
+    return os.fsencode(shown(path)) if re.search(rb"[\0-\x1f\x7f]", name) else name
 
 
 def _dumped(bundle: Bundle, stage: str, source: Source) -> dict[str, Any]:
@@ -170,28 +178,37 @@ def _text_of(bundle: Bundle, stage: str) -> str:
     return show_program(bundle.program)
 
 
-def _write_depfile(path: Path, target: Path, sources: Iterable[Path]) -> None:
-    """A rule of make: `target` depends on the sources and on this version of collc. Raises
-    CollcError where it cannot be written."""
-    read = [one for one in sources if one != STANDARD_INPUT]
-    needed = " ".join(_escaped(one) for one in (*read, Path(version.__file__)))
-    _put(path, f"{_escaped(target)}: {needed}\n")
+def _rule(target: Path, sources: Iterable[Path]) -> str:
+    """A rule of make: `target` depends on this version of collc and on the sources. Raises
+    CollcError where make has no way of writing a name."""
+    if "=" in str(target):
+        raise _not_for_make(target, "=")
+    read = (one for one in sources if one != STANDARD_INPUT)
+    # behind another word `=` is part of a name, before any it would set a variable
+    needed = " ".join(map(_for_make, (Path(version.__file__), *read)))
+    return f"{_for_make(target).replace('%', chr(92) + '%')}: {needed}\n"
 
 
-def _write_stamp(path: Path) -> None:
-    """A file whose time says when files were last made sure of. Raises likewise."""
-    _put(path, "")
+_SPECIAL = " #:*?[|"  # what make takes for itself unless a backslash is before it
 
 
-def _put(path: Path, text: str) -> None:
-    try:
-        put_text(path, text)
-    except OSError as error:
-        message = f"cannot write {path}: {error.strerror or error}"
-        help = "name a file in a directory that can be written"
-        raise CollcError([Diagnostic("C502", message, None, help=help)]) from error
+def _for_make(path: Path) -> str:
+    """A path as GNU make reads it, and Ninja where there is a way for both. Raises CollcError where
+    there is none: control characters and `;` end a line, whatever is before them; backslashes
+    before what has one of its own, and at the end, are read in different ways by the place where
+    they are, as are spaces and `&` at the end."""
+    name = str(path)
+    unwritable = re.search(
+        rf"[\0-\x1f\x7f;]|\\[{re.escape(_SPECIAL)}%]|[\\ &]$|\(.*\)$|^\.[A-Z_]+$", name
+    )
+    wild = re.search(r"[*?[]", name)
+    if unwritable or (wild and "\\" in name):
+        raise _not_for_make(path, unwritable[0] if unwritable else "\\")
+    name = f"./{name}" if name.startswith("~") else name
+    return re.sub(rf"[{re.escape(_SPECIAL)}]", r"\\\g<0>", name).replace("$", "$$")
 
 
-def _escaped(path: Path) -> str:
-    """A path as make and Ninja read it."""
-    return re.sub(r"([ #\\])", r"\\\1", str(path)).replace("$", "$$")
+def _not_for_make(path: Path, what: str) -> CollcError:
+    message = f"a rule of make cannot have the name {shown(path)}, because of `{shown(what)}` in it"
+    help = "give it another name, or leave out --depfile"
+    return CollcError([Diagnostic("C502", message, None, help=help)])

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from collc.base.diagnostics import shown
 from collc.commands.output import facts_of, print_data, print_decisions, warning_facts
 from collc.commands.source import Source, print_warnings, reporting, source_options
 from collc.cost import show_prediction
@@ -111,7 +112,7 @@ def _print_network_cost(source: Source, file: Path) -> None:
     found = cost_on(schedule, network)
     if source.as_data:
         params = {p.name: p.value for p in spec.parameters}
-        facts = {"file": spec.file, "network": str(file), "params": params}
+        facts = {"file": shown(spec.file), "network": shown(file), "params": params}
         print_data(facts | {"cost": asdict(found)})
         return
     click.echo(show_cost(found), nl=False)
@@ -129,7 +130,7 @@ def _print_by_colors(source: Source, counts: range) -> None:
         found = list(program_by_colors(spec, program, counts))
     if source.as_data:
         params = {p.name: p.value for p in spec.parameters}
-        head = {"file": spec.file, "target": spec.target, "params": params}
+        head = {"file": shown(spec.file), "target": spec.target, "params": params}
         print_data(head | {"by_colors": list(map(asdict, found))})
     else:
         click.echo(show_by_colors(found), nl=False)

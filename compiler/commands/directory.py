@@ -5,8 +5,8 @@ from pathlib import Path
 
 import click
 
-from collc.base.diagnostics import CollcError, Diagnostic
-from collc.base.files import write_files
+from collc.base.diagnostics import CollcError, Diagnostic, shown
+from collc.base.files import put, write_files
 
 FILE = click.Path(path_type=Path, dir_okay=False)
 
@@ -24,9 +24,21 @@ def write(contents: Mapping[str, str | bytes], directory: Path) -> None:
     try:
         changed = write_files(directory, contents)
     except OSError as error:
-        message = f"cannot write {directory}: {error.strerror or error}"
-        help = "name a directory that can be written"
-        raise CollcError([Diagnostic("C502", message, None, help=help)]) from error
+        raise _unwritten(directory, error, "name a directory that can be written") from error
     for name in changed:
         why = "it was changed, and is no part of what is now beside it"
-        click.echo(f"collc: kept {directory / name}: {why}", err=True)
+        click.echo(f"collc: kept {shown(directory / name)}: {why}", err=True)
+
+
+def write_file(file: Path, content: str | bytes) -> None:
+    """Write one file, all of it or none; raises likewise."""
+    try:
+        put(file, content)
+    except OSError as error:
+        help = "name a file in a directory that can be written"
+        raise _unwritten(file, error, help) from error
+
+
+def _unwritten(place: Path, error: OSError, help: str) -> CollcError:
+    message = f"cannot write {shown(place)}: {error.strerror or error}"
+    return CollcError([Diagnostic("C502", message, None, help=help)])

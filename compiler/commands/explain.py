@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from collc.base.diagnostics import shown
 from collc.commands.output import print_data
 from collc.commands.source import Source, reporting, source_options
 from collc.cost.choice import build_plan
@@ -89,7 +90,7 @@ def plan(source: Source, by_colors: bool) -> None:
     streams = {} if by_colors else _of_streams(source.parse(), machine)
     if source.as_data:
         params = {p.name: p.value for p in spec.parameters}
-        head = {"file": spec.file, "target": spec.target, "params": params}
+        head = {"file": shown(spec.file), "target": spec.target, "params": params}
         for name, phases in streams.items():
             found[name][0]["streams"] = phases
         several = {"collectives": {name: data for name, (data, _) in found.items()}}

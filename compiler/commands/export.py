@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from collc.base.diagnostics import shown
 from collc.commands.directory import directory, write
 from collc.commands.output import print_data
 from collc.commands.source import Source, reporting, source_options
@@ -46,6 +47,6 @@ def _write_traces(source: Source, output: Path) -> None:
     write(traces, output)
     count, size = len(traces), sum(map(len, traces.values()))
     if source.as_data:
-        print_data({"directory": str(output), "name": name, "files": count, "bytes": size})
+        print_data({"directory": shown(output), "name": name, "files": count, "bytes": size})
     else:
-        click.echo(f"{count} files, {size} bytes: {output / name}.RANK.et")
+        click.echo(f"{count} files, {size} bytes: {shown(output / name)}.RANK.et")

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import click
 
-from collc.base.diagnostics import CollcError, Diagnostic
-from collc.base.files import put_text
+from collc.base.diagnostics import CollcError, shown
+from collc.commands.directory import write_file
 from collc.commands.output import FAULT, report
+from collc.commands.source import standard_input
 from collc.format import format_text
-from collc.language.source import decode_source, read_source
+from collc.language.source import quotable, read_source
 
 _STANDARD = "-"  # as a file name: standard input, printed to standard output
 
@@ -32,7 +33,7 @@ def command(check: bool, diff: bool, paths: tuple[str, ...]) -> None:
         try:
             changed = _format(file, check=check, diff=diff)
         except CollcError as error:
-            report(error.diagnostics, {file: _quotable(file)}, as_data=False)
+            report(error.diagnostics, {file: quotable(Path(file))})
             good = False
         else:
             good = good and not (changed and check)
@@ -47,40 +48,21 @@ def _files(path: str) -> Iterator[str]:
     elif Path(path).is_dir():
         yield from map(str, sorted(Path(path).rglob("*.coll")))
     else:
-        raise click.UsageError(f"there is no file {path}")
+        raise click.UsageError(f"there is no file {shown(path)}")
 
 
 def _format(file: str, *, check: bool, diff: bool) -> bool:
     """Format one file, or say what there would be to do; whether there is anything."""
-    if file == _STANDARD:
-        text = decode_source("<stdin>", sys.stdin.buffer.read())
-    else:
-        text = read_source(Path(file))
+    text = standard_input() if file == _STANDARD else read_source(Path(file))
     formatted = format_text(file, text)
     if diff:
         ends = text.splitlines(keepends=True), formatted.splitlines(keepends=True)
-        click.echo("".join(unified_diff(*ends, file, file)), nl=False)
+        click.echo("".join(unified_diff(*ends, shown(file), shown(file))), nl=False)
     elif check:
         if formatted != text:
-            click.echo(f"{file} is not formatted")
+            click.echo(f"{shown(file)} is not formatted")
     elif file == _STANDARD:
         click.echo(formatted, nl=False)
     elif formatted != text:
-        _write(Path(file), formatted)
+        write_file(Path(file), formatted)
     return formatted != text
-
-
-def _write(file: Path, text: str) -> None:
-    try:
-        put_text(file, text)
-    except OSError as error:
-        message = f"cannot write {file}: {error.strerror or error}"
-        raise CollcError([Diagnostic("C502", message, None)]) from error
-
-
-def _quotable(file: str) -> str:
-    """The text for messages to quote, as far as it can be read."""
-    try:
-        return Path(file).read_text(encoding="utf-8-sig", errors="replace")
-    except OSError:
-        return ""

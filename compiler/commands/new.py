@@ -1,10 +1,14 @@
 """`collc new`: the beginning of a file."""
 
+import sys
 from pathlib import Path
 
 import click
 
+from collc.base.diagnostics import CollcError, shown
 from collc.base.version import __version__
+from collc.commands.directory import write_file
+from collc.commands.output import FAULT, report
 
 _CONTRACTS = ("allreduce", "reduce", "broadcast")
 _TEXT = """// What this is for.
@@ -39,10 +43,12 @@ def command(file: Path, contract: str, target: str) -> None:
     operation = "" if contract == "broadcast" else ", add"
     version = ".".join(__version__.split(".")[:2])
     words = {"contract": contract, "target": target, "operation": operation, "version": version}
-    text = _TEXT.format(file=file.name, name="total", steps=_STEPS[contract], **words)
+    text = _TEXT.format(file=shown(file.name), name="total", steps=_STEPS[contract], **words)
+    if file.exists():
+        raise click.UsageError(f"{shown(file)} is there already")
     try:
-        with file.open("x", encoding="utf-8") as made:
-            made.write(text)
-    except FileExistsError:
-        raise click.UsageError(f"{file} is there already") from None
-    click.echo(f"{file}: try `collc run {file}`")
+        write_file(file, text)
+    except CollcError as error:
+        report(error.diagnostics, {})
+        sys.exit(FAULT)
+    click.echo(f"{shown(file)}: try `collc run {shown(file)}`")

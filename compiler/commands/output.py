@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from collc.base.diagnostics import Diagnostic
+from collc.base.diagnostics import Diagnostic, shown
 from collc.commands.color import echo_painted
 from collc.commands.sarif import sarif_log
 from collc.commands.status import FAULT, USAGE, WRONG_RUN
@@ -81,7 +81,7 @@ def facts_of(bundle: Bundle) -> dict[str, Any]:
     decisions = [decision_as_data(decision) for decision in bundle.decisions]
     chosen = {"decision": decisions[0] if len(decisions) == 1 else decisions} if decisions else {}
     return {
-        "file": bundle.spec.file,
+        "file": shown(bundle.spec.file),
         "target": bundle.spec.target,
         "params": {p.name: p.value for p in bundle.spec.parameters},
         **predicted_facts(bundle.prediction),

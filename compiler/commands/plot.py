@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from collc.base.diagnostics import CollcError, Diagnostic
+from collc.base.diagnostics import CollcError, Diagnostic, shown
 from collc.commands.directory import write
 from collc.commands.output import FAULT, WRONG_RUN, print_data, report
 from collc.commands.over import MOST_POINTS, Range, over_of, with_bar
@@ -113,7 +113,7 @@ def command(  # noqa: PLR0913, PLR0917 - what the command line may say
         print_data({"points": list(map(point_as_data, points))})
         return
     printed = table == _PRINTED  # what else is said goes beside it then
-    written = " and ".join(str(path) for path in (output, table) if path and path != _PRINTED)
+    written = " and ".join(shown(path) for path in (output, table) if path and path != _PRINTED)
     click.echo(f"{len(points)} points{', in ' * bool(written)}{written}", err=printed)
     for line in _left_out(points):
         click.echo(line, err=printed)
@@ -137,7 +137,8 @@ def _refuse_places(output: Path | None, table: Path | None) -> None:
         ending_of(output)
     for path in (output, table):
         if path and not path.parent.is_dir():
-            message, help = f"there is no directory {path.parent}", "make it, or name another"
+            message = f"there is no directory {shown(path.parent)}"
+            help = "make it, or name another"
             raise CollcError([Diagnostic("C502", message, None, help=help)])
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import click
 
 from collc.backends import BACK_ENDS, Settings, UnavailableError, opened
-from collc.base.diagnostics import CollcError
-from collc.commands.directory import FILE
+from collc.base.diagnostics import CollcError, printable
+from collc.commands.directory import FILE, write_file
 from collc.commands.fabric import fabric_options
 from collc.commands.output import FAULT
 from collc.commands.run_on import TOOL_OPTIONS
@@ -95,16 +95,13 @@ def command(  # noqa: PLR0913, PLR0917 - as many as there are options
     try:
         with _tool(where, settings, release, wanted) as tool:
             found = survey(tool, archs, asked=asked, jobs=jobs, progress=_progress())
-    except CollcError as error:
-        click.echo(f"collc: {error}", err=True)
+        if output:
+            write_file(output, json.dumps(as_json(found), indent=2) + "\n")
+        if timing:
+            write_file(timing, json.dumps(table_of(found), indent=2) + "\n")
+    except (CollcError, UnavailableError) as error:
+        click.echo(f"collc: {printable(str(error))}", err=True)
         sys.exit(FAULT)
-    except UnavailableError as error:
-        click.echo(f"collc: {error}", err=True)
-        sys.exit(FAULT)
-    if output:
-        output.write_text(json.dumps(as_json(found), indent=2) + "\n", encoding="utf-8")
-    if timing:
-        timing.write_text(json.dumps(table_of(found), indent=2) + "\n", encoding="utf-8")
     for line in as_text(found):
         click.echo(line)
 

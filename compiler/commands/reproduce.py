@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from collc.base.diagnostics import CollcError
+from collc.base.diagnostics import CollcError, shown
 from collc.commands.directory import directory, write
 from collc.commands.output import FAULT, WRONG_RUN, print_data, report
 from collc.commands.over import with_bar
@@ -62,6 +62,6 @@ def _draw(into: Path, *, quick: bool) -> None:
         click.echo(f"collc: the run failed: {error}", err=True)
         sys.exit(WRONG_RUN)
     count = sum(place.simulated > 0 for place in places)
-    click.echo(f"{count} points simulated; {len(made)} files in {into}", err=True)
+    click.echo(f"{count} points simulated; {len(made)} files in {shown(into)}", err=True)
     if missing := left_out(places):
         click.echo(f"by formula only: {missing}", err=True)

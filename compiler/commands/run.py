@@ -12,9 +12,11 @@ from typing import Any
 
 import click
 import numpy as np
+from numpy.lib.format import MAGIC_PREFIX
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+from collc.base.diagnostics import printable, shown
 from collc.commands.directory import FILE, directory, write
 from collc.commands.fabric import fabric_options
 from collc.commands.output import WRONG_RUN, facts_of, predicted_facts, print_data
@@ -46,17 +48,28 @@ def read_inputs(named: Named, buffers: tuple[str, ...]) -> dict[str, Any] | None
     is run. Wrong usage where a file holds no array, or names are wrong."""
     found: dict[str, Any] = {}
     for given, file in named:
+        label = shown(file)
         if not given and len(buffers) != 1:
-            there = ", ".join(buffers) or "none"
-            raise click.UsageError(f"say which buffer {file} is for, NAME={file}: {there}")
+            there = f"NAME={label}: {', '.join(buffers) or 'none'}"
+            raise click.UsageError(f"say which buffer {label} is for, {there}")
         name = given or buffers[0]
         if name in found:
             raise click.UsageError(f"{name} is given twice")
         try:
-            found[name] = np.load(file, allow_pickle=False)
-        except (OSError, ValueError, EOFError) as error:
-            raise click.UsageError(f"{file} holds no array of NumPy's: {error}") from None
+            found[name] = _array(file)
+        except (OSError, ValueError, EOFError, MemoryError) as error:
+            said = printable(str(error)) or "it is too large"
+            raise click.UsageError(f"{label} holds no array of NumPy's: {said}") from None
     return found or None
+
+
+def _array(file: Path) -> Any:  # noqa: ANN401 - a NumPy array of any type
+    """The array in a file, which has to be there in full: its header alone may ask for any amount
+    of memory. Raises OSError, ValueError, EOFError, MemoryError."""
+    with file.open("rb") as opened:
+        if opened.read(len(MAGIC_PREFIX)) != MAGIC_PREFIX:
+            raise ValueError("it does not begin like a .npy file")
+    return np.array(np.load(file, mmap_mode="r", allow_pickle=False))
 
 
 @contextmanager
@@ -274,7 +287,7 @@ def _print_run(facts: dict[str, Any], output: Path | None, skew: int) -> None:
         seconds = f"{facts['wall_seconds']:.2f} s"
         click.echo(f"  simulated  {facts['tile_cycles']} tile-cycles in {seconds}")
     if output:
-        click.echo(f"  CSL        {output}")
+        click.echo(f"  CSL        {shown(output)}")
     if not facts["verified"]:
         click.echo(f"collc: {failure}: {facts['problem']}", err=True)
         if facts["cycles"] is None:

@@ -13,14 +13,14 @@ from typing import Any
 
 import click
 
-from collc.base.diagnostics import CollcError, Diagnostic
+from collc.base.diagnostics import CollcError, Diagnostic, shown
 from collc.commands.output import FAULT, Form, print_data, print_sarif, report
 from collc.driver.bundle import Bundle
 from collc.driver.pipeline import compile_text, prove_program, prove_text, read
 from collc.language import read_source
 from collc.language.prelude import PRELUDE_FILE
 from collc.language.show import as_json, headline, render
-from collc.language.source import MAX_SOURCE_BYTES, decode_source
+from collc.language.source import MAX_SOURCE_BYTES, decode_source, quotable
 from collc.schedule import Schedule
 from collc.spec import Spec
 from collc.target import TARGETS
@@ -29,9 +29,16 @@ STANDARD_INPUT = Path("-")
 
 
 @cache
-def _standard_input() -> str:
-    """What is piped in, read once; raises CollcError where it is no text."""
-    return decode_source("<stdin>", sys.stdin.buffer.read(MAX_SOURCE_BYTES + 1))
+def standard_input() -> str:
+    """What is piped in, read once; raises CollcError where it is no text, and UsageError where
+    nothing can be read."""
+    if sys.stdin is None:  # as Python has it where it is closed
+        raise click.UsageError("standard input is closed; name a file, or pipe one in")
+    try:
+        data = sys.stdin.buffer.read(MAX_SOURCE_BYTES + 1)
+    except OSError as error:
+        raise click.UsageError(f"cannot read standard input: {error.strerror}") from None
+    return decode_source("<stdin>", data)
 
 
 def definitions_of(
@@ -110,9 +117,14 @@ class Source:
         return self.form in (Form.HUMAN, Form.SHORT)
 
     @property
-    def label(self) -> str:
-        """What messages call the file."""
+    def name(self) -> str:
+        """The file's name as places have it."""
         return "<stdin>" if self.file == STANDARD_INPUT else str(self.file)
+
+    @property
+    def label(self) -> str:
+        """The same as it is printed."""
+        return shown(self.name)
 
     @property
     def stem(self) -> str:
@@ -123,11 +135,11 @@ class Source:
     def text(self) -> str:
         """What the file says; raises CollcError, or UsageError where there is no file."""
         if self.file == STANDARD_INPUT:
-            return _standard_input()
+            return standard_input()
         if os.path.isdir(self.file):
-            raise click.UsageError(f"{self.file} is a directory; name a .coll file")
+            raise click.UsageError(f"{self.label} is a directory; name a .coll file")
         if not os.path.exists(self.file):
-            raise click.UsageError(f"there is no file {self.file}")
+            raise click.UsageError(f"there is no file {self.label}")
         return read_source(self.file)
 
     def for_target(self, target: str | None) -> Source:
@@ -136,34 +148,28 @@ class Source:
 
     def compile(self, skew: int = 0, *, timed: bool = False, name: str | None = None) -> Bundle:
         """The file's bundle; raises as `text` does, and CollcError for a program at fault."""
-        given = self.text, self.label, self.definitions, self.target, skew
+        given = self.text, self.name, self.definitions, self.target, skew
         return compile_text(*given, timed=timed, name=name)
 
     def parse(self, *, leave_open: bool = False) -> Spec:
         """What the file says, with `leave_open` as if all steps were `auto`; raises likewise."""
-        given = self.text, self.label, self.definitions, self.target
+        given = self.text, self.name, self.definitions, self.target
         return read(*given, leave_open=leave_open)
 
     def prove(self) -> tuple[Spec, Schedule]:
         """What the file says and how it is done, without looking at a machine; raises likewise."""
-        return prove_text(self.text, self.label, self.definitions, self.target)
+        return prove_text(self.text, self.name, self.definitions, self.target)
 
     def prove_all(self) -> tuple[Spec, tuple[Schedule, ...]]:
         """The same for all collectives of a program."""
-        return prove_program(self.text, self.label, self.definitions, self.target)
+        return prove_program(self.text, self.name, self.definitions, self.target)
 
     def quotable(self) -> str:
         """The text for messages to quote, also where it is too long or no UTF-8."""
         try:
             return self.text
         except CollcError:
-            if not self.file.is_file():
-                return ""
-        try:
-            with self.file.open("rb") as file:
-                return file.read(MAX_SOURCE_BYTES).decode("utf-8-sig", "replace")
-        except OSError:
-            return ""
+            return quotable(self.file) if self.file.is_file() else ""
 
 
 def print_warnings(warnings: Iterable[Diagnostic], source: Source) -> None:
@@ -254,10 +260,10 @@ def _quoted(diagnostics: Iterable[Diagnostic], source: Source) -> dict[str, str]
     places = (
         place for one in diagnostics for place in (one.at, *(span for span, _ in one.also)) if place
     )
-    others = {place.file for place in places} - {PRELUDE_FILE, source.label}
+    others = {place.file for place in places} - {PRELUDE_FILE, source.name}
     quoted = {
         file: replace(source, file=Path(file)).quotable()
         for file in sorted(others)
         if Path(file).is_file()
     }
-    return quoted | {source.label: source.quotable()}
+    return quoted | {source.name: source.quotable()}

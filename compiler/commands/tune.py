@@ -80,7 +80,7 @@ def command(  # noqa: PLR0913, PLR0917 - as many as there are options
             click.echo(f"collc: the run failed: {error}", err=True)
             sys.exit(WRONG_RUN)
     if source.as_data:
-        print_data({"file": str(source.file), "over": name, "rows": list(map(_as_data, rows))})
+        print_data({"file": source.label, "over": name, "rows": list(map(_as_data, rows))})
     elif as_csv:
         click.echo(_as_csv(rows), nl=False)
     elif as_clause:

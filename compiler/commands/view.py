@@ -8,11 +8,12 @@ from pathlib import Path
 
 import click
 
-from collc.base.diagnostics import CollcError
-from collc.commands.directory import FILE
+from collc.base.diagnostics import CollcError, printable, shown
+from collc.commands.directory import FILE, write_file
 from collc.commands.output import FAULT, WRONG_RUN, print_data, report
 from collc.commands.source import Source, definitions_of, reporting, source_options
 from collc.driver.bundle import Bundle
+from collc.language import read_source
 from collc.view import VIEWS, Observed, Page, PictureError, Scope, page_of, picture, watched_run
 
 _MOST_PROGRAMS = 36  # that a page chooses from
@@ -85,7 +86,7 @@ def _ranges(
     help="The page; without it and --png it is FILE's name with .html, in this directory.",
 )
 @click.option("--png", type=FILE, help="A picture of it; needs Chromium or Chrome.")
-@click.option("--view", "shown", type=click.Choice(VIEWS), help="What the picture shows.")
+@click.option("--view", "view", type=click.Choice(VIEWS), help="What the picture shows.")
 @click.option("--dark", is_flag=True, help="The picture on dark ground.")
 @click.option("--no-run", "unrun", is_flag=True, help="Show the plan and the prediction only.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
@@ -100,7 +101,7 @@ def command(  # noqa: PLR0913, PLR0917 - as many as there are options
     lesson: Path | None,
     output: Path | None,
     png: Path | None,
-    shown: str | None,
+    view: str | None,
     dark: bool,
     unrun: bool,
     seed: int,
@@ -116,11 +117,11 @@ def command(  # noqa: PLR0913, PLR0917 - as many as there are options
     scope = Scope(region, window)
     seen = [_observed(one, None if unrun else seed, scope, source) for one in sources]
     texts = [one.text for one in sources]
-    told = lesson.read_text(encoding="utf-8") if lesson else ""
+    told = read_source(lesson) if lesson else ""
     made = page_of([(*one, text) for one, text in zip(seen, texts, strict=True)], told)
     if output is None and png is None:
         output = Path(f"{source.file.stem}.html")
-    _write(made, output, png, shown or "", dark)
+    _write(made, output, png, view or "", dark)
     _report(source, seen, output, png)
     if not unrun and any(run.problem or (run.report and run.report.problem) for _, run in seen):
         sys.exit(WRONG_RUN)
@@ -152,7 +153,7 @@ def _observed(
     except CollcError as error:
         if source is first:
             raise
-        report(error.diagnostics, {str(source.file): source.quotable()}, as_data=source.as_data)
+        report(error.diagnostics, {source.name: source.quotable()}, as_data=source.as_data)
         sys.exit(FAULT)
     if seed is None:
         return bundle, Observed()
@@ -174,15 +175,16 @@ def _too_many(bundle: Bundle, scope: Scope) -> str:
     )
 
 
-def _write(made: Page, output: Path | None, png: Path | None, shown: str, dark: bool) -> None:
+def _write(made: Page, output: Path | None, png: Path | None, view: str, dark: bool) -> None:
     if output is not None:
-        output.write_text(made.html, encoding="utf-8")
+        write_file(output, made.html)
     if png is not None:
         try:
-            png.write_bytes(picture(made, shown, dark=dark))
+            drawn = picture(made, view, dark=dark)
         except PictureError as error:
-            click.echo(f"collc: {error}", err=True)
+            click.echo(f"collc: {printable(str(error))}", err=True)
             sys.exit(FAULT)
+        write_file(png, drawn)
 
 
 def _report(
@@ -191,11 +193,11 @@ def _report(
     output: Path | None,
     png: Path | None,
 ) -> None:
-    written = [str(path) for path in (output, png) if path is not None]
+    written = [shown(path) for path in (output, png) if path is not None]
     if source.as_data:
         runs = [
             {
-                "file": bundle.spec.file,
+                "file": shown(bundle.spec.file),
                 "params": {p.name: p.value for p in bundle.spec.parameters},
                 "predicted_cycles": bundle.prediction.cycles,
                 "cycles": run.report.cycles if run.report else None,
@@ -209,5 +211,5 @@ def _report(
     for _, run in seen:
         said = run.note or run.problem or (run.report.problem if run.report else "")
         if said:
-            click.echo(f"collc: {said}", err=True)
+            click.echo(f"collc: {printable(said)}", err=True)
     click.echo("\n".join(written))

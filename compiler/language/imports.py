@@ -75,14 +75,17 @@ def _of_file(
 def _within(tops: tuple[Path, ...], path: Path, word: syntax.Word) -> Path:
     """Where a file is, links followed; raises CollcError if it is not there, or in none of the
     folders that count."""
-    shown = word.text if word.text.isprintable() else repr(word.text)[1:-1]
-    if "\0" in word.text or not any(map(path.resolve().is_relative_to, tops)):
-        message = f'"{shown}" is outside of the folder that this file is in'
+    try:
+        resolved, is_file = path.resolve(), path.is_file()
+    except (OSError, ValueError):  # too long, or nothing that the system could call a file
+        resolved, is_file = path, False
+    if not any(map(resolved.is_relative_to, tops)):
+        message = f'"{word.text}" is outside of the folder that this file is in'
         help = "copy the file into the folder, or below it"
         raise refuse(problem("C118", message, word.span, help=help))
-    if not path.is_file():
-        raise refuse(problem("C118", f'there is no file "{shown}" here', word.span))
-    return path.resolve()
+    if not is_file:
+        raise refuse(problem("C118", f'there is no file "{word.text}" here', word.span))
+    return resolved
 
 
 def _not_for_import(declared: Span, imported_from: Span) -> ProblemError:

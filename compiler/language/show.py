@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import TypeVar
 
-from collc.base.diagnostics import Diagnostic, Span
+from collc.base.diagnostics import Diagnostic, Span, shown
 from collc.base.grids import Grid
 from collc.language.declared_names import HILBERT
 from collc.language.limits import RESOURCES
@@ -180,14 +180,14 @@ def show_steps(collective: Collective) -> str:
 
 
 def _headline(span: Span | None, text: str) -> str:
-    return f"{span.file}:{span.line}:{span.column}: {text}" if span else text
+    return f"{shown(span.file)}:{span.line}:{span.column}: {text}" if span else text
 
 
 def _place(span: Span | None) -> dict[str, object] | None:
     if span is None:
         return None
     return {
-        "file": span.file,
+        "file": shown(span.file),
         "line": span.line,
         "column": span.column,
         "end_line": span.end_line,

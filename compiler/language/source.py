@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from collc.base.diagnostics import Span
+from collc.base.diagnostics import Span, shown
 from collc.language.problems import problem, refuse
 
 MAX_SOURCE_BYTES = 128 * 1024  # a tree of 1000 ranks written by hand takes 10 KB
@@ -14,9 +14,19 @@ def read_source(path: Path) -> str:
         with path.open("rb") as file:
             data = file.read(MAX_SOURCE_BYTES + 1)
     except OSError as error:
-        message = f"cannot read {path}: {error.strerror or error}"
+        message = f"cannot read {shown(path)}: {error.strerror or error}"
         raise refuse(problem("C101", message, None)) from None
     return decode_source(str(path), data)
+
+
+def quotable(path: Path) -> str:
+    """The text for messages to quote, also where it is too long or no UTF-8; empty where it cannot
+    be read."""
+    try:
+        with path.open("rb") as file:
+            return file.read(MAX_SOURCE_BYTES).decode("utf-8-sig", "replace")
+    except OSError:
+        return ""
 
 
 def decode_source(file: str, data: bytes) -> str:

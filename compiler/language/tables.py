@@ -1,12 +1,12 @@
 """The parser of the language, its tables read from the user's cache folder where they are there.
 
-Making the tables takes a second. They are cached as JSON with a checksum, so that nothing in the
-folder can be run, and a file that is damaged, or of another version of Lark, is made anew.
+Making the tables takes a second. They are cached as JSON under the seal of `collc.base.cache`, so
+that nothing in the folder can be run, and a file that is damaged, of somebody else's making, or of
+another version of Lark, is made anew.
 """
 
 import hashlib
 import json
-import os
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -15,9 +15,10 @@ from lark import Lark, __version__
 from lark.grammar import Rule
 from lark.lexer import TerminalDef
 
-from collc.base.cache import cache_folder
+from collc.base.cache import cache_folder, is_sealed, read_kept, sealed
 
 _STARTS = ["start", "stray"]
+_MOST_BYTES = 1 << 24  # of the tables; ours are 384 KB
 
 
 def make_parser() -> Lark:
@@ -50,11 +51,8 @@ def _file_for(grammar: str) -> Path:
 
 def _read(file: Path) -> Lark | None:
     """The parser with the tables in a file; None where it is not there, or damaged."""
-    try:
-        checksum, _, text = file.read_text(encoding="utf-8").partition("\n")
-    except (OSError, UnicodeDecodeError):
-        return None
-    if checksum != _checksum(text):
+    seal, _, text = read_kept(file, _MOST_BYTES).partition("\n")
+    if not is_sealed(file.parent, file.name, text, seal):
         return None
     tables = json.loads(text, object_hook=_with_numbers)
     # what Lark's own generated parsers call; its public `load` reads a pickle
@@ -65,19 +63,14 @@ def _read(file: Path) -> Lark | None:
 
 def _write(file: Path, parser: Lark) -> None:
     """Keep the tables, if the folder can be written; whoever reads meanwhile finds all or none."""
+    from collc.base.files import put  # noqa: PLC0415 - only the first time
+
     data, memo = parser.memo_serialize([TerminalDef, Rule])
     text = json.dumps({"data": data, "memo": memo})
-    beside = file.with_suffix(f".{os.getpid()}")
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        beside.write_text(f"{_checksum(text)}\n{text}", encoding="utf-8")
-        beside.replace(file)
+        put(file, f"{sealed(file.parent, file.name, text)}\n{text}")
     except OSError:
         return
-
-
-def _checksum(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _with_numbers(table: dict[str, Any]) -> dict[str | int, Any]:

@@ -16,6 +16,7 @@ from time import sleep
 from typing import Any
 
 from collc.base.cache import one_thread
+from collc.base.diagnostics import shown
 from collc.sweep.points import Point, Verdict, judge
 
 TRIES = 4  # of a point whose worker dies
@@ -63,7 +64,7 @@ def on_processes(points: Points, jobs: int, judged: Judge = judge) -> Answers:
 def _died(points: Points) -> str:
     point = next(iter(points.values()))
     given = ", ".join(f"{name} = {value}" for name, value in point.values)
-    return f"workers die of {point.file} with {given}"
+    return f"workers die of {shown(point.file)} with {given}"
 
 
 def on_dask(points: Points, jobs: int, address: str = "", judged: Judge = judge) -> Answers:

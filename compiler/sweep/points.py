@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from collc.base.cache import tools
-from collc.base.diagnostics import CollcError
+from collc.base.diagnostics import CollcError, shown
 from collc.driver.api import compile
 from collc.run import RunError
 
@@ -79,7 +79,7 @@ def judge(point: Point) -> Verdict:
     """Compile a point, run it on fabsim and compare. Raises OtherToolsError."""
     file = Path(point.file)
     if (tools(), hash_of(file)) != (point.tools, point.text):
-        raise OtherToolsError(f"this worker has another collc, fabsim or {file.name}")
+        raise OtherToolsError(f"this worker has another collc, fabsim or {shown(file.name)}")
     values: dict[str, Any] = dict(point.values)
     try:
         bundle = compile(file, target=point.target, **values)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from collc.base.diagnostics import Span, shown
 from collc.base.grids import Grid, Lines
 from collc.base.paths import Path, Pe
 from collc.base.version import __version__
@@ -83,7 +84,7 @@ def view_data(bundle: Viewed, source: str, seen: Observed) -> ViewData:
     return {
         "version": VERSION,
         "generator": f"collc {__version__}",
-        "name": bundle.spec.file,
+        "name": shown(bundle.spec.file),
         "target": bundle.spec.target,
         "parameters": {p.name: p.value for p in bundle.spec.parameters},
         "grid": [width, height],
@@ -101,7 +102,7 @@ def view_data(bundle: Viewed, source: str, seen: Observed) -> ViewData:
 def _sources(bundle: Viewed, source: str) -> dict[str, str]:
     """The texts that places are in: the file, and the emitted CSL."""
     emitted = {name: text for name, text in bundle.files.items() if name.endswith(".csl")}
-    return {bundle.spec.file: source, **emitted}
+    return {shown(bundle.spec.file): source, **emitted}
 
 
 def _calls(bundle: Viewed) -> list[int]:
@@ -142,7 +143,7 @@ def _phase(plan: Plan, phase: Phase) -> dict[str, Any]:
         "name": phase.name,
         "collective": plan.collective.name,
         "about": phase.about,
-        "at": {"file": span.file, "line": span.line, "end_line": span.end_line},
+        "at": _lines_of(span),
         "steps": phase.exchange is not None,
         "classes": [_class(phase.roles[role], uses, numbers) for role, uses in classes],
         "regions": regions,
@@ -178,6 +179,11 @@ def _text(role: Role) -> list[str]:
     return found
 
 
+def _lines_of(span: Span) -> dict[str, Any]:
+    """The lines of a file that something is from."""
+    return {"file": shown(span.file), "line": span.line, "end_line": span.end_line}
+
+
 def _region(region: Region, grid: Grid) -> dict[str, list[int]]:
     """A region on the whole grid; of a collective on each line, on all of them."""
     x, y, site = region.x, region.y, grid.site
@@ -206,7 +212,7 @@ def _prediction(bundle: Viewed) -> dict[str, Any]:
         "path": [
             {
                 "phase": path.phase,
-                "at": {"file": path.at.file, "line": path.at.line, "end_line": path.at.end_line},
+                "at": _lines_of(path.at),
                 "waits": [
                     {"rank": wait.rank, "what": wait.what, "text": wait_words(wait)}
                     for wait in path.waits

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from collc.base.diagnostics import shown
+from collc.base.files import put
 from collc.view.model import Observed, Viewed, view_data
 from collc.view.page import page
 
@@ -42,7 +44,7 @@ class Page:
 
     def write(self, file: str | Path) -> None:
         """Write it as one file. Raises OSError."""
-        Path(file).write_text(self.html, encoding="utf-8")
+        put(Path(file), self.html)
 
     def _repr_html_(self) -> str:
         held = html.escape(self.html, quote=True)
@@ -56,7 +58,7 @@ def page_of(programs: Sequence[tuple[Viewed, Observed, str]], lesson: str = "") 
     data = [view_data(bundle, text, seen) for bundle, seen, text in programs]
     if lesson:
         data[0]["lesson"] = lesson
-    title = ", ".join(dict.fromkeys(bundle.spec.file for bundle, _, _ in programs))
+    title = ", ".join(dict.fromkeys(shown(bundle.spec.file) for bundle, _, _ in programs))
     return Page(page(data, [seen.trace for _, seen, _ in programs], title))
 
 

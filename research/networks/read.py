@@ -13,7 +13,7 @@ from dataclasses import MISSING, Field, fields
 from pathlib import Path
 from typing import Any
 
-from collc.base.diagnostics import CollcError, Diagnostic, Span
+from collc.base.diagnostics import CollcError, Diagnostic, Span, shown
 from collc.language.problems import quoted, suggest
 from collc_research.networks.network import KINDS, Network, Topology
 
@@ -37,7 +37,7 @@ def read_network(path: Path) -> Network:
         with path.open("rb") as file:
             data = file.read(MAX_NETWORK_BYTES + 1)
     except OSError as error:
-        message = f"cannot read {path}: {error.strerror or error}"
+        message = f"cannot read {shown(path)}: {error.strerror or error}"
         raise CollcError([Diagnostic("C601", message, None)]) from None
     if len(data) > MAX_NETWORK_BYTES:
         message = f"the file is larger than {MAX_NETWORK_BYTES} bytes"

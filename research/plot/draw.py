@@ -10,7 +10,7 @@ from math import isnan
 from pathlib import Path
 from typing import Any
 
-from collc.base.diagnostics import CollcError, Diagnostic
+from collc.base.diagnostics import CollcError, Diagnostic, shown
 from collc_research.plot.points import Point
 
 _SIZE = (8.0, 5.0)  # inches
@@ -45,9 +45,8 @@ def ending_of(path: Path) -> str:
     """The format of a picture, as its name says; raises CollcError."""
     ending = path.suffix.lower()
     if ending not in (".png", ".svg"):
-        raise CollcError(
-            [Diagnostic("C702", f"cannot draw {path}", None, help="name a .png or an .svg file")]
-        )
+        help = "name a .png or an .svg file"
+        raise CollcError([Diagnostic("C702", f"cannot draw {shown(path)}", None, help=help)])
     return ending
 
 
@@ -66,11 +65,11 @@ def lines(title: str, across: str, drawn: Sequence[Line], *, linear: bool = Fals
     labels = list(dict.fromkeys(one.label for one in drawn if one.style != "bound"))
     for one in drawn:
         if one.style == "bound":
-            axes.plot(one.x, one.y, color="0.4", linestyle="--", linewidth=1, label=one.label)
+            axes.plot(one.x, one.y, color="0.4", linestyle="--", linewidth=1, label="bound")
             continue
         number = labels.index(one.label)
         marker = _MARKERS[number % len(_MARKERS)]
-        label = one.label if one.style == "model" else f"{one.label} ({one.style})"
+        label = _text(one.label if one.style == "model" else f"{one.label} ({one.style})")
         axes.plot(one.x, one.y, label=label, color=f"C{number % 10}", **_LOOKS[one.style](marker))
     if not linear:
         axes.set_xscale("log", base=2)
@@ -132,7 +131,7 @@ def best_map(points: Sequence[Point], over: tuple[str, str], title: str) -> Any:
     axes.imshow(cells, origin="lower", aspect="auto", cmap=colors, vmin=-0.5, vmax=len(names) - 0.5)
     _sizes(axes, least, over)
     patch = importlib.import_module("matplotlib.patches").Patch
-    marks = [patch(color=f"C{number % 10}", label=name) for number, name in enumerate(names)]
+    marks = [patch(color=f"C{number % 10}", label=_text(name)) for number, name in enumerate(names)]
     axes.legend(handles=marks, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return figure
 
@@ -184,6 +183,11 @@ def require() -> Any:  # noqa: ANN401
         ) from error
 
 
+def _text(text: str) -> str:
+    """A text as matplotlib shows it: dollar signs are no formulas."""
+    return shown(text).replace("$", "\\$")
+
+
 def _figure(title: str) -> tuple[Any, Any]:
     """An empty picture."""
     settings = require().rcParams
@@ -193,5 +197,5 @@ def _figure(title: str) -> tuple[Any, Any]:
         figsize=_SIZE, layout="constrained"
     )
     axes = figure.add_subplot()
-    axes.set_title(title, fontsize="medium")
+    axes.set_title(_text(title), fontsize="medium")
     return figure, axes

@@ -7,6 +7,7 @@ import io
 from collections.abc import Sequence
 from typing import Any
 
+from collc.base.diagnostics import shown
 from collc_research.plot.points import Point
 
 _COLUMNS = ("predicted", "bound", "tree_bound", "gap", "simulated", "refused")
@@ -22,16 +23,16 @@ def as_csv(points: Sequence[Point]) -> str:
         sizes = (point.parameters.get(name, "") for name in names)
         gap = f"{point.gap:.4f}" if point.gap else ""
         known = (point.predicted or "", point.bound or "", point.tree_bound or "", gap)
-        rows.writerow(
-            (point.subject, point.target, *sizes, *known, point.simulated or "", point.refused)
-        )
+        subject = shown(point.subject)
+        told = (*known, point.simulated or "", point.refused)
+        rows.writerow((subject, point.target, *sizes, *told))
     return text.getvalue()
 
 
 def point_as_data(point: Point) -> dict[str, Any]:
     """The same of one point; what is not known is None."""
     return {
-        "subject": point.subject,
+        "subject": shown(point.subject),
         "target": point.target,
         "sizes": dict(point.parameters),
         "predicted": point.predicted or None,
