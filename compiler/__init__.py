@@ -11,11 +11,11 @@ is imported when the name is first used, so that `import collc` takes no time.
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
-from importlib.util import find_spec
-from typing import TYPE_CHECKING
 
-if find_spec("collc_evaluator") is None:
+# no `importlib.util` and no `typing`: they take as long as all else until `collc.start` begins
+if not any(finder.find_spec("collc_evaluator", None) for finder in sys.meta_path):
     raise ModuleNotFoundError(
         "collc needs its evaluator, which Rust builds: pip install ./evaluator",
         name="collc_evaluator",
@@ -23,6 +23,7 @@ if find_spec("collc_evaluator") is None:
 
 from collc.base.version import __version__
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collc.base.diagnostics import CollcError, Diagnostic
     from collc.driver.api import compile

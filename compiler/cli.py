@@ -15,6 +15,7 @@ import click
 
 from collc.base.allocation import allocate_for_a_compiler
 from collc.base.version import __version__
+from collc.commands import streams
 from collc.commands.status import FAULT, USAGE
 from collc.start import INTERRUPTED, interrupts_raise
 
@@ -44,24 +45,17 @@ _PIPE_CLOSED = 141  # what a shell says of SIGPIPE
 def main() -> None:
     """Entry point of the `collc` command."""
     allocate_for_a_compiler()
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # a name may hold what the stream cannot encode
-            stream.reconfigure(errors="backslashreplace")
+    streams.prepare()
     try:
         _run_commands()
     except (click.exceptions.Abort, KeyboardInterrupt, _InterruptedError):
         _stop("interrupted", INTERRUPTED)
     except _PipeClosedError:
-        _drop_output()  # `collc ... | head`: whoever read has seen enough
+        streams.drop(1)  # `collc ... | head`: whoever read has seen enough
         sys.exit(_PIPE_CLOSED)
     except OSError as error:
-        _drop_output()
-        _stop(f"{error.filename or 'cannot print'}: {error.strerror or error}", FAULT)
-
-
-def _drop_output() -> None:
-    """Let what could not be written go, so that Python does not try again as it exits."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        streams.drop(1)
+        _stop(_printable(f"{error.filename or 'cannot print'}: {error.strerror or error}"), FAULT)
 
 
 def _run_commands() -> None:
@@ -71,8 +65,16 @@ def _run_commands() -> None:
         if "--json" in sys.argv:
             # of a missing argument only the formatted message says which
             _print_usage_as_data(error.format_message())
-        error.show()
+        shown = io.StringIO()
+        error.show(shown)
+        _say(_printable(shown.getvalue()))
         sys.exit(USAGE)
+
+
+def _printable(message: str) -> str:
+    from collc.base.diagnostics import printable  # noqa: PLC0415 - start-up imports little
+
+    return printable(message)
 
 
 def _print_usage_as_data(message: str) -> None:
@@ -83,8 +85,16 @@ def _print_usage_as_data(message: str) -> None:
 
 
 def _stop(message: str, status: int) -> NoReturn:
-    click.echo(f"collc: {message}", err=True)
+    _say(f"collc: {message}\n")
     sys.exit(status)
+
+
+def _say(text: str) -> None:
+    """Say something on standard error; where that cannot be done, the status alone tells."""
+    try:
+        click.echo(text, err=True, nl=False)
+    except OSError:
+        streams.drop(2)
 
 
 class _InterruptedError(Exception):

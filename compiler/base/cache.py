@@ -1,4 +1,5 @@
-"""Answers that are kept between runs, so that interrupted work goes on where it was.
+"""Answers that are kept between runs, so that interrupted work goes on where it was, and the
+processes that find them.
 
 Each question has a file in the user's cache folder, with a line for each answer. Its name is a hash
 of the question, of the compiler and of the simulator, so no answer is stale.
@@ -9,19 +10,26 @@ and not read the key. What is not ours is found out anew, and where it is no fil
 taken away. Nothing is kept where there can be no key.
 """
 
+from __future__ import annotations
+
 import errno
 import hashlib
 import hmac
 import json
 import os
+import signal
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from collc.base.reading import append, json_of, read_regular, take_away
+
+if TYPE_CHECKING:
+    from multiprocessing.pool import Pool
 
 _MOST_BYTES = 1 << 26  # of a file of answers: a hundred thousand points of a sweep are 25 MB
 _KEY, _KEY_BYTES = "key", 32
@@ -140,11 +148,9 @@ def on_all_cores(
 ) -> Iterator[Answer]:
     """The answers in order, found on all cores, or by so many processes; those that are `known` are
     not looked for again, the others are given to `keep` as soon as all before them have been."""
-    from multiprocessing import Pool  # noqa: PLC0415 - start-up imports little
-
     answers = [known(one) for one in work]
     missing = [one for one, answer in zip(work, answers, strict=True) if answer is None]
-    with Pool(max(1, min(len(missing), jobs or os.cpu_count() or 1)), one_thread) as pool:
+    with workers(min(len(missing), jobs or os.cpu_count() or 1)) as pool:
         running = pool.imap(find, missing)
         for one, answer in zip(work, answers, strict=True):
             if answer is None:
@@ -153,6 +159,28 @@ def on_all_cores(
                 yield found
             else:
                 yield answer
+
+
+@contextmanager
+def workers(count: int) -> Iterator[Pool]:
+    """So many processes, at least one, for as long as this lasts. Ctrl-C is not for them."""
+    from multiprocessing import Pool  # noqa: PLC0415 - start-up imports little
+
+    with interrupts_held():
+        pool = Pool(max(1, count), one_thread)
+    with pool:
+        yield pool
+
+
+@contextmanager
+def interrupts_held() -> Iterator[None]:
+    """Interrupts wait; processes that are started meanwhile never get one, so that they neither say
+    anything nor end by themselves."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def cache_folder() -> Path:

@@ -16,6 +16,8 @@ def command(stdio: bool) -> None:
     It speaks the language server protocol on standard input and output; docs/editors.md says how
     editors are told of it.
     """
+    if sys.stdin is None:  # as Python has it where it is closed
+        raise click.UsageError("standard input is closed; editors speak to it")
     try:
         from collc.lsp.messages import Messages  # noqa: PLC0415 - an editor waits for the others
         from collc.lsp.server import make_server  # noqa: PLC0415 - pygls is an extra

@@ -250,7 +250,9 @@ def _report(diagnostics: tuple[Diagnostic, ...], source: Source) -> None:
     report(diagnostics, _quoted(diagnostics, source), form=source.form)
     if source.form is Form.HUMAN:
         count = len(diagnostics)
+        # of what cannot be written (C502) the message says what that is
         writes = "output" in click.get_current_context().params
+        writes = writes and all(one.code != "C502" for one in diagnostics)
         unwritten = "; nothing was written" if writes else ""
         click.echo(f"\n{count} problem{'s' if count > 1 else ''}{unwritten}", err=True)
 

@@ -7,12 +7,11 @@ import re
 import sys
 from dataclasses import replace
 from functools import partial
-from multiprocessing import Pool
 from typing import Any
 
 import click
 
-from collc.base.cache import on_all_cores, one_thread
+from collc.base.cache import on_all_cores, workers
 from collc.base.table import aligned
 from collc.commands.output import WRONG_RUN, print_data
 from collc.commands.over import with_bar
@@ -94,7 +93,7 @@ def _rows(question: Question, remembered: Remembered, lengths: range, jobs: int)
     deciding = on_all_cores(question.decide, wanted, remembered.plan, remembered.keep, jobs)
     chosen = dict(zip(wanted, with_bar(deciding, "choosing", len(wanted)), strict=True))
     crossings = list(different(chosen))
-    with Pool(max(1, min(len(crossings), jobs)), one_thread) as pool:
+    with workers(min(len(crossings), jobs)) as pool:
         found = pool.starmap(partial(crossing_of_plans, question.least), crossings)
     return list(
         rows_of(chosen, {low: last for (low, *_), last in zip(crossings, found, strict=True)})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from functools import cache
@@ -102,9 +103,11 @@ def _filled(template: str, **given: object) -> str:
 def source_name(file: str) -> str:
     """The name of a source file without its folders, fit to stand in a comment or a string.
 
-    The text must not depend on where the file lies, and a name may hold line breaks and quotes.
+    The text must not depend on where the file lies or on the locale, and a name may hold line
+    breaks and quotes, and bytes that are no text. Backslashes would be escapes of Python's.
     """
-    return re.sub(r"[^\w. +-]", "_", PurePath(file).name)
+    name = os.fsencode(PurePath(file).name).decode("utf-8", "replace")
+    return re.sub(r"[^\w. +-]", "_", name)
 
 
 def commands_name(arch: str) -> str:

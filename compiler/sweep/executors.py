@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from time import sleep
 from typing import Any
 
-from collc.base.cache import one_thread
+from collc.base.cache import interrupts_held, one_thread
 from collc.base.diagnostics import shown
 from collc.sweep.points import Point, Verdict, judge
 
@@ -43,7 +43,8 @@ def on_processes(points: Points, jobs: int, judged: Judge = judge) -> Answers:
         while waiting or running:
             while waiting and idle:
                 number, pool = waiting.pop(0), idle.pop()
-                running[pool.submit(judged, points[number])] = number, pool
+                with interrupts_held():  # the first one starts the process
+                    running[pool.submit(judged, points[number])] = number, pool
             for future in wait(running, return_when=FIRST_COMPLETED).done:
                 number, pool = running.pop(future)
                 if not isinstance(future.exception(), BrokenProcessPool):
@@ -56,9 +57,17 @@ def on_processes(points: Points, jobs: int, judged: Judge = judge) -> Answers:
                 (waiting if tries[number] < TRIES else dead).append(number)
     finally:
         for pool in (*idle, *(pool for _, pool in running.values())):
-            pool.shutdown(wait=False, cancel_futures=True)
+            _end(pool)
     if dead:
         raise ExecutorError(_died({0: points[dead[0]]}))
+
+
+def _end(pool: ProcessPoolExecutor) -> None:
+    """End a pool with what it is at: of what goes on, nobody waits for the answer."""
+    processes = [*(pool._processes or {}).values()]
+    pool.shutdown(wait=False, cancel_futures=True)
+    for process in processes:
+        process.terminate()
 
 
 def _died(points: Points) -> str:
