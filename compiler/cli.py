@@ -64,16 +64,20 @@ def _run_commands() -> None:
     except click.ClickException as error:
         if "--json" in sys.argv:
             # of a missing argument only the formatted message says which
-            _print_usage_as_data(error.format_message())
-        shown = io.StringIO()
-        error.show(shown)
-        _say(_printable(shown.getvalue()))
+            _print_usage_as_data(_printable(error.format_message()))
+        text = io.StringIO()
+        error.show(text)
+        _say(_printable(text.getvalue()))
         sys.exit(USAGE)
 
 
 def _printable(message: str) -> str:
-    from collc.base.diagnostics import printable  # noqa: PLC0415 - start-up imports little
+    """A message that may quote words of the command line, each of which is to be in one line."""
+    from collc.base.diagnostics import printable, shown  # noqa: PLC0415 - start-up imports little
 
+    for word in sys.argv:
+        if "\n" in word:
+            message = message.replace(word, shown(word))
     return printable(message)
 
 

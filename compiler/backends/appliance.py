@@ -24,6 +24,7 @@ from collc.backends.interface import (
     UnavailableError,
 )
 from collc.backends.work import WorkFolder, run_command
+from collc.base.reading import json_of
 
 ARTIFACT = "out"  # what cslc's output is called; the appliance's archive has it inside
 ARCHIVE = "artifact"  # the folder with that archive, in the working directory
@@ -101,7 +102,10 @@ class Appliance:
             done = run_command(words, scratch, limit, str(request["action"]))
         if not answered.exists():
             raise UnavailableError(f"the client ended without an answer: {_last(done)}")
-        reply: dict[str, Any] = json.loads(answered.read_text(encoding="utf-8"))
+        try:
+            reply: dict[str, Any] = dict(json_of(answered.read_bytes()))
+        except (ValueError, TypeError) as error:
+            raise UnavailableError(f"the client's answer cannot be read: {error}") from None
         if reply.get("kind") == "unavailable":
             raise UnavailableError(f"no appliance: {reply['problem'].strip()}")
         return reply | {"seconds": done.wall_seconds}

@@ -184,28 +184,29 @@ def _rule(target: Path, sources: Iterable[Path]) -> str:
     if "=" in str(target):
         raise _not_for_make(target, "=")
     read = (one for one in sources if one != STANDARD_INPUT)
-    # behind another word `=` is part of a name, before any it would set a variable
-    needed = " ".join(map(_for_make, (Path(version.__file__), *read)))
-    return f"{_for_make(target).replace('%', chr(92) + '%')}: {needed}\n"
+    # `=` is part of a name behind another word only; in the first it would set a variable
+    needed = " ".join(_for_make(one, f"{_SPECIAL}|") for one in (Path(version.__file__), *read))
+    return f"{_for_make(target, f'{_SPECIAL}%')}: {needed}\n"
 
 
-_SPECIAL = " #:*?[|"  # what make takes for itself unless a backslash is before it
+_SPECIAL = " #:*?["  # what a backslash keeps make from taking for itself
+_UNWRITABLE = re.compile(
+    r"[\0-\x1f\x7f;]"  # ends a line, or the names in it, whatever is before it
+    r"|\\(?=[ #:*?[|%])"  # a backslash before another, which not all read alike
+    r"|[\\ &]$|^~|^[:+?!]*=|\(.*\)$|^\.[A-Z_]+$"  # a home folder, a member of an archive, ...
+)
 
 
-def _for_make(path: Path) -> str:
+def _for_make(path: Path, special: str) -> str:
     """A path as GNU make reads it, and Ninja where there is a way for both. Raises CollcError where
-    there is none: control characters and `;` end a line, whatever is before them; backslashes
-    before what has one of its own, and at the end, are read in different ways by the place where
-    they are, as are spaces and `&` at the end."""
+    there is none."""
     name = str(path)
-    unwritable = re.search(
-        rf"[\0-\x1f\x7f;]|\\[{re.escape(_SPECIAL)}%]|[\\ &]$|\(.*\)$|^\.[A-Z_]+$", name
-    )
-    wild = re.search(r"[*?[]", name)
-    if unwritable or (wild and "\\" in name):
-        raise _not_for_make(path, unwritable[0] if unwritable else "\\")
-    name = f"./{name}" if name.startswith("~") else name
-    return re.sub(rf"[{re.escape(_SPECIAL)}]", r"\\\g<0>", name).replace("$", "$$")
+    found = _UNWRITABLE.search(name)
+    if not found and re.search(r"[*?[]", name):
+        found = re.search(r"\\", name)  # in a pattern it would stand for what is behind it
+    if found:
+        raise _not_for_make(path, found[0])
+    return re.sub(f"[{re.escape(special)}]", r"\\\g<0>", name).replace("$", "$$")
 
 
 def _not_for_make(path: Path, what: str) -> CollcError:

@@ -46,7 +46,7 @@ def _files(path: str) -> Iterator[str]:
     if path == _STANDARD or Path(path).is_file():
         yield path
     elif Path(path).is_dir():
-        yield from map(str, sorted(Path(path).rglob("*.coll")))
+        yield from (str(file) for file in sorted(Path(path).rglob("*.coll")) if file.is_file())
     else:
         raise click.UsageError(f"there is no file {shown(path)}")
 

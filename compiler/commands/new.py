@@ -1,5 +1,6 @@
 """`collc new`: the beginning of a file."""
 
+import shlex
 import sys
 from pathlib import Path
 
@@ -51,4 +52,4 @@ def command(file: Path, contract: str, target: str) -> None:
     except CollcError as error:
         report(error.diagnostics, {})
         sys.exit(FAULT)
-    click.echo(f"{shown(file)}: try `collc run {shown(file)}`")
+    click.echo(f"{shown(file)}: try `collc run {shlex.quote(shown(file))}`")

@@ -292,5 +292,5 @@ def _print_run(facts: dict[str, Any], output: Path | None, skew: int) -> None:
         click.echo(f"collc: {failure}: {facts['problem']}", err=True)
         if facts["cycles"] is None:
             chosen = "".join(f" -D {name}={value}" for name, value in facts["params"].items())
-            seen = f"{facts['file']} --target {facts['target']}{chosen}"
+            seen = f"{shlex.quote(facts['file'])} --target {facts['target']}{chosen}"
             click.echo(f"help: to see it: collc view {seen}", err=True)

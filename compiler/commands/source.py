@@ -48,7 +48,8 @@ def definitions_of(
     definitions: dict[str, int] = {}
     for text in values:
         name, equals, value = text.partition("=")
-        if not equals or not name.strip() or not re.fullmatch(r" *[+-]?[0-9]{1,4000} *", value):
+        is_name = name.strip() and name.isprintable()
+        if not equals or not is_name or not re.fullmatch(r" *[+-]?[0-9]{1,4000} *", value):
             raise click.BadParameter(f"{text!r} is not NAME=INTEGER, such as P=512")
         if name.strip() in definitions:
             raise click.BadParameter(f"{name.strip()} is given twice")

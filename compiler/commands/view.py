@@ -13,10 +13,10 @@ from collc.commands.directory import FILE, write_file
 from collc.commands.output import FAULT, WRONG_RUN, print_data, report
 from collc.commands.source import Source, definitions_of, reporting, source_options
 from collc.driver.bundle import Bundle
-from collc.language import read_source
 from collc.view import VIEWS, Observed, Page, PictureError, Scope, page_of, picture, watched_run
 
 _MOST_PROGRAMS = 36  # that a page chooses from
+_MOST_OF_A_LESSON = 1 << 22  # bytes
 _MOST_RECORDED = 20_000_000  # PEs times cycles: a trace takes 1 to 25 bytes for each
 
 
@@ -117,7 +117,7 @@ def command(  # noqa: PLR0913, PLR0917 - as many as there are options
     scope = Scope(region, window)
     seen = [_observed(one, None if unrun else seed, scope, source) for one in sources]
     texts = [one.text for one in sources]
-    told = read_source(lesson) if lesson else ""
+    told = _text_of(lesson) if lesson else ""
     made = page_of([(*one, text) for one, text in zip(seen, texts, strict=True)], told)
     if output is None and png is None:
         output = Path(f"{source.file.stem}.html")
@@ -125,6 +125,20 @@ def command(  # noqa: PLR0913, PLR0917 - as many as there are options
     _report(source, seen, output, png)
     if not unrun and any(run.problem or (run.report and run.report.problem) for _, run in seen):
         sys.exit(WRONG_RUN)
+
+
+def _text_of(lesson: Path) -> str:
+    """What a lesson says; wrong usage where it is no text."""
+    try:
+        with lesson.open("rb") as file:
+            data = file.read(_MOST_OF_A_LESSON + 1)
+        if len(data) > _MOST_OF_A_LESSON:
+            raise click.UsageError(f"{shown(lesson)} has more than {_MOST_OF_A_LESSON} bytes")
+        return data.decode("utf-8-sig")
+    except OSError as error:
+        raise click.UsageError(f"cannot read {shown(lesson)}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise click.UsageError(f"{shown(lesson)} is not UTF-8 text") from None
 
 
 def _sources(

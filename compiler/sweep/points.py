@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -9,7 +10,9 @@ from typing import Any
 
 from collc.base.cache import tools
 from collc.base.diagnostics import CollcError, shown
+from collc.base.reading import read_regular
 from collc.driver.api import compile
+from collc.language.source import MAX_SOURCE_BYTES
 from collc.run import RunError
 
 VERIFIED, REFUSED, FAILED = "verified", "refused", "failed"
@@ -69,9 +72,11 @@ def points_of(
 
 def hash_of(file: Path) -> str:
     """A hash of a program and of all that it may import: the programs beside it and below."""
-    digest = hashlib.sha256(file.read_bytes())
-    for path in sorted(file.parent.rglob("*.coll")) if b"import" in file.read_bytes() else ():
-        digest.update(path.read_bytes())
+    text = read_regular(file.resolve(), MAX_SOURCE_BYTES)
+    digest = hashlib.sha256(text)
+    for path in sorted(file.parent.rglob("*.coll")) if b"import" in text else ():
+        with suppress(OSError):  # what cannot be read as a program is not imported either
+            digest.update(read_regular(path.resolve(), MAX_SOURCE_BYTES))
     return digest.hexdigest()
 
 
