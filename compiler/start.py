@@ -1,5 +1,5 @@
 """Where the `collc` command begins. From here on Ctrl-C is one line and status 130, whenever it
-comes. Before, while Python itself starts, it is Python's to answer, by its own end or a traceback;
+comes. Before, and at the very last, it is Python's to answer, by its own end or a traceback;
 so neither this nor the package, which is imported first, imports anything that takes time."""
 
 from __future__ import annotations

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
+from interrupts import COMMANDS as COMMANDS_TO_INTERRUPT
+from interrupts import DONE, INTERRUPTED, interrupted
 
 from collc.cli import COMMANDS, commands
 from collc.commands.run import simulator_told
@@ -85,38 +85,20 @@ def test_the_summaries_of_help_are_those_of_commands_that_are_there_and_whole() 
     assert all(commands.get_command(None, name) is not None for name in COMMANDS)  # type: ignore[arg-type]
 
 
-# What takes ten seconds to check on any machine: no interrupt below comes too late.
-LONG = """target wse2
-grid g = 750 x 87
-collective total = allreduce(x: f32[1], add) on g {
-    order hilbert
-    run auto
-}
-program { total }
-"""
+@pytest.mark.parametrize(
+    ("name", "after"),
+    [("check", after) for after in (0, 0.02, 0.05, 0.2, 0.6)]
+    + [("sweep", 0.1), ("sweep", 1.5), ("tune", 0.1), ("tune", 0.8)],
+)
+def test_an_interrupt_at_any_time_is_a_line_and_status_130(
+    name: str, after: float, tmp_path: Path
+) -> None:
+    words, _ = COMMANDS_TO_INTERRUPT[name]
+    assert interrupted(words, after, tmp_path) == INTERRUPTED
 
 
-# Says when the first handler is there: an interrupt before that is Python's own to answer.
-BEGIN = """import signal, collc.start
-handle = signal.signal
-signal.signal = lambda *call: (handle(*call), print(flush=True))
-collc.start.main()
-"""
-
-
-@pytest.mark.parametrize("after", [0, 0.02, 0.05, 0.2, 0.6])
-def test_an_interrupt_at_any_time_is_a_line_and_status_130(after: float, tmp_path: Path) -> None:
-    (tmp_path / "long.coll").write_text(LONG)
-    process = subprocess.Popen(
-        [sys.executable, "-c", BEGIN, "check", "long.coll"],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout is not None
-    process.stdout.readline()
-    time.sleep(after)
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate()
-    assert (process.returncode, said) == (130, "collc: interrupted\n")
+@pytest.mark.parametrize("name", ["help", "run"])
+def test_an_interrupt_of_what_is_nearly_done_says_no_more(name: str, tmp_path: Path) -> None:
+    words, seconds = COMMANDS_TO_INTERRUPT[name]
+    for share in (0.1, 0.4, 0.7):
+        assert interrupted(words, share * seconds, tmp_path) in {INTERRUPTED, *DONE}

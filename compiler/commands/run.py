@@ -57,15 +57,15 @@ def read_inputs(named: Named, buffers: tuple[str, ...]) -> dict[str, Any] | None
             raise click.UsageError(f"{name} is given twice")
         try:
             found[name] = _array(file)
-        except (OSError, ValueError, EOFError, MemoryError) as error:
-            said = printable(str(error)) or "it is too large"
+        except Exception as error:  # NumPy's, its tokenizer's, the system's
+            said = printable(str(error)) or type(error).__name__
             raise click.UsageError(f"{label} holds no array of NumPy's: {said}") from None
     return found or None
 
 
 def _array(file: Path) -> Any:  # noqa: ANN401 - a NumPy array of any type
     """The array in a file, which has to be there in full: its header alone may ask for any amount
-    of memory. Raises OSError, ValueError, EOFError, MemoryError."""
+    of memory. Raises whatever NumPy does where there is none."""
     with file.open("rb") as opened:
         if opened.read(len(MAGIC_PREFIX)) != MAGIC_PREFIX:
             raise ValueError("it does not begin like a .npy file")
