@@ -60,7 +60,7 @@ DONE = {(0, ""), (-signal.SIGINT, "")}
 def interrupted(words: tuple[str, ...], after: float, folder: Path) -> tuple[int, str]:
     """Status and standard error of a command that is interrupted so many seconds after its first
     line."""
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as shells have it for what is behind `&`
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # of shells, behind `&`
         signal.signal(signal.SIGINT, signal.default_int_handler)
     (folder / "small.coll").write_text(SMALL)
     (folder / "long.coll").write_text(LONG.replace("grid", "param B = 1\ngrid"))
