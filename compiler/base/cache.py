@@ -18,6 +18,7 @@ import hmac
 import json
 import os
 import signal
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
@@ -166,21 +167,34 @@ def workers(count: int) -> Iterator[Pool]:
     """So many processes, at least one, for as long as this lasts. Ctrl-C is not for them."""
     from multiprocessing import Pool  # noqa: PLC0415 - start-up imports little
 
-    with interrupts_held():
-        pool = Pool(max(1, count), one_thread)
-    with pool:
+    pool = None
+    try:
+        with interrupts_held():
+            pool = Pool(max(1, count), one_thread)
         yield pool
+    finally:
+        if pool is not None:
+            pool.terminate()
 
 
 @contextmanager
 def interrupts_held() -> Iterator[None]:
     """Interrupts wait; processes that are started meanwhile never get one, so that they neither say
-    anything nor end by themselves."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    anything nor end by themselves. Interrupts are raised in the main thread alone."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[object] = []
+    # blocked for the processes; a thread of some library may take one for this process all the same
+    handler = signal.signal(signal.SIGINT, lambda *_: came.append(None))
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        signal.signal(signal.SIGINT, handler)
+        if came:
+            signal.raise_signal(signal.SIGINT)
 
 
 def cache_folder() -> Path:

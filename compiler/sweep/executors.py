@@ -42,8 +42,8 @@ def on_processes(points: Points, jobs: int, judged: Judge = judge) -> Answers:
     try:
         while waiting or running:
             while waiting and idle:
-                number, pool = waiting.pop(0), idle.pop()
                 with interrupts_held():  # the first one starts the process
+                    number, pool = waiting.pop(0), idle.pop()
                     running[pool.submit(judged, points[number])] = number, pool
             for future in wait(running, return_when=FIRST_COMPLETED).done:
                 number, pool = running.pop(future)
