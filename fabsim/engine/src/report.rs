@@ -60,6 +60,8 @@ pub enum Cause {
         limit: u64,
         /// PEs that have not finished the command, if one is under way.
         unfinished: Option<usize>,
+        /// Operations that were issued and have not had a turn.
+        not_begun: Waits,
     },
     /// A design takes more memory to simulate than is allowed.
     MemoryLimit {

@@ -41,7 +41,11 @@ impl Display for SimError {
                     .try_for_each(|line| write!(f, "\n  @{cycle} {line}"))
             }
             Cause::Stuck(stuck) => stuck.fmt(f),
-            Cause::CycleLimit { limit, unfinished } => {
+            Cause::CycleLimit {
+                limit,
+                unfinished,
+                not_begun,
+            } => {
                 write!(
                     f,
                     "the limit of {limit} cycles is reached in cycle {cycle}; "
@@ -49,7 +53,14 @@ impl Display for SimError {
                 if let Some(count) = unfinished {
                     write!(f, "{count} PEs have not finished; ")?;
                 }
-                f.write_str("--max-cycles (in Python max_cycles) raises the limit")
+                f.write_str("--max-cycles (in Python max_cycles) raises the limit")?;
+                match not_begun.listed.is_empty() {
+                    true => Ok(()),
+                    false => write!(
+                        f,
+                        "\noperations that were issued and never had a turn:\n{not_begun}"
+                    ),
+                }
             }
             Cause::MemoryLimit {
                 size: (width, height),

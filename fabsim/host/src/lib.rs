@@ -364,9 +364,13 @@ impl Simulator {
     }
 
     /// The allowed cycles are used up.
-    fn cycle_limit(&self, unfinished: Option<usize>) -> SimError {
-        let limit = self.options.max_cycles;
-        let cause = Cause::CycleLimit { limit, unfinished };
+    fn cycle_limit(&mut self, unfinished: Option<usize>) -> SimError {
+        self.machine.end_flows();
+        let cause = Cause::CycleLimit {
+            limit: self.options.max_cycles,
+            unfinished,
+            not_begun: stuck::not_begun(&self.machine),
+        };
         SimError::from(cause).in_cycle(self.machine.cycle)
     }
 

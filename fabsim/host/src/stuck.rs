@@ -51,6 +51,18 @@ pub fn report(machine: &Machine, during: During) -> Stuck {
     }
 }
 
+/// Operations that have been issued and have not had a first turn, whatever keeps them from it.
+pub fn not_begun(machine: &Machine) -> Waits {
+    let states = machine.pes.iter().enumerate().flat_map(|(n, pe)| {
+        let place = (PeIndex(n as u32), pe);
+        let plan = &machine.plans[pe.plan as usize];
+        let waiting = pe.threads.iter().filter(|running| !running.has_begun());
+        let waiting = waiting.map(move |running| operation(machine, place, plan, running));
+        waiting.map(move |waiting| (place.0, waiting))
+    });
+    listed(groups(machine, states))
+}
+
 fn groups(machine: &Machine, states: impl Iterator<Item = (PeIndex, Waiting)>) -> Vec<Group> {
     let mut known: HashMap<String, usize> = HashMap::new();
     let mut groups: Vec<Group> = Vec::new();
@@ -92,21 +104,8 @@ fn listed(groups: Vec<Group>) -> Waits {
 fn waiting(machine: &Machine, index: PeIndex, pe: &Pe) -> Vec<Waiting> {
     let plan = &machine.plans[pe.plan as usize];
     let mut all = Vec::new();
-    for running in &pe.threads {
-        let on = format!(" on microthread {}", running.thread);
-        let place = (index, pe);
-        all.push(operation(machine, place, plan, running, &on));
-    }
-    if let Some(running) = &pe.main.running {
-        let place = (index, pe);
-        all.push(operation(
-            machine,
-            place,
-            plan,
-            running,
-            " on the main thread",
-        ));
-    }
+    let running = pe.threads.iter().chain(pe.main.running.as_deref());
+    all.extend(running.map(|running| operation(machine, (index, pe), plan, running)));
     if pe.main.doing == Doing::Map {
         if let Some(map) = pe.main.maps.last() {
             all.push(Waiting {
@@ -226,7 +225,6 @@ fn operation(
     (pe, state): (PeIndex, &Pe),
     plan: &PePlan,
     op: &Running,
-    on: &str,
 ) -> Waiting {
     let mut wants: Vec<String> = Vec::new();
     for &queue in op.inputs.iter().flatten() {
@@ -263,11 +261,26 @@ fn operation(
     }
     let waits_for_room = !starved && !wants.is_empty();
     if wants.is_empty() {
-        wants.push("its microthread to be unblocked".to_string());
+        let blocked = state.core.blocked_threads >> (op.thread & 7) & 1 == 1;
+        let what = match blocked {
+            true => "its microthread to be unblocked",
+            false => "its turn",
+        };
+        wants.push(format!("{what} ({})", queues(state, plan, op)));
     }
+    let is_main = state
+        .main
+        .running
+        .as_deref()
+        .is_some_and(|own| std::ptr::eq(own, op));
+    let waits = match is_main {
+        true => "the main thread waits".to_string(),
+        false if op.has_begun() => format!("microthread {} waits", op.thread),
+        false => format!("microthread {} has not begun: it waits", op.thread),
+    };
     Waiting {
         text: format!(
-            "{}: {}{on} waits for {}",
+            "{}: {} on {waits} for {}",
             machine.location(op.span),
             op.opcode.name(),
             wants.join(" and for ")
@@ -275,6 +288,23 @@ fn operation(
         missing: if op.is_infinite() { 0 } else { op.remaining },
         follows: waits_for_room,
     }
+}
+
+/// The queues of an operation, with their colors.
+fn queues(state: &Pe, plan: &PePlan, op: &Running) -> String {
+    let inputs = op.inputs.iter().flatten().map(|&queue| {
+        let queue = &state.core.inputs[usize::from(queue)];
+        format!("color {} of input queue {}", queue.color, queue.id)
+    });
+    let output = match &op.dest {
+        Port::Output(sender) => {
+            let id = plan.outputs[usize::from(sender.queue)].id;
+            Some(format!("color {} of output queue {id}", sender.color))
+        }
+        _ => None,
+    };
+    let all: Vec<String> = inputs.chain(output).collect();
+    all.join(", ")
 }
 
 /// A color's wavelets in a router, and what its configuration says.

@@ -119,7 +119,10 @@ fn a_wrong_expectation_fails() {
         let program = Program::read(&path).expect("a program");
         let arch = fabsim::program::Arch::Wse2;
         assert_eq!(check::run(&program, arch).is_ok(), fine, "{header}");
-        Outcome::of(&program, arch).map(drop).expect("it runs");
+        let clock = fabsim::program::Clock::Streams;
+        Outcome::of(&program, arch, clock)
+            .map(drop)
+            .expect("it runs");
     }
     std::fs::remove_dir_all(&dir).expect("it was there");
 }

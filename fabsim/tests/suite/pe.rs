@@ -351,7 +351,8 @@ fn a_hang_is_reported_as_who_waits_for_what() {
     assert_eq!(error.kind(), "stuck");
     let expected = "\
 nothing can move any more in cycle 47; 2 of 4 PEs have not finished
-  2 PEs, for example PE (0, 0): pe.csl:23: @fmovs on microthread 2 waits for a wavelet of color 0 (input queue 2), 4 to 6 elements are missing
+  PE (0, 0): pe.csl:23: @fmovs on microthread 2 has not begun: it waits for a wavelet of color 0 (input queue 2), 6 elements are missing
+  PE (2, 0): pe.csl:23: @fmovs on microthread 2 waits for a wavelet of color 0 (input queue 2), 4 elements are missing
   PE (1, 0): color 0: wavelet from RAMP waits in the router, rx = {RAMP}, tx = {WEST}, switch position 0; the PE to the WEST takes it from {WEST}";
     assert_eq!(error.to_string(), expected);
 }

@@ -37,6 +37,18 @@ impl Pe {
         }
     }
 
+    /// The same where the first turn of a task would be in the cycle behind the last one of another task: a
+    /// microthread that can go on has it, whatever its priority. Tasks that follow each other for ever would
+    /// keep it from ever beginning.
+    #[cold]
+    pub(super) fn choose_between_tasks(&mut self, env: &Env) -> Choice {
+        self.main.gives_way = false;
+        [Priority::High, Priority::Medium, Priority::Low]
+            .into_iter()
+            .find_map(|priority| self.ready_thread(env, priority))
+            .map_or(Choice::Main, Choice::Thread)
+    }
+
     /// Whether low microthreads have to wait for the main thread although it issues nothing.
     #[inline]
     fn is_held(&self, env: &Env) -> bool {

@@ -28,6 +28,7 @@ impl Main {
         self.push_frame(plan, function, args, Caller::Task);
         self.doing = Doing::Code;
         self.entered = false;
+        self.gives_way = false;
         self.ready_at = at;
     }
 

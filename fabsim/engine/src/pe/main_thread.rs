@@ -64,6 +64,8 @@ pub struct Main {
     pub(super) has_run_ahead: bool,
     /// Its next turn is the rest of one in which a `@map` took its elements.
     pub(super) called: bool,
+    /// Its task follows another one without a cycle in between: a microthread goes before its first turn.
+    pub(super) gives_way: bool,
 }
 
 /// Where an instruction stands. Few ask for its place in the source.

@@ -161,7 +161,11 @@ impl Pe {
         if self.main.is_free(env.now) && (self.launched || self.core.may_start(env.plan)) {
             self.pick(env);
         }
-        match self.choose(env) {
+        let choice = match self.choose(env) {
+            Choice::Main if self.main.gives_way => self.choose_between_tasks(env),
+            choice => choice,
+        };
+        match choice {
             Choice::Thread(n) => {
                 let turn = self.microthread(n, env)?;
                 Ok((Next::Soon, turn))
@@ -361,7 +365,9 @@ impl Pe {
             (false, false) => timing.task_start_cycles,
         };
         let begin = env.now.max(timing.start_up_cycles) + cost;
+        let without_gap = timing.between_tasks_cycles == 0 && begin == self.main.busy_until();
         self.main.start(env.plan, function, &args, begin);
+        self.main.gives_way = without_gap && !follows;
     }
 }
 

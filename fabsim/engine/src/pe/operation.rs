@@ -157,6 +157,11 @@ impl Running {
         [&self.dest, a, b, c].map(word)
     }
 
+    /// Whether it has had a turn; one without an end counts as if it had.
+    pub fn has_begun(&self) -> bool {
+        self.is_infinite() || self.remaining < self.length
+    }
+
     /// Whether it goes on until something stops it.
     #[inline]
     pub fn is_infinite(&self) -> bool {

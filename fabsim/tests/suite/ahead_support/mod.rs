@@ -1,5 +1,6 @@
 //! Random programs of two PEs that exchange vectors by microthreads of any priority, while their main
-//! threads do what may be run ahead: scalar code, registers, operations in memory, `@map`.
+//! threads do what may be run ahead: scalar code, registers, operations in memory, `@map`. Some then wait in a
+//! task that activates itself.
 
 use crate::csl_support::{accepts, compile};
 use crate::flows_support::Random;
@@ -22,6 +23,7 @@ var done: i16 = 0;
 const came = @get_local_task_id(12);
 const went = @get_local_task_id(13);
 const next = @get_local_task_id(14);
+const spin = @get_local_task_id(15);
 fn square(x: f32) f32 {
   if (x > 4.0) { return x * 0.25; }
   return x + 1.0;
@@ -45,6 +47,7 @@ var sent = @zeros([48]f32);
 var received = @zeros([48]f32);
 var word: f32 = 1.0;
 var round: i16 = 0;
+var spins: i16 = 0;
 const d0 = @get_dsr(dsr_dest, 4);
 const s0 = @get_dsr(dsr_src0, 4);
 const s1 = @get_dsr(dsr_src1, 4);
@@ -67,6 +70,7 @@ comptime {
   @bind_local_task(arrived, came);
   @bind_local_task(departed, went);
   @bind_local_task(compute, next);
+  @bind_local_task(spinning, spin);
   @export_symbol(run);
 }
 "#;
@@ -141,9 +145,34 @@ fn statements(arch: Arch, r: &mut Random) -> String {
 /// The round of the task: what is exchanged is the same on both PEs, what is worked out is not.
 fn round(arch: Arch, n: usize, exchange: &str, r: &mut Random) -> String {
     format!(
-        "  if (round == {n}) {{\n    {}\n    {exchange}\n    {}\n    one_done();\n    return;\n  }}\n",
+        "  if (round == {n}) {{\n    {}\n    {exchange}\n    {}\n    {}\n    return;\n  }}\n",
         statements(arch, r),
-        statements(arch, r)
+        statements(arch, r),
+        end_of_round(r)
+    )
+}
+
+/// The task is done at once, or another one is that activates itself: so many times, or until the exchange is over.
+fn end_of_round(r: &mut Random) -> String {
+    match r.below(4) {
+        0 | 1 => "one_done();".into(),
+        2 => format!("spins = {}; @activate(spin);", r.below(40)),
+        _ => "spins = -1; @activate(spin);".into(),
+    }
+}
+
+fn spinning(arch: Arch, r: &mut Random) -> String {
+    let work = match r.below(3) {
+        0 => statement(arch, r),
+        _ => String::new(),
+    };
+    format!(
+        "task spinning() void {{
+  {work}
+  if (spins == 0) {{ one_done(); return; }}
+  if (spins > 0) {{ spins -= 1; }} else if (done == 2) {{ spins = 0; }}
+  @activate(spin);
+}}"
     )
 }
 
@@ -211,8 +240,10 @@ fn pe(arch: Arch, first: bool, rounds: &[(usize, usize)], r: &mut Random) -> Str
         _ => String::new(),
     };
     let count = rounds.len();
+    let spinning = spinning(arch, r);
     format!(
-        "{SHARED}{HEAD}const east = @get_color(4); const west = @get_color(5);
+        "{SHARED}{HEAD}{spinning}
+const east = @get_color(4); const west = @get_color(5);
 task compute() void {{
   if (round == {count}) {{ time.get_timestamp(&after); sys.unblock_cmd_stream(); {last} return; }}
   round += 1;

@@ -3,7 +3,7 @@
 use super::outcome::Outcome;
 use super::program::{Message, Program};
 use fabsim::host::VisitOrder;
-use fabsim::program::Arch;
+use fabsim::program::{Arch, Clock};
 
 /// Keys of a header that are no expected values.
 const SETTINGS: [&str; 9] = [
@@ -29,9 +29,15 @@ pub fn without_numbers(text: &str) -> String {
     })
 }
 
-/// Compiles and runs the program and compares everything, in two orders of visiting PEs.
+/// Compiles and runs the program by each of its clocks and compares everything, in two orders of visiting PEs.
 pub fn run(program: &Program, arch: Arch) -> Result<(), String> {
-    let mut outcome = Outcome::of(program, arch)?;
+    program.clocks(arch)?.into_iter().try_for_each(|clock| {
+        run_by(program, arch, clock).map_err(|text| format!("by {}: {text}", clock.name()))
+    })
+}
+
+fn run_by(program: &Program, arch: Arch, clock: Clock) -> Result<(), String> {
+    let mut outcome = Outcome::of(program, arch, clock)?;
     check(program, arch, &mut outcome)?;
     let (cycles, failure) = (outcome.cycles.clone(), outcome.failure.clone());
     outcome.run(program, arch, VisitOrder::Reversed)?;

@@ -35,7 +35,7 @@ fn message(diagnostic: &Diagnostic) -> Message {
     }
 }
 
-fn options(program: &Program, arch: Arch) -> Result<CompileOptions, String> {
+fn options(program: &Program, arch: Arch, clock: Clock) -> Result<CompileOptions, String> {
     let mut options = CompileOptions::new(arch);
     let number = |text: &str| text.parse().map_err(|_| format!("no number: {text}"));
     if !program.has_own_layout() {
@@ -52,8 +52,7 @@ fn options(program: &Program, arch: Arch) -> Result<CompileOptions, String> {
     if let Some(name) = program.values("fp16", arch).next() {
         options.fp16 = Fp16Format::named(name).ok_or("fp16: f16, bf16 or cb16")?;
     }
-    let clock = program.values("timing", arch).next().unwrap_or("streams");
-    options.clock = Clock::named(clock).ok_or("timing: simfabric, silicon or streams")?;
+    options.clock = clock;
     options.strict = program.values("strict", arch).next().is_some();
     for param in program.values("param", arch) {
         let (name, value) = param.split_once(" = ").ok_or("param: NAME = VALUE")?;
@@ -64,14 +63,14 @@ fn options(program: &Program, arch: Arch) -> Result<CompileOptions, String> {
 
 impl Outcome {
     /// Compiles the program and runs it.
-    pub fn of(program: &Program, arch: Arch) -> Result<Outcome, String> {
-        let mut outcome = Outcome::compiled(program, arch)?;
+    pub fn of(program: &Program, arch: Arch, clock: Clock) -> Result<Outcome, String> {
+        let mut outcome = Outcome::compiled(program, arch, clock)?;
         outcome.run(program, arch, VisitOrder::AsWoken)?;
         Ok(outcome)
     }
 
-    fn compiled(program: &Program, arch: Arch) -> Result<Outcome, String> {
-        let options = options(program, arch)?;
+    fn compiled(program: &Program, arch: Arch, clock: Clock) -> Result<Outcome, String> {
+        let options = options(program, arch, clock)?;
         let compilation = compile_sources(&program.sources(), Path::new("layout.csl"), &options);
         let (design, errors) = match compilation.design {
             Ok(design) => (Some(Arc::new(design)), Vec::new()),

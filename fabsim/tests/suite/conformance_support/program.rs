@@ -1,6 +1,6 @@
 //! A program of the suite: its header, its parts, the messages written beside its lines.
 
-use fabsim::program::Arch;
+use fabsim::program::{Arch, Clock};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -89,6 +89,17 @@ impl Program {
         match said {
             Some(entry) => entry.value.split(' ').filter_map(arch_of).collect(),
             None => vec![Arch::Wse2, Arch::Wse3],
+        }
+    }
+
+    /// The clocks it runs by.
+    pub fn clocks(&self, arch: Arch) -> Result<Vec<Clock>, String> {
+        match self.values("timing", arch).next() {
+            None => Ok(vec![Clock::Streams]),
+            Some("all") => Ok(Clock::ALL.to_vec()),
+            Some(name) => Clock::named(name)
+                .map(|clock| vec![clock])
+                .ok_or("timing: simfabric, silicon, streams or all".into()),
         }
     }
 

@@ -9,7 +9,11 @@ pub fn messages(program: &Program) {
     let [first, ..] = program.archs()[..] else {
         return;
     };
-    let Ok(outcome) = Outcome::of(program, first) else {
+    let clock = program.clocks(first).unwrap_or_default();
+    let Some(Ok(outcome)) = clock
+        .first()
+        .map(|&clock| Outcome::of(program, first, clock))
+    else {
         return;
     };
     let failure = outcome.failure.as_deref().map(without_numbers);
