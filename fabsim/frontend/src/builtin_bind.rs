@@ -3,6 +3,7 @@
 
 use super::ast::{Expr, ExprId, GlobalKind};
 use super::compiler::{Compiler, Ev, Frame};
+use super::dialect::Form;
 use super::types::{Ty, TypeKind};
 use super::value::{FnRef, GlobalRef, Value};
 use super::{err, Res};
@@ -110,6 +111,9 @@ impl Compiler {
         let config = match args.get(1) {
             Some(arg) => {
                 let at = f.ast.span(*arg);
+                if !input && !self.wse3() {
+                    self.expect(Form::OutputQueueWithoutColor, at)?;
+                }
                 let ev = self.eval(f, *arg)?;
                 let allowed: &[&str] = match (self.wse3(), input) {
                     (true, true) => &["color", "ctrl_table_id"],

@@ -2,10 +2,12 @@
 
 use super::compiler::Compiler;
 use super::intern::Sym;
+use super::signature::Signature;
 use super::source::Provider;
+use super::state::rule;
 use super::types::Ty;
 use super::value::{ModuleId, Value};
-use super::{layout, Compilation, CompileOptions, Res};
+use super::{err, layout, Compilation, CompileOptions, Res};
 use fabsim_program::diagnostic::{Diagnostic, Severity};
 use fabsim_program::program::Span;
 use fabsim_program::sdk::Sdk;
@@ -14,7 +16,7 @@ use std::path::Path;
 /// The color that programs up to SDK 1.2 give for none. [old]
 const COLOR_OF_NONE: u16 = 32;
 
-/// What later releases have no longer.
+/// What not all releases have, beyond what rows of signatures say of builtins and functions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Form {
     /// `.LAUNCH` for `<memcpy/get_params>`, and the member of `<memcpy/memcpy>`.
@@ -31,6 +33,21 @@ pub enum Form {
     ConcatStructs,
     /// `@load_to_dsr` of a DSD of several dimensions.
     TensorLoad,
+    /// The second architecture.
+    Wse3,
+    /// Integers of 64 bits.
+    WideInteger,
+    /// `inline fn`
+    InlineFunction,
+    /// `struct { ... }` as a type.
+    StructType,
+    /// An output queue of WSE-2 with a configuration, which is empty.
+    OutputQueueWithoutColor,
+    /// Standard modules that came later.
+    Control,
+    Simprint,
+    DsdOps,
+    QueueConfig,
 }
 
 /// Members that standard modules have in earlier releases only.
@@ -40,50 +57,134 @@ pub const OLDER_MEMBERS: [(&str, &str, Form); 1] = [("<tile_config>", "target", 
 pub const OLDER_PARAMS: [(&str, &str, Form); 1] =
     [("<memcpy/get_params>", "LAUNCH", Form::LaunchColor)];
 
-/// A form, the words for it, and the last release that has it.
+/// Standard modules that not all releases have.
+const MODULES: [(&str, Form); 5] = [
+    ("<control>", Form::Control),
+    ("<simprint>", Form::Simprint),
+    ("<dsd_ops>", Form::DsdOps),
+    ("<tile_config/input_queue_config>", Form::QueueConfig),
+    ("<tile_config/output_queue_config>", Form::QueueConfig),
+];
+
+/// Members of standard modules that came later, beyond what their rows say.
+const LATER_MEMBERS: [(&str, &str, Form); 3] = [
+    ("<tile_config>", "queue_flush", Form::QueueConfig),
+    ("<tile_config>", "input_queue_config", Form::QueueConfig),
+    ("<tile_config>", "output_queue_config", Form::QueueConfig),
+];
+
+/// A form, the words for it, and the first and the last release that have it.
 struct Row {
     form: Form,
     what: &'static str,
+    first: Sdk,
     last: Sdk,
 }
 
-/// Read from the vendor's examples, which have the form up to that release and not in the next. [old]
+const FIRST: Sdk = Sdk::ALL[0];
+
+/// Ends: read from the vendor's examples, which have the form up to that release and not in the next. [old]
 /// The target in `<tile_config>` is of one program of SDK 1.0. [hpdc] What ends with 1.4 the pages of 2.10
 /// have removed, and no example of that release has it. [doc, ex]
-const FORMS: [Row; 7] = [
+///
+/// Beginnings: of integers of 64 bits, modules and `inline fn` the release notes say so [doc]; the vendor's
+/// examples have no file for WSE-3 before 1.1, no struct type and no empty configuration of an output queue
+/// before 2.10, and eight files with such types since. [ex, old]
+const FORMS: [Row; 16] = [
+    Row {
+        form: Form::Wse3,
+        what: "the architecture wse3",
+        first: Sdk::V1_1,
+        last: Sdk::NEWEST,
+    },
+    Row {
+        form: Form::WideInteger,
+        what: "an integer type of 64 bits",
+        first: Sdk::V1_1,
+        last: Sdk::NEWEST,
+    },
+    Row {
+        form: Form::InlineFunction,
+        what: "an inline fn",
+        first: Sdk::V1_3,
+        last: Sdk::NEWEST,
+    },
+    Row {
+        form: Form::StructType,
+        what: "a struct type",
+        first: Sdk::V2_10,
+        last: Sdk::NEWEST,
+    },
+    Row {
+        form: Form::OutputQueueWithoutColor,
+        what: "@initialize_queue of an output queue with an empty configuration",
+        first: Sdk::V2_10,
+        last: Sdk::NEWEST,
+    },
+    Row {
+        form: Form::Control,
+        what: "the module <control>",
+        first: Sdk::V1_2,
+        last: Sdk::NEWEST,
+    },
+    Row {
+        form: Form::Simprint,
+        what: "the module <simprint>",
+        first: Sdk::V1_2,
+        last: Sdk::NEWEST,
+    },
+    Row {
+        form: Form::DsdOps,
+        what: "the module <dsd_ops>",
+        first: Sdk::V1_3,
+        last: Sdk::NEWEST,
+    },
+    Row {
+        form: Form::QueueConfig,
+        what: "the configuration of queues by <tile_config>",
+        first: Sdk::V2_10,
+        last: Sdk::NEWEST,
+    },
     Row {
         form: Form::ComptimeStruct,
         what: "the type comptime_struct",
+        first: FIRST,
         last: Sdk::V1_4,
     },
     Row {
         form: Form::ConcatStructs,
         what: "@concat_structs",
+        first: FIRST,
         last: Sdk::V1_4,
     },
     Row {
         form: Form::TensorLoad,
         what: "a mem4d_dsd in @load_to_dsr, not @load_to_dsr_xdsr_sr,",
+        first: FIRST,
         last: Sdk::V1_4,
     },
     Row {
         form: Form::TileTarget,
         what: "the member 'target' of <tile_config>",
+        first: FIRST,
         last: Sdk::V1_0,
     },
     Row {
         form: Form::LaunchColor,
         what: "a launch color of memcpy",
+        first: FIRST,
         last: Sdk::V1_0,
     },
     Row {
         form: Form::ColorBeyondRoutes,
         what: "a color beyond those that routes can have",
+        first: FIRST,
         last: Sdk::V1_2,
     },
     Row {
         form: Form::FirstArch,
         what: "the architecture \"wse1\"",
+        first: FIRST,
         last: Sdk::V1_2,
     },
 ];
@@ -99,9 +200,58 @@ impl Compiler {
         self.options.sdk.unwrap_or(Sdk::NEWEST)
     }
 
-    /// Whether the release has a form.
+    /// Whether the release has a form still.
     pub fn has(&self, form: Form) -> bool {
         self.sdk() <= row(form).last
+    }
+
+    /// Doubts a form that the release does not have yet.
+    pub fn expect(&mut self, form: Form, span: Span) -> Res<()> {
+        let Row { what, first, .. } = row(form);
+        self.expect_since(*first, what, span)
+    }
+
+    /// Doubts what came with a release, if that of the program is an earlier one. The simulator's own standard
+    /// modules may use it in any release.
+    pub fn expect_since(&mut self, first: Sdk, what: &str, span: Span) -> Res<()> {
+        match self.sdk() < first && !self.is_inside(span) {
+            true => {
+                let text = format!(
+                    "{what} came with SDK {first}, {} does not have it",
+                    self.sdk()
+                );
+                self.doubt(rule::RELEASE, span, text)
+            }
+            false => Ok(()),
+        }
+    }
+
+    /// The same of a builtin or a function by its row, which `--strict` also keeps to the last release that has it.
+    pub fn expect_row(
+        &mut self,
+        row: &Signature,
+        what: impl Fn() -> String,
+        span: Span,
+    ) -> Res<()> {
+        let first = Sdk::named(row.since).unwrap_or(FIRST);
+        if self.sdk() < first {
+            return self.expect_since(first, &what(), span);
+        }
+        match row.until.filter(|_| self.options.strict) {
+            Some(last) if !Sdk::named(last).is_some_and(|last| self.sdk() <= last) => err(
+                span,
+                format!("{} exists up to SDK {last}, not in {}", what(), self.sdk()),
+            ),
+            _ => Ok(()),
+        }
+    }
+
+    /// Doubts a standard module that the release does not have yet.
+    pub fn expect_module(&mut self, path: &Path, span: Span) -> Res<()> {
+        match MODULES.iter().find(|(known, _)| path == Path::new(known)) {
+            Some((_, form)) => self.expect(*form, span),
+            None => Ok(()),
+        }
     }
 
     /// What memcpy gives a program for a stream that it does not use.
@@ -112,16 +262,24 @@ impl Compiler {
         }
     }
 
-    /// Refuses a member of a standard module that the release has no longer.
-    pub fn require_member(&self, module: ModuleId, name: Sym, span: Span) -> Res<()> {
+    /// Refuses a member of a standard module that the release has no longer, and doubts one that it does not have
+    /// yet.
+    pub fn require_member(&mut self, module: ModuleId, name: Sym, span: Span) -> Res<()> {
         let module = self.module(module);
         if !module.standard {
             return Ok(());
         }
-        let older = OLDER_MEMBERS.iter().find(|(path, member, _)| {
-            module.path == Path::new(path) && *self.text(name) == **member
-        });
-        older.map_or(Ok(()), |(_, _, form)| self.require(*form, span))
+        let text = self.text(name);
+        let is_it = |(path, member, _): &&(&str, &str, Form)| {
+            module.path == Path::new(path) && *text == **member
+        };
+        if let Some((_, _, form)) = OLDER_MEMBERS.iter().find(is_it) {
+            return self.require(*form, span);
+        }
+        match LATER_MEMBERS.iter().find(is_it) {
+            Some((_, _, form)) => self.expect(*form, span),
+            None => Ok(()),
+        }
     }
 
     /// The last release that has a form.

@@ -140,10 +140,11 @@ impl Compiler {
         }
     }
 
-    /// Refuses the name of a type that the release has no longer.
-    fn require_type(&self, f: &Frame, ty: Ty, span: Span) -> Res<()> {
+    /// Refuses the name of a type that the release has no longer, and doubts one that it does not have yet.
+    fn require_type(&mut self, f: &Frame, ty: Ty, span: Span) -> Res<()> {
         match ty {
             Ty::COMPTIME_STRUCT => self.require_of_user(Form::ComptimeStruct, f.module, span),
+            Ty::I64 | Ty::U64 => self.expect(Form::WideInteger, span),
             _ => Ok(()),
         }
     }

@@ -2,6 +2,7 @@
 //! design from what they declared.
 
 use super::ast::{Ast, Expr, ExprId};
+use super::dialect::Form;
 use super::compiler::{Compiler, Ev, Frame, Stage, MAX_DEPTH};
 use super::intern::Sym;
 use super::source::{normal, Provider};
@@ -72,6 +73,9 @@ impl Compiler {
     fn design(&mut self, path: &Path) -> Res<Design> {
         let path = normal(path);
         let start = Span::default();
+        if self.wse3() {
+            self.expect(Form::Wse3, start)?;
+        }
         let bindings = self.root_params()?;
         let root = self.instantiate(&path, false, bindings, start)?;
         self.check_root_params(root);

@@ -2,6 +2,7 @@
 
 use super::ast::{Expr, ExprId};
 use super::compiler::{Compiler, Ev, Frame, MAX_ELEMENTS};
+use super::dialect::Form;
 use super::intern::Sym;
 use super::types::{Ty, TypeKind};
 use super::value::{AnonymousValue, ArrayValue, Elements, StructValue, Value};
@@ -173,6 +174,7 @@ impl Compiler {
                 self.types.intern(TypeKind::Function { params, result })
             }
             Expr::StructType(fields) => {
+                self.expect(Form::StructType, span)?;
                 let mut types = Vec::with_capacity(fields.len());
                 for (name, ty) in fields {
                     types.push((*name, self.type_value(f, *ty)?));

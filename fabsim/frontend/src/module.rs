@@ -3,7 +3,7 @@
 
 use super::ast::{Ast, GlobalDecl, GlobalKind};
 use super::compiler::{Compiler, Frame, Stage};
-use super::dialect::OLDER_PARAMS;
+use super::dialect::{Form, OLDER_PARAMS};
 use super::intern::Sym;
 use super::signature;
 use super::source::normal;
@@ -88,6 +88,10 @@ impl Compiler {
             errors.into_iter().for_each(|error| self.report(error));
             return silent(span);
         }
+        let inline = ast.functions.iter().find(|function| function.inline);
+        if let Some(function) = inline {
+            self.expect(Form::InlineFunction, function.span)?;
+        }
         let ast = Rc::new(ast);
         self.index_names(&ast)?;
         self.asts.insert(path.to_path_buf(), Some(ast.clone()));
@@ -107,6 +111,9 @@ impl Compiler {
                 span,
                 "too many imported modules (do modules import each other?)",
             );
+        }
+        if standard {
+            self.expect_module(path, span)?;
         }
         let ast = self.load_file(path, standard, span)?;
         let names = self.index_names(&ast)?;

@@ -2,7 +2,7 @@
 
 use super::compiler::Compiler;
 use super::state::messages::further_places;
-use super::state::rule::Rule;
+use super::state::rule::{Rule, RELEASE};
 use super::{err, Res};
 use fabsim_program::diagnostic::{Diagnostic, Severity};
 use fabsim_program::program::Span;
@@ -25,11 +25,14 @@ impl Compiler {
     }
 }
 
-/// The doubts as warnings: each rule once, with the number of further places.
+/// The doubts as warnings: each rule once, with the number of further places; of releases each form.
 pub fn gathered(doubts: Vec<(Rule, Diagnostic)>) -> Vec<Diagnostic> {
     let mut out: Vec<(Rule, Diagnostic, usize)> = Vec::new();
     for (rule, doubt) in doubts {
-        match out.iter_mut().find(|(known, ..)| *known == rule) {
+        let alike = |(known, first, _): &&mut (Rule, Diagnostic, usize)| {
+            *known == rule && (rule != RELEASE || first.message == doubt.message)
+        };
+        match out.iter_mut().find(alike) {
             Some((.., more)) => *more += 1,
             None => out.push((rule, doubt, 0)),
         }

@@ -52,6 +52,7 @@ impl Compiler {
             return err(span, wrong_number(&format!("@{name}"), all, args.len()));
         };
         self.check_place(f, row, span)?;
+        self.expect_row(row, || format!("@{name}"), span)?;
         // Of several forms the values of the arguments tell which it is.
         let alone = fitting.next().is_none();
         for (at, expr) in args.iter().enumerate() {

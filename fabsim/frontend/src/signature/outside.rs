@@ -43,6 +43,10 @@ impl Compiler {
                 let arch = self.arch_name();
                 err(span, format!("<{path}> {name} does not exist on {arch}"))
             }
+            Member::Function(row) => {
+                self.census_member(path, member, span);
+                self.expect_row(row, || format!("<{path}> {name}"), span)
+            }
             _ => {
                 self.census_member(path, member, span);
                 Ok(())

@@ -29,4 +29,5 @@ rules! {
     TEARDOWN_TASK "teardown-task" "M3.9-16",
     MEMORY "memory" "M3.9-17",
     DSR_COMPLETION "dsr-completion" "M3.9-18",
+    RELEASE "release" "M3.9-19",
 }
