@@ -21,6 +21,7 @@ from pathlib import Path
 import fabsim
 from collc.driver.bundle import Bundle
 from collc.driver.pipeline import compile_text
+from collc.target import SDK_RELEASES
 
 ROOT = Path(__file__).parents[1]
 PROGRAMS = ROOT / "docs" / "csl-constructs.json"
@@ -89,10 +90,12 @@ def constructs_of(example: Path, target: str) -> dict[str, str]:
 
 
 def constructs_in(bundle: Bundle, target: str) -> dict[str, str]:
-    """The same of what was compiled."""
+    """The same of what was compiled. Its text is of no release beyond those it claims."""
     with tempfile.TemporaryDirectory() as folder:
         bundle.write(folder)
         compiled = fabsim.compile(f"{folder}/layout.csl", arch=target, constructs=True)
+        claimed = SDK_RELEASES[target]
+        assert compiled.since == claimed[0], f"the text has what came with SDK {compiled.since}"
         found = {what: f"{Path(file).name}:{line}" for what, file, line in compiled.constructs}
     return found | dict(removed_types(bundle.files))
 

@@ -8,6 +8,10 @@ from dataclasses import dataclass
 
 from collc.target.constants import Code, Constants, constants_of
 
+# The releases of the SDK that emitted text is for, oldest first, by target: docs/hardware.md says
+# why, and tests/emit/test_releases.py compiles the examples under them and under the one before.
+SDK_RELEASES: dict[str, tuple[str, ...]] = {"wse2": ("2.10",), "wse3": ("2.10",)}
+
 
 @dataclass(frozen=True)
 class Target:

@@ -78,6 +78,7 @@ pub fn compile(
             printed: rendered(&compilation.printed),
             constructs: compilation.constructs.iter().map(placed).collect(),
             sdk: compilation.sdk,
+            since: compilation.since,
             assumed: compilation.assumed.map(|note| note.render()),
         }),
         Err(diagnostics) => Err(csl_error(py, &diagnostics)),

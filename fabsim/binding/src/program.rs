@@ -18,6 +18,7 @@ pub struct Program {
     pub printed: Vec<String>,
     pub constructs: Vec<(String, String, u32)>,
     pub sdk: Sdk,
+    pub since: Sdk,
     pub assumed: Option<String>,
 }
 
@@ -68,6 +69,12 @@ impl Program {
     #[getter]
     fn sdk(&self) -> &'static str {
         self.sdk.name()
+    }
+
+    /// The first release that has everything the program uses, as far as is known.
+    #[getter]
+    fn since(&self) -> &'static str {
+        self.since.name()
     }
 
     /// Which release was assumed and why, where none was said and it is not the newest.

@@ -16,6 +16,7 @@ use super::value::{ModuleId, Value};
 use super::{err, CompileOptions, Res};
 use fabsim_program::program::{Arch, Function, Slot, Span};
 use fabsim_program::quick_hash::{QuickMap, QuickSet};
+use fabsim_program::sdk::Sdk;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -49,6 +50,8 @@ pub struct Compiler {
     pub memo: Memo,
     /// Forms of before 1.0 were used.
     pub has_older_forms: bool,
+    /// The first release that has everything that was used.
+    pub since: Sdk,
     /// Where users' text led into the standard module that is being compiled.
     pub caller: Option<Span>,
     /// The functions of all tile programs, each once.
@@ -219,6 +222,7 @@ impl Compiler {
             messages: Messages::default(),
             memo: Memo::default(),
             has_older_forms: false,
+            since: Sdk::ALL[0],
             caller: None,
             functions: QuickSet::default(),
         }

@@ -211,10 +211,15 @@ impl Compiler {
         self.expect_since(*first, what, span)
     }
 
-    /// Doubts what came with a release, if that of the program is an earlier one. The simulator's own standard
-    /// modules may use it in any release.
-    pub fn expect_since(&mut self, first: Sdk, what: &str, span: Span) -> Res<()> {
-        match self.sdk() < first && !self.is_inside(span) {
+    /// Takes down what came with a release, and doubts it if that of the program is an earlier one. The simulator's
+    /// own standard modules may use it in any release.
+    fn expect_since(&mut self, first: Sdk, what: &str, span: Span) -> Res<()> {
+        let is_known = first <= self.since && first <= self.sdk();
+        if is_known || self.is_inside(span) {
+            return Ok(());
+        }
+        self.since = self.since.max(first);
+        match self.sdk() < first {
             true => {
                 let text = format!(
                     "{what} came with SDK {first}, {} does not have it",
@@ -234,7 +239,7 @@ impl Compiler {
         span: Span,
     ) -> Res<()> {
         let first = Sdk::named(row.since).unwrap_or(FIRST);
-        if self.sdk() < first {
+        if first > self.since || first > self.sdk() {
             return self.expect_since(first, &what(), span);
         }
         match row.until.filter(|_| self.options.strict) {

@@ -2,8 +2,8 @@
 //! design from what they declared.
 
 use super::ast::{Ast, Expr, ExprId};
-use super::dialect::Form;
 use super::compiler::{Compiler, Ev, Frame, Stage, MAX_DEPTH};
+use super::dialect::Form;
 use super::intern::Sym;
 use super::source::{normal, Provider};
 use super::state::layout::{Declared, LiteralSetup};
@@ -65,6 +65,7 @@ pub fn compile_design(provider: Provider, path: &Path, options: CompileOptions) 
         printed: place(messages.printed),
         constructs: place(constructs),
         sdk,
+        since: compiler.since,
         assumed: None,
     }
 }

@@ -214,6 +214,8 @@ pub struct Compilation {
     pub constructs: Vec<Diagnostic>,
     /// The release it was compiled for.
     pub sdk: Sdk,
+    /// The first release that has everything it uses, as far as is known.
+    pub since: Sdk,
     /// Which release was assumed, and why, where none was said and it is not the newest.
     pub assumed: Option<Diagnostic>,
 }
@@ -249,6 +251,7 @@ fn run(provider: source::Provider, path: &Path, options: &CompileOptions) -> Com
         printed: Vec::new(),
         constructs: Vec::new(),
         sdk: Sdk::NEWEST,
+        since: Sdk::NEWEST,
         assumed: None,
     };
     // WebAssembly has no threads; there the stack is what the browser gives.
