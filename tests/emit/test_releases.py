@@ -1,9 +1,9 @@
-"""Emitted text and kernels compile under the releases that are claimed for them, and under no others.
+"""Emitted text and kernels compile under the releases claimed for them, and under no others.
 
-`SDK_RELEASES` says which they are. What a release lacks is in one table of fabsim's and in its rows of
-builtins; `Program.since` is the first release that has all that a program uses. That of every example
-is compared where its constructs are, in `test_constructs.py`; here a few are compiled under every
-release there is, and the kernels under those that are claimed and the one before.
+`SDK_RELEASES` says which they are. What a release lacks is in one table of fabsim's and in its rows
+of builtins; `Program.since` is the first release that has all that a program uses. That of every
+example is compared where its constructs are, in `test_constructs.py`; here a few are compiled under
+every release there is, and the kernels under those that are claimed and the one before.
 """
 
 from __future__ import annotations
@@ -29,8 +29,7 @@ KERNELS = {
     "gemv": ({"W": 3, "H": 2, "M": 4, "N": 4}, {"rows": 4, "columns": 4}),
     "layer_norm": ({"P": 4}, {"block": 3}),
 }
-# Texts beside a program that is not in this repository; those that are of no release that is claimed
-# are to be taken out when they are.
+# Text beside a program that is not in this repository.
 DROP_INS = ("collectives_2d",)
 CSL = "examples/*/**/*.csl"
 ON_BOTH = pytest.mark.parametrize("target", SDK_RELEASES)

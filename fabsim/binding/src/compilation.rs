@@ -4,20 +4,23 @@ use super::environment::{strict_by_environment, timing_by_environment};
 use super::errors::csl_error;
 use super::names::{arch_of, release, switched, timing_of};
 use super::program::Program;
+use super::watch::{Watch, PAUSE};
 use fabsim_frontend as csl;
-use fabsim_frontend::{CompileOptions, Fp16Format};
+use fabsim_frontend::{CompileOptions, Fp16Format, Pulse};
 use fabsim_host::Lowered;
 use fabsim_program::diagnostic::Diagnostic;
 use fabsim_program::switch::Switch;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::Arc;
+use std::time::Instant;
 
 /// Compiles the program whose layout is in the file `path`.
 #[pyfunction]
-#[pyo3(signature = (path, arch="wse2", params=BTreeMap::new(), colors=BTreeMap::new(), fabric_dims=None, fabric_offsets=None, import_paths=Vec::new(), memcpy=true, max_inlined_iterations=50, fp16_format="f16", max_comptime_steps=csl::COMPTIME_STEPS, timing=None, strict=None, colors_by_number=false, comptime_func_depth_limit=None, sdk=None, constructs=false, rules_off=Vec::new()))]
+#[pyo3(signature = (path, arch="wse2", params=BTreeMap::new(), colors=BTreeMap::new(), fabric_dims=None, fabric_offsets=None, import_paths=Vec::new(), memcpy=true, max_inlined_iterations=50, fp16_format="f16", max_comptime_steps=csl::COMPTIME_STEPS, timing=None, strict=None, colors_by_number=false, comptime_func_depth_limit=None, sdk=None, constructs=false, rules_off=Vec::new(), max_seconds=None, progress=None))]
 #[allow(clippy::too_many_arguments)] // the command line has as many options
 pub fn compile(
     py: Python<'_>,
@@ -39,6 +42,8 @@ pub fn compile(
     sdk: Option<&str>,
     constructs: bool,
     rules_off: Vec<String>,
+    max_seconds: Option<u64>,
+    progress: Option<PyObject>,
 ) -> PyResult<Program> {
     let arch = arch_of(arch)?;
     let Some(fp16) = Fp16Format::named(fp16_format) else {
@@ -69,7 +74,7 @@ pub fn compile(
         constructs,
         ..CompileOptions::new(arch)
     };
-    let compilation = py.detach(|| csl::compile_verbose(&path, &options));
+    let compilation = watched(py, &path, &options, max_seconds, progress)?;
     let rendered = |said: &[Diagnostic]| said.iter().map(Diagnostic::render).collect();
     match compilation.design {
         Ok(design) => Ok(Program {
@@ -83,6 +88,54 @@ pub fn compile(
         }),
         Err(diagnostics) => Err(csl_error(py, &diagnostics)),
     }
+}
+
+/// Compiles beside a look at signals, at the time, and at the caller's progress function.
+fn watched(
+    py: Python<'_>,
+    path: &Path,
+    options: &CompileOptions,
+    max_seconds: Option<u64>,
+    progress: Option<PyObject>,
+) -> PyResult<csl::Compilation> {
+    // WebAssembly has no threads.
+    if cfg!(target_family = "wasm") {
+        return Ok(csl::compile_verbose(path, options));
+    }
+    let pulse = Arc::new(Pulse::default());
+    let options = CompileOptions {
+        pulse: Some(Arc::clone(&pulse)),
+        ..options.clone()
+    };
+    let begun = Instant::now();
+    let mut watch = Watch::new(progress);
+    let compilation = py.detach(|| {
+        let (done, over) = mpsc::channel();
+        let options = &options;
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                // Nobody else takes it, and that one waits for it.
+                let _ = done.send(csl::compile_verbose(path, options));
+            });
+            loop {
+                match over.recv_timeout(PAUSE) {
+                    Ok(compilation) => break Some(compilation),
+                    Err(RecvTimeoutError::Disconnected) => break None,
+                    Err(RecvTimeoutError::Timeout) => {}
+                }
+                let is_late = max_seconds.filter(|most| begun.elapsed().as_secs() >= *most);
+                if let Some(seconds) = is_late {
+                    pulse.stop(&format!(
+                        "compile-time evaluation takes more than {seconds} seconds; --max-seconds raises the limit"
+                    ));
+                } else if !watch.look(pulse.steps()) {
+                    pulse.stop("compile-time evaluation was interrupted");
+                }
+            }
+        })
+    });
+    watch.raised()?;
+    compilation.ok_or_else(|| PyRuntimeError::new_err("the compiler has ended without a result"))
 }
 
 /// A message with the file and line it is about.

@@ -28,7 +28,7 @@ pub struct PySimulator {
 #[pymethods]
 impl PySimulator {
     #[new]
-    #[pyo3(signature = (program, max_cycles=1_000_000_000, lenient=false, visit_seed=None, threads=None, *, max_memory_bytes=16_000_000_000, check_uninitialized=false, usage=false, trace=None, trace_form="text", trace_region=None, trace_window=None, constants=BTreeMap::new(), late_starts=None))]
+    #[pyo3(signature = (program, max_cycles=1_000_000_000, lenient=false, visit_seed=None, threads=None, *, max_memory_bytes=16_000_000_000, check_uninitialized=false, usage=false, trace=None, trace_form="text", trace_region=None, trace_window=None, constants=BTreeMap::new(), late_starts=None, max_seconds=None))]
     #[allow(clippy::too_many_arguments)] // keywords, all but the first
     fn new(
         py: Python<'_>,
@@ -46,12 +46,14 @@ impl PySimulator {
         trace_window: Option<(u64, u64)>,
         constants: BTreeMap<String, u64>,
         late_starts: Option<(u64, u64)>,
+        max_seconds: Option<u64>,
     ) -> PyResult<Self> {
         let form = trace_form_of(trace_form)?;
         let scope = scope_of(trace_region, trace_window);
         let trace = trace.map(|path| TraceOptions { path, form, scope });
         let options = SimOptions {
             max_cycles,
+            max_seconds,
             max_memory_bytes,
             lenient,
             visit_order: visit_seed.map_or(VisitOrder::AsWoken, VisitOrder::Shuffled),

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use std::time::{Duration, Instant};
 
 /// How often Python gets a say during a simulation.
-const PAUSE: Duration = Duration::from_millis(100);
+pub const PAUSE: Duration = Duration::from_millis(100);
 
 /// Gives Python a say now and then: signals, and the caller's progress function.
 pub struct Watch {
@@ -26,6 +26,9 @@ impl Watch {
 
     /// False if the simulation is to stop.
     pub fn look(&mut self, cycle: u64) -> bool {
+        if self.raised.is_some() {
+            return false;
+        }
         if self.last.elapsed() < PAUSE {
             return true;
         }
@@ -39,6 +42,11 @@ impl Watch {
         });
         self.raised = seen.err();
         self.raised.is_none()
+    }
+
+    /// What Python has raised.
+    pub fn raised(self) -> PyResult<()> {
+        self.raised.map_or(Ok(()), Err)
     }
 
     pub fn error(self, py: Python<'_>, error: &SimError) -> PyErr {

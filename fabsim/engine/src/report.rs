@@ -63,6 +63,15 @@ pub enum Cause {
         /// Operations that were issued and have not had a turn.
         not_begun: Waits,
     },
+    /// The seconds that are allowed are used up while so many PEs have not finished.
+    TimeLimit {
+        /// The seconds that are allowed.
+        seconds: u64,
+        /// PEs that have not finished the command.
+        unfinished: usize,
+        /// Operations that were issued and have not had a turn.
+        not_begun: Waits,
+    },
     /// A design takes more memory to simulate than is allowed.
     MemoryLimit {
         /// Columns and rows.
@@ -351,7 +360,9 @@ impl SimError {
         match *self.cause {
             Cause::Fault(_) | Cause::Retargeted | Cause::Collision { .. } => "undefined",
             Cause::Stuck(_) => "stuck",
-            Cause::CycleLimit { .. } | Cause::MemoryLimit { .. } => "limit",
+            Cause::CycleLimit { .. } | Cause::TimeLimit { .. } | Cause::MemoryLimit { .. } => {
+                "limit"
+            }
             Cause::Leftover(_) => "leftover",
             Cause::Host(_) => "host",
             Cause::Unsupported(_) => "unsupported",
@@ -366,6 +377,7 @@ impl SimError {
             Cause::Retargeted => "advance-changes-outputs",
             Cause::Collision { .. } => "router-collision",
             Cause::CycleLimit { .. } => "cycle-limit",
+            Cause::TimeLimit { .. } => "time-limit",
             Cause::MemoryLimit { .. } => "memory-limit",
             _ => self.kind(),
         }

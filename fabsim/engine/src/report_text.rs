@@ -54,13 +54,19 @@ impl Display for SimError {
                     write!(f, "{count} PEs have not finished; ")?;
                 }
                 f.write_str("--max-cycles (in Python max_cycles) raises the limit")?;
-                match not_begun.listed.is_empty() {
-                    true => Ok(()),
-                    false => write!(
-                        f,
-                        "\noperations that were issued and never had a turn:\n{not_begun}"
-                    ),
-                }
+                never_had_a_turn(f, not_begun)
+            }
+            Cause::TimeLimit {
+                seconds,
+                unfinished,
+                not_begun,
+            } => {
+                write!(
+                    f,
+                    "the limit of {seconds} seconds is reached in cycle {cycle}; {unfinished} PEs have not \
+                     finished; --max-seconds (in Python max_seconds) raises the limit"
+                )?;
+                never_had_a_turn(f, not_begun)
             }
             Cause::MemoryLimit {
                 size: (width, height),
@@ -86,6 +92,16 @@ impl Display for SimError {
             }
             Cause::Interrupted => f.write_str("the simulation was interrupted"),
         }
+    }
+}
+
+fn never_had_a_turn(f: &mut Formatter<'_>, operations: &Waits) -> Result {
+    match operations.listed.is_empty() {
+        true => Ok(()),
+        false => write!(
+            f,
+            "\noperations that were issued and never had a turn:\n{operations}"
+        ),
     }
 }
 

@@ -13,7 +13,7 @@ use super::state::module::Module;
 use super::state::tile::TileState;
 use super::types::{Ty, Types};
 use super::value::{ModuleId, Value};
-use super::{err, CompileOptions, Res};
+use super::{err, pulse, CompileOptions, Res};
 use fabsim_program::program::{Arch, Function, Slot, Span};
 use fabsim_program::quick_hash::{QuickMap, QuickSet};
 use fabsim_program::sdk::Sdk;
@@ -43,6 +43,8 @@ pub struct Compiler {
     pub builder: Option<Builder>,
     pub stage: Stage,
     pub steps: u64,
+    /// Whoever waits is looked at from this step on.
+    pub next_look: u64,
     pub depth: u32,
     /// Nested calls at compile time.
     pub calls: u32,
@@ -203,6 +205,7 @@ impl Frame {
 impl Compiler {
     pub fn new(provider: Provider, options: CompileOptions) -> Compiler {
         let census = options.constructs.then(Box::default);
+        let has_pulse = options.pulse.is_some();
         Compiler {
             census,
             options,
@@ -217,6 +220,7 @@ impl Compiler {
             builder: None,
             stage: Stage::Global,
             steps: 0,
+            next_look: if has_pulse { 0 } else { u64::MAX },
             depth: 0,
             calls: 0,
             messages: Messages::default(),
@@ -257,10 +261,27 @@ impl Compiler {
                 ),
             );
         }
+        if self.steps >= self.next_look {
+            self.look(span)?;
+        }
         if self.depth > MAX_DEPTH {
             return err(span, "compile-time evaluation recurses too deeply");
         }
         Ok(())
+    }
+
+    /// Says how far it is, and ends if whoever waits wants that.
+    #[cold]
+    fn look(&mut self, span: Span) -> Res<()> {
+        let pulse = self.options.pulse.as_ref();
+        let Some(why) = pulse.and_then(|pulse| pulse.beat(self.steps)) else {
+            self.next_look = self.steps + pulse::STEPS;
+            return Ok(());
+        };
+        match std::mem::replace(&mut self.messages.stopped, true) {
+            true => silent(span),
+            false => err(span, why),
+        }
     }
 
     pub fn leave(&mut self) {

@@ -9,7 +9,7 @@
 //! are the builtins (`older` what they took before 1.0, `dialect` what the releases since differ in),
 //! which `signature` holds against one table and `registers` against each other (`strict`: in doubt),
 //! and of which `census` keeps a list; `layout` (with `root`) and `tile` (with `place` and `symbols`)
-//! drive the two halves of a program.
+//! drive the two halves of a program; `pulse` is for whoever waits for the end.
 
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
@@ -53,6 +53,7 @@ mod parse_expr;
 mod parse_stmt;
 mod parser;
 mod place;
+mod pulse;
 mod quick;
 mod registers;
 mod root;
@@ -76,7 +77,9 @@ use fabsim_program::sdk::Sdk;
 use fabsim_program::switch::Switch;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+pub use pulse::Pulse;
 pub use signature::page as signatures_page;
 pub use state::messages::told_once;
 
@@ -171,6 +174,8 @@ pub struct CompileOptions {
     pub strict: bool,
     /// The constructs of the program are kept, `Compilation::constructs`.
     pub constructs: bool,
+    /// Whoever looks how far it is and may stop it.
+    pub pulse: Option<Arc<Pulse>>,
 }
 
 impl CompileOptions {
@@ -196,6 +201,7 @@ impl CompileOptions {
             fp16: Fp16Format::F16,
             strict: false,
             constructs: false,
+            pulse: None,
         }
     }
 }

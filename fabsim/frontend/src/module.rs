@@ -63,6 +63,17 @@ impl Compiler {
         }
     }
 
+    /// The folders whose files are read whatever they are called.
+    fn folders(&self) -> Vec<PathBuf> {
+        let root = self.modules.first().map(|module| &module.path);
+        let real = root.and_then(|path| path.canonicalize().ok());
+        let parents = root.cloned().into_iter().chain(real);
+        let parents = parents.filter_map(|path| path.parent().map(Path::to_path_buf));
+        let working = std::env::current_dir().ok();
+        let import = self.options.import_paths.iter().cloned();
+        parents.chain(working).chain(import).collect()
+    }
+
     fn load_file(&mut self, path: &Path, standard: bool, span: Span) -> Res<Rc<Ast>> {
         if let Some(known) = self.asts.get(path) {
             return known.clone().map_or_else(|| silent(span), Ok);
@@ -77,7 +88,7 @@ impl Compiler {
             }
             false => self
                 .provider
-                .read(path)
+                .read_within(path, &self.folders())
                 .map_err(|why| Box::new(Diagnostic::new(span, why)))?,
         };
         let file = self.sources.add(path.display().to_string(), text);

@@ -23,6 +23,29 @@ impl Provider {
         }
     }
 
+    /// `read` of a file that is in one of these folders, or is CSL by its name: programs import such text from
+    /// beside them, and no other file of the machine is to be read, let alone shown.
+    pub fn read_within(&self, path: &Path, folders: &[PathBuf]) -> Result<String, String> {
+        if let (Provider::Disk, Ok(real)) = (self, path.canonicalize()) {
+            let real_folders = folders
+                .iter()
+                .filter_map(|folder| folder.canonicalize().ok());
+            let is_csl = real.extension().is_some_and(|ending| ending == "csl");
+            if !is_csl
+                && !real_folders
+                    .into_iter()
+                    .any(|folder| real.starts_with(folder))
+            {
+                return Err(format!(
+                    "'{}' is not read: outside of the folders of the layout, of --import-path and of where \
+                     the compiler runs only .csl files are, where links are followed",
+                    path.display()
+                ));
+            }
+        }
+        self.read(path)
+    }
+
     pub fn read(&self, path: &Path) -> Result<String, String> {
         let failed = |why: String| format!("cannot read '{}': {why}", path.display());
         match self {

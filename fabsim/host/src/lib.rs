@@ -32,12 +32,15 @@ use fabsim_engine::report::{Cause, During, HostFault, SimError};
 use fabsim_engine::trace::Watched;
 use fabsim_program::program::{Design, FunctionId, SymbolKind};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// Choices for one simulation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SimOptions {
     /// A command that needs more cycles than this is given up.
     pub max_cycles: u64,
+    /// So many seconds after the program was loaded it is given up, if that is limited.
+    pub max_seconds: Option<u64>,
     /// A design that takes more than this to simulate is refused.
     pub max_memory_bytes: u64,
     /// Undefined arrivals are noted and survived instead of ending the run.
@@ -68,6 +71,7 @@ impl Default for SimOptions {
     fn default() -> SimOptions {
         SimOptions {
             max_cycles: 1_000_000_000,
+            max_seconds: None,
             max_memory_bytes: 16_000_000_000,
             lenient: false,
             visit_order: VisitOrder::AsWoken,
@@ -139,6 +143,8 @@ pub struct Simulator {
     transfers: port::Transfers,
     /// The attached recorder is the one the options ask for.
     watching: bool,
+    /// When the seconds are used up.
+    deadline: Option<Instant>,
 }
 
 impl Simulator {
@@ -172,13 +178,16 @@ impl Simulator {
         }
         let mut simulator = Simulator {
             design,
-            options,
             machine,
+            deadline: options
+                .max_seconds
+                .and_then(|seconds| Instant::now().checked_add(Duration::from_secs(seconds))),
             settled: false,
             launches: 0,
             failed: false,
             transfers: port::Transfers::default(),
             watching: false,
+            options,
         };
         simulator.watch()?;
         Ok(simulator)
@@ -323,7 +332,10 @@ impl Simulator {
         if self.failed {
             return Err(HostFault::AfterFailure.into());
         }
-        let ran = self.run_until(progress, done);
+        let ran = match self.is_late() {
+            true => Err(self.time_limit()),
+            false => self.run_until(progress, done),
+        };
         self.machine.end_flows();
         self.failed = ran.is_err();
         if self.failed {
@@ -358,9 +370,27 @@ impl Simulator {
                 if !progress(self.machine.cycle) {
                     return Err(SimError::interrupted(self.machine.cycle));
                 }
+                if self.is_late() {
+                    return Err(self.time_limit());
+                }
             }
         }
         Ok(())
+    }
+
+    fn is_late(&self) -> bool {
+        self.deadline.is_some_and(|end| Instant::now() >= end)
+    }
+
+    /// The allowed seconds are used up.
+    fn time_limit(&mut self) -> SimError {
+        self.machine.end_flows();
+        let cause = Cause::TimeLimit {
+            seconds: self.options.max_seconds.unwrap_or_default(),
+            unfinished: self.machine.command.outstanding,
+            not_begun: stuck::not_begun(&self.machine),
+        };
+        SimError::from(cause).in_cycle(self.machine.cycle)
     }
 
     /// The allowed cycles are used up.

@@ -16,6 +16,7 @@ fabsim shims DIR                       write `cslc`, `cs_python` and `sdk_debug_
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import runpy
 import shlex
@@ -37,6 +38,8 @@ from fabsim.cslc import compile_command
 from fabsim.mistakes import UserError
 
 FAULT, USAGE, INTERRUPTED = 1, 2, 130
+# A disk or a quota has no room left, or a device cannot be written.
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
 SHIMS = (("cslc", "cslc"), ("cs_python", "python"), ("sdk_debug_shell", "debug-shell"))
@@ -44,19 +47,63 @@ SHIMS = (("cslc", "cslc"), ("cs_python", "python"), ("sdk_debug_shell", "debug-s
 
 def main() -> None:
     """Entry point of the command."""
-    arguments = sys.argv[1:]
+    sys.exit(_guarded(sys.argv[1:]))
+
+
+def _run(arguments: list[str]) -> int:
+    """Do what the command line says; the status."""
     commands = {"cslc": _cslc, "python": _python, "trace": _trace, "shims": _shims}
     commands["view"] = view.main
     commands["timing"] = _timing
     commands["debug-shell"] = debug_shell.main
     if arguments[:1] == ["--version"]:
         print(f"fabsim {version('fabsim')}")
-        sys.exit(0)
+        return 0
     if not arguments or arguments[0] not in commands:
         asked_for_help = arguments[:1] in (["-h"], ["--help"])
         print(__doc__, file=sys.stdout if asked_for_help else sys.stderr)
-        sys.exit(0 if asked_for_help else USAGE)
-    sys.exit(commands[arguments[0]](arguments[1:]))
+        return 0 if asked_for_help else USAGE
+    return commands[arguments[0]](arguments[1:])
+
+
+def _guarded(arguments: list[str]) -> int:
+    """`_run` with all of its output written; where that fails, a line says why."""
+    _open_standard_streams()
+    name = " ".join(["fabsim", *arguments[:1]])
+    try:
+        try:
+            status = _run(arguments)
+        finally:
+            if sys.stdout is not None:
+                sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever reads has seen enough.
+        _discard_output()
+        return FAULT
+    except OSError as error:
+        # An error of a host script's own is the script's to report.
+        if arguments[:1] == ["python"] and error.errno not in FULL:
+            raise
+        _discard_output()
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"{name}: {where}{error.strerror or error}", file=sys.stderr)
+        return FAULT
+    return status
+
+
+def _open_standard_streams() -> None:
+    """Give a stream that was closed its number back, lest a file takes it."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+
+
+def _discard_output() -> None:
+    """Drop what is left of standard output: Python would try again to write it at the end."""
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _cslc(arguments: list[str]) -> int:

@@ -94,6 +94,8 @@ def compile(
     sdk: str | None = None,
     constructs: bool = False,
     rules_off: Sequence[str] = ...,
+    max_seconds: int | None = None,
+    progress: Callable[[int], None] | None = None,
 ) -> Program: ...
 def timing_numbers(timing: str, arch: str) -> list[tuple[str, int]]: ...
 def switchable_rules() -> list[tuple[str, str | None]]: ...
@@ -126,6 +128,7 @@ class Simulator:
         trace_window: tuple[int, int] | None = None,
         constants: Mapping[str, int] = ...,
         late_starts: tuple[int, int] | None = None,
+        max_seconds: int | None = None,
     ) -> None: ...
     def set_progress(self, progress: Callable[[int], None] | None) -> None: ...
     def memcpy_h2d(

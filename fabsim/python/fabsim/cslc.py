@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from fabsim import timing_table
 from fabsim._native import CslError, Program, compile
 from fabsim.mistakes import DamagedProgramError, NoProgramError
 from fabsim.options import positive
+from fabsim.progress import reporter
 from fabsim.route_table import route_table
 from fabsim.timing_table import TIMINGS
 
@@ -53,7 +55,17 @@ def compile_command(arguments: list[str]) -> None:
         "comptime_func_depth_limit": options.comptime_func_depth_limit,
     }
     _refuse_unsupported(options)
-    program = _compile(recipe, constructs=options.constructs is not None)
+    teller = reporter(asked=False, unit="step of evaluation")
+    teller.begin(f"compiling {Path(options.layout).name}")
+    try:
+        program = _compile(
+            recipe,
+            constructs=options.constructs is not None,
+            max_seconds=options.max_seconds,
+            progress=teller.told,
+        )
+    finally:
+        teller.end()
     _tell(options, program)
     if options.constructs:
         _write_constructs(Path(options.constructs), program)
@@ -133,7 +145,12 @@ def _damaged(directory: str, why: object) -> DamagedProgramError:
     return DamagedProgramError(f"{path} is not as cslc wrote it ({why}); compile the program again")
 
 
-def _compile(recipe: dict[str, Any], constructs: bool = False) -> Program:
+def _compile(
+    recipe: dict[str, Any],
+    constructs: bool = False,
+    max_seconds: int | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Program:
     dims, offsets = recipe["fabric_dims"], recipe["fabric_offsets"]
     return compile(
         recipe["layout"],
@@ -154,6 +171,8 @@ def _compile(recipe: dict[str, Any], constructs: bool = False) -> Program:
         colors_by_number=recipe["colors_by_number"],
         comptime_func_depth_limit=recipe["comptime_func_depth_limit"],
         constructs=constructs,
+        max_seconds=max_seconds,
+        progress=progress,
     )
 
 
@@ -218,6 +237,12 @@ def _parser() -> argparse.ArgumentParser:
         default=4_000_000_000,
         metavar="N",
         help="refuse programs that take more steps to compile (4000000000); fabsim's own option",
+    )
+    parser.add_argument(
+        "--max-seconds",
+        type=positive,
+        metavar="N",
+        help="refuse programs whose evaluation takes longer (no limit); fabsim's own option",
     )
     parser.add_argument(
         "--sdk",

@@ -21,6 +21,7 @@ class RunOptions:
     """The options of every simulator that a host script loads."""
 
     max_cycles: int
+    max_seconds: int | None
     max_memory: float
     threads: int | None
     lenient: bool
@@ -126,6 +127,12 @@ def _parser(name: str, description: str) -> argparse.ArgumentParser:
         default=1_000_000_000,
         metavar="N",
         help="give a command up after N cycles (1000000000)",
+    )
+    limits.add_argument(
+        "--max-seconds",
+        type=positive,
+        metavar="N",
+        help="give a program up N seconds after it was loaded (no limit)",
     )
     limits.add_argument(
         "--max-memory",

@@ -13,10 +13,11 @@ PATIENCE, PACE, SLOW_PACE = 2.0, 0.5, 10.0
 
 @dataclass
 class Reporter:
-    """Tells of one run; `what` is the command that runs, `cycle` where it was last seen."""
+    """Tells of one run: `what` is the command, `cycle` where it was last seen, in a `unit`."""
 
     stream: TextIO
     shown: bool
+    unit: str = "cycle"
     what: str = ""
     cycle: int = 0
     _began: float = field(default_factory=time.monotonic)
@@ -34,14 +35,16 @@ class Reporter:
         self.cycle = cycle
         if self._first is None:
             self._first = cycle
+        if not self.shown:
+            return
         now = time.monotonic()
         terminal = self.stream.isatty()
         pace = PACE if terminal else SLOW_PACE
-        if not self.shown or now - self._began < PATIENCE or now - self._told < pace:
+        if now - self._began < PATIENCE or now - self._told < pace:
             return
         self._told = now
         speed = (cycle - self._first) / (now - self._began)
-        text = f"fabsim: {self.what}: cycle {cycle:,} ({speed:,.0f} a second)"
+        text = f"fabsim: {self.what}: {self.unit} {cycle:,} ({speed:,.0f} a second)"
         self.stream.write(f"\r{text}\x1b[K" if terminal else f"{text}\n")
         self.stream.flush()
         self._open = terminal
@@ -54,6 +57,7 @@ class Reporter:
             self._open = False
 
 
-def reporter(asked: bool) -> Reporter:
+def reporter(asked: bool, unit: str = "cycle") -> Reporter:
     """A reporter on standard error."""
-    return Reporter(sys.stderr, shown=asked or sys.stderr.isatty())
+    shown = sys.stderr is not None and (asked or sys.stderr.isatty())
+    return Reporter(sys.stderr, shown, unit)

@@ -40,6 +40,7 @@ def make(
     return Simulator(
         program,
         max_cycles=options.max_cycles,
+        max_seconds=options.max_seconds,
         lenient=options.lenient,
         threads=threads,
         check_uninitialized=options.check_uninitialized,
