@@ -1,6 +1,6 @@
 //! Statements: executed where everything is known, lowered where not. Loops are in `stmt_loop`.
 
-use super::ast::{Expr, ExprId, Stmt, StmtId};
+use super::ast::{Ast, Expr, ExprId, Stmt, StmtId};
 use super::compiler::{Compiler, Ev, Frame, Target};
 use super::intern::Sym;
 use super::types::Ty;
@@ -87,7 +87,11 @@ impl Compiler {
                 | Expr::Comptime(_)
         );
         if !droppable && self.type_of_ev(&ev) != Ty::VOID {
-            return err(span, "this value is not used");
+            // A published program compares the result of a call and drops what comes out.
+            match calls(&ast, expr) {
+                true => self.warn(span, "this value is not used"),
+                false => return err(span, "this value is not used"),
+            }
         }
         Ok(flow)
     }
@@ -380,5 +384,15 @@ impl Compiler {
         inline.jumps.push(self.jump(span)?);
         f.inline = Some(inline);
         Ok(Flow::Stop)
+    }
+}
+
+/// Whether an operator's operand is a call, which may be what an expression is for.
+fn calls(ast: &Ast, e: ExprId) -> bool {
+    match ast.expr(e) {
+        Expr::Call(..) | Expr::Builtin(..) => true,
+        Expr::Arith(_, a, b) | Expr::Compare(_, a, b) => calls(ast, *a) || calls(ast, *b),
+        Expr::Unary(_, a) => calls(ast, *a),
+        _ => false,
     }
 }
