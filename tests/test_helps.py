@@ -1,18 +1,18 @@
-"""Each help of tests/errors, taken at its word, leads to a program without that error."""
+"""Each help of tests/errors, taken at its word, leads to a program without that error, and without
+another one that was not there before."""
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from taking_help import EDITS, ERRORS, followed
+from taking_help import EDITS, ERRORS, LEFT, NEXT, followed
 
-from collc.base.diagnostics import CollcError, Diagnostic
+from collc.base.diagnostics import CollcError, Diagnostic, Edit, Span, edited
 from collc.driver.pipeline import compile_text
 from tests.test_errors import CASES, definitions_and_target
-
-# Helps that list what there is, or name a limit, without saying what to write for it.
-LEFT = set((ERRORS / "helps_left.txt").read_text(encoding="utf-8").split())
 
 
 def found(text: str, path: Path, folder: Path) -> tuple[Diagnostic, ...]:
@@ -27,8 +27,8 @@ def found(text: str, path: Path, folder: Path) -> tuple[Diagnostic, ...]:
     return ()
 
 
-def said(diagnostics: tuple[Diagnostic, ...]) -> set[tuple[str, str]]:
-    return {(one.code, one.message) for one in diagnostics}
+def said(diagnostics: tuple[Diagnostic, ...]) -> Counter[tuple[str, str]]:
+    return Counter((one.code, one.message) for one in diagnostics)
 
 
 READ = [path for path in CASES if path.stem not in ("latin_1", "not_utf8")]
@@ -37,14 +37,17 @@ READ = [path for path in CASES if path.stem not in ("latin_1", "not_utf8")]
 @pytest.mark.parametrize("path", READ, ids=lambda path: path.stem)
 def test_a_help_taken_at_its_word_works(path: Path, tmp_path: Path) -> None:
     text = path.read_text(encoding="utf-8")
-    helped = [one for one in found(text, path, tmp_path) if one.help]
-    by_hand = []
-    for one in helped:
+    before = found(text, path, tmp_path)
+    by_hand, new = [], Counter[tuple[str, str]]()
+    for one in (one for one in before if one.help):
         changed = followed(text, one)
         if changed is None:
             by_hand.append(one)
-        else:
-            assert (one.code, one.message) not in said(found(changed, path, tmp_path)), one.help
+            continue
+        after, what = said(found(changed, path, tmp_path)), (one.code, one.message)
+        assert after[what] < said(before)[what], one.help
+        new |= after - said(before)
+    assert bool(new) == (path.stem in NEXT), new
     if not by_hand or path.stem in LEFT:
         return
     assert path.stem in EDITS, f"what does a reader write? {by_hand[0].help}"
@@ -57,8 +60,10 @@ def test_a_help_taken_at_its_word_works(path: Path, tmp_path: Path) -> None:
 
 def test_edits_and_those_left_are_of_programs_that_are_there() -> None:
     names = {path.stem for path in CASES}
-    assert set(EDITS) | LEFT <= names
-    assert not set(EDITS) & LEFT
+    assert set(EDITS) | set(LEFT) | set(NEXT) <= names
+    assert not set(EDITS) & set(LEFT)
+    assert all(LEFT.values())
+    assert all(NEXT.values())
 
 
 def test_a_help_that_is_wrong_is_found(tmp_path: Path) -> None:
@@ -66,7 +71,15 @@ def test_a_help_that_is_wrong_is_found(tmp_path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     (one,) = found(text, path, tmp_path)
     assert followed(text, one) != text
-    wrong = Diagnostic(one.code, one.message, one.at, help="did you mean `binomal`?")
-    same = followed(text, wrong)
+    same = followed(text, replace(one, fix=(Edit(one.fix[0].at, "binomal"),)))
     assert same is not None
     assert said(found(same, path, tmp_path)) == said((one,))
+
+
+def test_edits_of_one_text_replace_delete_and_insert() -> None:
+    def at(line: int, first: int, last: int) -> Span:
+        return Span("a.coll", line, first, line, last)
+
+    two = Edit(Span("a.coll", 2, 4, 3, 2), "")
+    edits = (Edit(at(1, 6, 9), "row"), Edit(at(1, 9, 9), "s\n"), two)
+    assert edited("grid col\nabcdef\nxyz", edits) == "grid rows\n\nabcyz"

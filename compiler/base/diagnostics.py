@@ -7,7 +7,7 @@ whatever they consist of, here and everywhere else.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 
@@ -23,21 +23,72 @@ class Span:
 
 
 @dataclass(frozen=True)
+class Edit:
+    """A text to write where a span is: an empty text deletes, an empty span inserts."""
+
+    at: Span
+    text: str
+
+
+@dataclass(frozen=True)
 class Diagnostic:
     """One problem: its code (`C012`), what is wrong, where, the other places, and what to do. Its
-    texts are printable, whatever names they quote."""
+    texts are printable, whatever names they quote.
+
+    `fix` is what the help says, or the first of its ways, as edits of the same file that do not
+    overlap; it is empty where a reader has to decide.
+    """
 
     code: str
     message: str
     at: Span | None
     also: tuple[tuple[Span, str], ...] = ()
     help: str = ""
+    fix: tuple[Edit, ...] = ()
 
     def __post_init__(self) -> None:
         also = tuple((span, printable(note)) for span, note in self.also)
         texts = {"message": printable(self.message), "help": printable(self.help), "also": also}
         for name, text in texts.items():
             object.__setattr__(self, name, text)
+
+
+def edited(text: str, edits: Iterable[Edit]) -> str:
+    """The text after edits that do not overlap."""
+    lines = text.split("\n")
+    for edit in sorted(edits, key=lambda one: one.at, reverse=True):
+        at = edit.at
+        before, behind = lines[at.line - 1][: at.column - 1], lines[at.end_line - 1]
+        written = f"{before}{edit.text}{behind[at.end_column - 1 :]}"
+        lines[at.line - 1 : at.end_line] = written.split("\n")
+    return "\n".join(lines)
+
+
+def behind(span: Span) -> Span:
+    """The empty span at the end of one."""
+    return tail(span, span)
+
+
+def tail(first: Span, last: Span) -> Span:
+    """From the end of a span to the end of a later one: with the comma or word between them."""
+    return Span(first.file, first.end_line, first.end_column, last.end_line, last.end_column)
+
+
+def head(first: Span, last: Span) -> Span:
+    """From the beginning of a span to the beginning of a later one."""
+    return Span(first.file, first.line, first.column, last.line, last.column)
+
+
+def whole(first: Span, last: Span) -> Span:
+    """From the beginning of a span to the end of a later one."""
+    return Span(first.file, first.line, first.column, last.end_line, last.end_column)
+
+
+def left_out(spans: Sequence[Span], index: int) -> tuple[Edit, ...]:
+    """One of a list left out, with its comma."""
+    if index:
+        return (Edit(tail(spans[index - 1], spans[index]), ""),)
+    return (Edit(head(spans[0], spans[1]) if len(spans) > 1 else spans[0], ""),)
 
 
 def shown(name: object) -> str:

@@ -7,6 +7,7 @@ from itertools import combinations
 from collc.base.columns import Bools
 from collc.base.diagnostics import Diagnostic, Span
 from collc.checks import BUDGETS, CHECKS, check_plan
+from collc.checks.budgets.colors import allowed
 from collc.checks.budgets.dsr_ids import MEMCPY, in_turn
 from collc.checks.budgets.filters import filters_of_program
 from collc.checks.budgets.memory import has_free
@@ -60,6 +61,7 @@ def _colors(plan: ProgramPlan) -> Iterator[Diagnostic]:
             plan.program.colors_span or plan.program.span,
             ((plan.plans[widest.collective].collective.span, "it is part of this collective"),),
             f"allow {len(plan.colors)} colors, or choose a pattern that needs fewer",
+            allowed(len(plan.colors), plan.program.colors_span),
         )
 
 

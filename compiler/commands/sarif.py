@@ -49,17 +49,33 @@ def _result(one: Diagnostic, rule: int) -> dict[str, Any]:
         "locations": [_location(one.at)] if one.at else [],
     }
     also = [_location(span) | {"message": {"text": note}} for span, note in one.also]
-    return result | ({"relatedLocations": also} if also else {})
+    result |= {"relatedLocations": also} if also else {}
+    return result | ({"fixes": [_fix(one)]} if one.fix else {})
+
+
+def _fix(one: Diagnostic) -> dict[str, Any]:
+    """What the help says as edits, which are of one file."""
+    replacements = [
+        {"deletedRegion": _region(edit.at), "insertedContent": {"text": edit.text}}
+        for edit in one.fix
+    ]
+    at = {"uri": _uri(one.fix[0].at.file)}
+    changes = [{"artifactLocation": at, "replacements": replacements}]
+    return {"description": {"text": one.help}, "artifactChanges": changes}
 
 
 def _location(span: Span) -> dict[str, Any]:
-    region = {
+    at = {"artifactLocation": {"uri": _uri(span.file)}, "region": _region(span)}
+    return {"physicalLocation": at}
+
+
+def _region(span: Span) -> dict[str, int]:
+    return {
         "startLine": span.line,
         "startColumn": span.column,
         "endLine": span.end_line,
         "endColumn": span.end_column,
     }
-    return {"physicalLocation": {"artifactLocation": {"uri": _uri(span.file)}, "region": region}}
 
 
 def _uri(file: str) -> str:

@@ -3,7 +3,7 @@
 import operator
 from collections.abc import Callable, Iterable, Iterator
 
-from collc.base.diagnostics import Diagnostic
+from collc.base.diagnostics import Diagnostic, Edit
 from collc.cost.predict import Prediction
 from collc.plan import Plan
 from collc.plan.program import ProgramPlan
@@ -34,10 +34,37 @@ def unmet_expectations(
         if not RELATIONS[expected.relation](value, limit):
             meant = f" that is {expected.relation} {limit:.10g} (bound {prediction.bound}),"
             quantity = expected.quantity.replace("_", " ")
+            true = _true_of(expected, value, prediction.bound)
             yield Diagnostic(
                 "C401",
                 f"expected {expected.text},{meant if expected.times_bound else ''} "
                 f"predicted are {value} {quantity}",
                 expected.span,
-                help="choose another tree, or expect less",
+                help=_remedy(expected, plan, true),
+                fix=(Edit(expected.span, f"expect {true}" if true else ""),),
             )
+
+
+def _true_of(expected: Expectation, value: int, bound: int) -> str:
+    """The same with the number that is predicted, a factor of the bound in hundredths; empty where
+    it is not to be that number."""
+    relation = _OR_EQUAL[expected.relation]
+    if not relation:
+        return ""
+    if not expected.times_bound or relation == "==":
+        return f"{expected.quantity} {relation} {value}"
+    hundredths = -(-100 * value // bound) if relation == "<=" else 100 * value // bound
+    return f"{expected.quantity} {relation} {hundredths / 100:g} * bound"
+
+
+_OR_EQUAL = {"<": "<=", "<=": "<=", ">": ">=", ">=": ">=", "==": "==", "!=": ""}
+
+
+def _remedy(expected: Expectation, plan: Plan | ProgramPlan, true: str) -> str:
+    """What to write, and what else there is to try where it is to take fewer cycles."""
+    written = f"write `expect {true}`" if true else "leave it out"
+    if expected.quantity != "cycles" or not true.startswith("cycles <="):
+        return written
+    if isinstance(plan, Plan) and plan.collective.decision:
+        return f"{written}: `auto` has found nothing faster"
+    return f"{written}, or let the compiler look for faster steps: `run auto`"

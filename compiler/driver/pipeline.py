@@ -7,6 +7,7 @@ from typing import SupportsIndex
 from collc.base.diagnostics import CollcError, Diagnostic
 from collc.checks.budgets.memory import vector_fits
 from collc.driver.bundle import Bundle, LazyFiles
+from collc.driver.longest import with_longest
 from collc.driver.planning import Planned, architectures, planned_spec
 from collc.driver.proving import prove_all, refuse_if_any
 from collc.emit.clock import with_time_stamps
@@ -69,7 +70,7 @@ def read(  # noqa: PLR0913 - the text, then how
     spec = spelled(spec if name is None else _renamed(spec, name))
     machine = TARGETS[spec.target]
     refuse_if_any(
-        problem
+        with_longest(problem, spec)
         for one in spec.collectives
         for problem in vector_fits(one, left_by(_reserved(spec, one), machine))
     )

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from collc.base.diagnostics import CollcError, Diagnostic
+from collc.checks.budgets.colors import allowed
 from collc.checks.program import SHORTAGES, check_program
 from collc.cost import Prediction, predict, unmet_expectations
 from collc.cost.choice import build_call_streams, build_plan, build_program_plan
@@ -212,5 +213,6 @@ def _with_exact_remedy(
     for more in range(colors + 1, len(plan.colors)):
         if plan_within(schedule, target, more) is not None:
             help = f"allow {more} colors, on which phases share colors over time; or {problem.help}"
-            return replace(problem, help=help)
+            fix = allowed(more, schedule.collective.limits.colors_span)
+            return replace(problem, help=help, fix=fix)
     return problem

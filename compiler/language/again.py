@@ -14,7 +14,7 @@ from collc.language.dynamic_length import DeclaredChoice, alternative_for
 from collc.language.elaborate import elaborate_collective
 from collc.language.problems import Problems
 from collc.language.step_places import StepClause
-from collc.language.syntax import Clause, CollectiveDecl, OrderClause
+from collc.language.syntax import Clause, CollectiveDecl, Number, OrderClause
 from collc.language.undecided import filled_in, opened, with_clauses
 from collc.spec import Collective, Selection
 
@@ -33,6 +33,17 @@ def filled(collective: Collective, numbers: tuple[int, ...]) -> Collective:
     """The same with a number for each gap."""
     declared = _declared(collective)
     return _elaborated(declared, filled_in(declared.declaration, numbers))
+
+
+def with_length(collective: Collective, length: int) -> Collective:
+    """The same on vectors of so many elements."""
+    declared = _declared(collective)
+    contract = declared.declaration.contract
+    assert contract.buffer is not None, "a vector has a buffer"
+    number = Number(length, span=contract.buffer.length.span)
+    buffer = replace(contract.buffer, length=number)
+    changed = replace(contract, buffer=buffer)
+    return _elaborated(declared, replace(declared.declaration, contract=changed))
 
 
 def with_steps(collective: Collective, clauses: Sequence[Clause]) -> Collective:

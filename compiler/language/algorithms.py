@@ -12,11 +12,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from collc.base.columns import Ints, joined
-from collc.base.diagnostics import Span
+from collc.base.diagnostics import Edit, Span, tail
 from collc.base.memoize import Latest
 from collc.language import syntax
 from collc.language.declarations import Declarations, as_used, bind, in_full, told_inside, values_of
 from collc.language.each import (
+    Remedy,
     check_required,
     check_slice,
     ranks_are,
@@ -31,6 +32,7 @@ from collc.language.evaluation import number, numbers_for_all
 from collc.language.prelude import Declared
 from collc.language.problems import meaning, problem
 from collc.language.scope import Scope
+from collc.language.show_expressions import show_expression
 from collc.language.syntax import AlgorithmDecl, EachDecl, LocalDecl, TreeUse, Word
 from collc.spec import Algorithm
 from collc.spec.exchange import NO_MOVES, Moves
@@ -47,6 +49,7 @@ class _Running:
     ranks: int
     slices: int
     steps: list[Moves]
+    size: str  # how the algorithm that is running calls the number of ranks
     included: int = 0
 
 
@@ -66,6 +69,8 @@ class Algorithms(Declarations[AlgorithmDecl]):
         what, message = self.others.get(name.text), f"there is no algorithm called {name.text}"
         if what is not None:
             message = f"{name.text} is a {what}, where an algorithm is wanted"
+        if what == "tree":
+            raise problem("C110", message, name.span, help=f"write `reduce {name.text}`")
         return meaning(name, self.declared, message, "C110")
 
     def unfold(self, use: TreeUse, ranks: int, scope: Scope) -> Algorithm:
@@ -92,7 +97,7 @@ class Algorithms(Declarations[AlgorithmDecl]):
     ) -> Algorithm:
         around = self._scope_with_locals(declaration, values)
         slices = slices_of(declaration, around)
-        running = _Running(ranks, slices, [])
+        running = _Running(ranks, slices, [], _size(declaration, ranks))
         self._run(declaration, values, around, running)
         steps = tuple(moves for moves in running.steps if len(moves))
         return Algorithm(as_used(declaration, values), ranks, slices, steps, span)
@@ -189,9 +194,11 @@ class Algorithms(Declarations[AlgorithmDecl]):
             message = f"{in_full(declaration, values)} cuts a vector into {slices} slices"
             help = f"the algorithm that runs it has {running.slices}; both need the same"
             raise problem("C152", message, include.span, help=help)
+        size, running.size = running.size, _size(declaration, running.ranks)
         running.included += 1
         self._run(declaration, values, replace(inside, passes=around.passes), running)
         running.included -= 1
+        running.size = size
 
 
 def _of_prelude(name: str, values: tuple[int, ...], ranks: int) -> tuple[Algorithm, Algorithms]:
@@ -243,21 +250,38 @@ def _moves(each: EachDecl, around: Scope, running: _Running) -> Moves:
     )
 
 
+def _size(declaration: AlgorithmDecl, ranks: int) -> str:
+    """How an algorithm calls the number of its ranks."""
+    return declaration.parameters[0].text if declaration.parameters else str(ranks)
+
+
+def _around(each: EachDecl, size: str) -> Remedy:
+    """Help that lets the destinations go around from the last rank to the first."""
+    to = each.destination
+    product = syntax.Arithmetic(to, "mod", syntax.Name(size, span=to.span), span=to.span)
+    written = show_expression(product)
+    return Remedy(f"write `{written}` to go around a ring", (Edit(to.span, written),))
+
+
 def _check_ranks(each: EachDecl, destination: Ints, seen: Scope, running: _Running) -> None:
     """Every transfer goes to another rank of the line."""
     source = seen.arrays[each.rank.text]
     ranks = ranks_are(running.ranks)
     outside = (destination < 0) | (destination >= running.ranks)
+    remedy = restricted(each, outside, seen)
+    wrapped = destination % running.ranks
+    if each.sent is not None and len(set(wrapped.tolist())) == seen.size and seen.size > 1:
+        remedy = _around(each, running.size)  # slices that go around a ring
     refuse_first(
         outside,
         lambda i: f"rank {source[i]} sends to rank {destination[i]}: {ranks}",
-        ("C151", each.destination.span, restricted(each, outside, seen)),
+        ("C151", each.destination.span, remedy),
         seen,
     )
     refuse_first(
         destination == source,
         lambda i: f"rank {source[i]} sends to itself",
-        ("C153", each.destination.span, "leave it out: `each r where ... : ...`"),
+        ("C153", each.destination.span, restricted(each, destination == source, seen)),
         seen,
     )
 
@@ -270,8 +294,9 @@ def _check_slices(each: EachDecl, first: Ints, into: Ints, seen: Scope, running:
         return
     if each.combines:
         message = "a slice is combined with the same slice of the receiver"
-        help = "leave `as` out, or overwrite with `->`"
-        raise problem("C154", message, each.into.span, help=help)
+        help = "leave `as slice` out, or overwrite with `->`"
+        out = (Edit(tail(each.destination.span, each.into.span), ""),)
+        raise problem("C154", message, each.into.span, help=help, fix=out)
     if each.sent is None or each.sent.last is not None:
         message = "`as slice` places one slice, and this sends several"
         raise problem("C154", message, each.into.span, help="send `slice E`")

@@ -156,10 +156,12 @@ class _Builder(Transformer_NonRecursive[Token, Any]):
     def contract(self, meta: Meta, c: list[Any]) -> syntax.ContractDecl:
         buffer = None
         if c[1] is not None:
-            operation = None if c[5] is None else self._word(c[5])
-            buffer = syntax.BufferDecl(self._word(c[1]), c[2], c[3], c[4], operation)
-        arguments = tuple(given for given in c[6:] if given is not None)
+            buffer = replace(c[1], operation=None if c[2] is None else self._word(c[2]))
+        arguments = tuple(given for given in c[3:] if given is not None)
         return syntax.ContractDecl(c[0], buffer, arguments, span=self._span(meta))
+
+    def vector(self, meta: Meta, c: list[Any]) -> syntax.BufferDecl:
+        return syntax.BufferDecl(self._word(c[0]), c[1], c[2], c[3], None, span=self._span(meta))
 
     def element(self, meta: Meta, c: list[Any]) -> Word:
         text = f"({c[0]}, {c[1]})" if len(c) > 1 else str(c[0])

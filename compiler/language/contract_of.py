@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from collc.base.diagnostics import Span
+from collc.base.diagnostics import Edit, Span, tail
 from collc.base.grids import Grid
 from collc.language import syntax
 from collc.language.algorithms import Algorithms
@@ -11,7 +11,7 @@ from collc.language.contracts import Contracts, find_operation, usual_operation
 from collc.language.evaluation import number
 from collc.language.forest import Forest
 from collc.language.orders import Orders
-from collc.language.parser import LATER, not_supported
+from collc.language.parser import LATER, LATER_INSTEAD, not_supported
 from collc.language.problems import KnownProblemError, meaning, problem
 from collc.language.scope import Scope
 from collc.language.syntax import Comparison, Word
@@ -55,30 +55,32 @@ def contract_of(declaration: syntax.ContractDecl, context: FileContext) -> Contr
     buffer = declaration.buffer
     if kind is not ContractKind.OWN and declaration.arguments:
         message = f"{kind.value} takes a buffer and an operation, and no numbers"
-        raise problem("C114", message, declaration.arguments[0].span, help="leave it out")
+        at = declaration.arguments[0].span
+        last = buffer and (buffer.operation or buffer)
+        out = (Edit(tail(last.span, at), ""),) if last else ()
+        raise problem("C114", message, at, help="leave it out", fix=out)
     if (kind is ContractKind.BARRIER) != (buffer is None):
         if buffer is None:
             message = f"{declaration.kind.text} needs a buffer"
             help = f"write {declaration.kind.text}(x: f32[B]{', add' if kind.reduces else ''})"
         else:
             message, help = "a barrier moves no vectors, so it has no buffer", "write barrier()"
-        raise problem("C147", message, declaration.span, help=help)
+        fix = None if buffer is None else "barrier()"
+        raise problem("C147", message, declaration.span, help=help, fix=fix)
     if buffer is None:
         if declaration.into is not None:
             message = "a barrier has no result"
-            raise problem("C147", message, declaration.into.span, help="leave `into` out")
+            help = "leave `into` out"
+            raise problem("C147", message, declaration.into.span, help=help, fix="")
         return Contract(kind, "", ElementType.U32, 0, None, declaration.span)
     elements = {element.value: element for element in ElementType}
     word = buffer.element
-    if word.text == "bf16":
-        what = "the element type bf16, which NumPy lacks to verify results bit by bit"
-        raise not_supported(what, word.span)
     element = meaning(word, elements, f"there is no element type called {word.text}")
     operation = _operation(kind, buffer, element, context, declaration.span)
     length = number(buffer.length, context.scope)
     if length < 1:
         message = f"{buffer.name.text} has {length} elements; it needs at least 1"
-        raise problem("C125", message, buffer.length.span)
+        raise problem("C125", message, buffer.length.span, help="write 1 or more", fix="1")
     name = buffer.name.text
     run_length = buffer.run_length.given(length) if buffer.run_length else None
     stride = _stride(buffer.name, buffer.stride, element, context)
@@ -87,6 +89,7 @@ def contract_of(declaration: syntax.ContractDecl, context: FileContext) -> Contr
         *(kind, name, element, length, operation, declaration.span, run_length),
         stride=stride,
         result=result,
+        length_span=None if run_length else buffer.length.span,
     )
 
 
@@ -99,9 +102,11 @@ def _result(
         return None
     if into.name.text == buffer.name.text:
         message = f"the result is to be apart from {into.name.text}, and goes into it"
-        raise problem("C176", message, into.span, help="leave `into` out, or name another buffer")
+        help = "leave `into` out, or name another buffer"
+        raise problem("C176", message, into.span, help=help, fix="")
     if isinstance(buffer.length, Comparison) or buffer.run_length is not None:
-        raise not_supported("a result apart from vectors of a dynamic length", into.span)
+        what = "`into` with a length that is given when the program runs"
+        raise not_supported(what, into.span, help="leave `into` out, or fix the length", fix="")
     return Result(into.name.text, _stride(into.name, into.stride, element, context), into.span)
 
 
@@ -114,10 +119,11 @@ def _stride(
     apart = number(stride, context.scope)
     if apart < 1:
         message = f"elements of {name.text} are {apart} apart; they are at least 1 apart"
-        raise problem("C175", message, stride.span, help="write a number from 1 on")
+        raise problem("C175", message, stride.span, help="write a number from 1 on", fix="1")
     if apart > 1 and element.pair_of:
         message = "pairs follow each other without a gap, since an instruction strides over words"
-        raise problem("C175", message, stride.span, help=f"leave `by {apart}` out")
+        help = "write `by 1`, or leave it out"
+        raise problem("C175", message, stride.span, help=help, fix="1")
     return apart
 
 
@@ -125,7 +131,7 @@ def _kind(word: Word, context: FileContext) -> ContractKind:
     kinds = {kind.value: kind for kind in ContractKind if kind.value != ContractKind.OWN.value}
     kinds |= {name: ContractKind.OWN for name in context.contracts.declared}
     if word.text in LATER:
-        raise not_supported(LATER[word.text], word.span)
+        raise not_supported(LATER[word.text], word.span, help=LATER_INSTEAD[word.text])
     return meaning(word, kinds, f"there is no contract called {word.text}")
 
 
@@ -143,13 +149,15 @@ def _operation(
         if word is not None:
             article = "an" if kind.value[0] == "a" else "a"
             message = f"{article} {kind.value} combines nothing, so it has no operation"
-            raise problem("C147", message, word.span, help=f"leave `, {word.text}` out")
+            out = (Edit(tail(buffer.span, word.span), ""),)
+            raise problem("C147", message, word.span, help=f"leave `, {word.text}` out", fix=out)
         return None
     if word is None:
         message = f"{kind.value} needs an operation"
         usual = usual_operation(element).value
         help = f"write {kind.value}({buffer.name.text}: {element.value}[...], {usual})"
-        raise problem("C147", message, at, help=help)
+        end = Span(at.file, at.end_line, at.end_column - 1, at.end_line, at.end_column)
+        raise problem("C147", message, at, help=help, fix=(Edit(end, f", {usual})"),))
     if word.text in context.operations and context.operations[word.text] is None:
         raise KnownProblemError
     own = {name: one for name, one in context.operations.items() if one is not None}

@@ -12,8 +12,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from collc.base.columns import Columns, Ints, joined, repeated_rows
+from collc.base.diagnostics import Edit
 from collc.language.declarations import Declarations, as_used, in_full, values_of
 from collc.language.each import (
+    Remedy,
     check_required,
     check_slice,
     ranks_are,
@@ -26,7 +28,7 @@ from collc.language.each import (
 )
 from collc.language.evaluation import numbers_for_all
 from collc.language.lines import Line
-from collc.language.problems import ProblemError, problem, suggest
+from collc.language.problems import ProblemError, problem, unknown
 from collc.language.scope import Scope
 from collc.language.syntax import ContractDecl, HeldDecl, OwnContractDecl, Word
 from collc.spec import Contract, ElementType, Operation, OwnOperation
@@ -124,12 +126,16 @@ def _holdings(held: HeldDecl, ranks: int, slices: int, around: Scope) -> Holding
         into = numbers_for_all(held.into, seen)
         check_slice(into, slices, held.into.span, seen)
     if _is_before(held):
+        own, name = held.whose.span, held.rank.text
+        remedy = Remedy(f"write `of {name}`", (Edit(own, name),))
+        if (whose == holder).all():
+            remedy = Remedy("leave `as slice` out")
         refuse_first(
             (whose != holder) | (into != first),
             lambda i: (
                 f"before, rank {holder[i]} has slices of its own vector only, in their places"
             ),
-            ("C167", held.whose.span, f"write `of {held.rank.text}`"),
+            ("C167", held.whose.span, remedy),
             seen,
         )
     columns = (holder, whose, first, into, count)
@@ -209,8 +215,10 @@ def _check_lengths(own: OwnContract, promised: _Slices, contract: Contract) -> N
             f"{own.text} puts slice {promised.slice[i]} of {sizes[promised.slice[i]]} elements "
         )
         message += f"as slice {promised.into[i]} of {sizes[promised.into[i]]}"
-        help = f"make the length a multiple of {own.slices}, the number of slices"
-        raise problem("C155", message, contract.span, help=help)
+        more = own.slices * (contract.length // own.slices + 1)
+        help = f"make the length a multiple of {own.slices}, the number of slices, such as {more}"
+        fix = (Edit(contract.length_span, str(more)),) if contract.length_span else ()
+        raise problem("C155", message, contract.span, help=help, fix=fix)
 
 
 def find_operation(
@@ -227,8 +235,9 @@ def find_operation(
         return operation
     if word.text not in operations:
         message = f"there is no operation called {word.text}"
-        help = suggest(word.text, {**operations, **own}) or "declare it: `operation`"
-        raise problem("C111", message, word.span, help=help)
+        fitting = [name for name, one in operations.items() if one.combines(element)]
+        declared = [name for name, one in own.items() if one.element is element]
+        raise unknown("C111", message, word, [*fitting, *declared] or operations)
     found = operations[word.text]
     if not found.combines(element):
         message = f"{word.text} combines {_combined_by(found)}, not {element.value}"

@@ -5,10 +5,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from collc.base.diagnostics import Span
+from collc.base.diagnostics import Edit, Span, left_out
 from collc.language import syntax
 from collc.language.evaluation import number
-from collc.language.problems import KnownProblemError, ProblemError, problem, suggest
+from collc.language.problems import (
+    KnownProblemError,
+    ProblemError,
+    nearest,
+    problem,
+    suggest,
+)
 from collc.language.scope import Binding, Budget, Scope
 
 Declaration = syntax.OrderDecl | syntax.TreeDecl | syntax.AlgorithmDecl | syntax.OwnContractDecl
@@ -96,13 +102,19 @@ def bind(
             word = next(positional, None)
             if word is None:
                 message = f"{name} takes {_count(len(open_words))} here, this is one more"
-                raise problem("C114", message, argument.span, declared)
+                fix = _without(argument, arguments)
+                help = "leave it out"
+                raise problem("C114", message, argument.span, declared, help=help, fix=fix)
         else:
             word = argument.name.text
+            if word in [one.text for one in declaration.parameters[:taken]]:
+                raise _filled_in(declaration, argument.name, arguments)
             _check_argument_name(declaration, argument.name, taken)
         if word in found:
             given = (found[word].span, "it is given here already")
-            raise problem("C114", f"{word} is given twice", argument.span, given)
+            message, help = f"{word} is given twice", "leave one of them out"
+            fix = _without(argument, arguments)
+            raise problem("C114", message, argument.span, given, help=help, fix=fix)
         found[word] = argument
     for parameter in open_words:
         if parameter.text not in found:
@@ -112,23 +124,36 @@ def bind(
     return tuple(found[parameter.text] for parameter in open_words)
 
 
+def _without(argument: syntax.Argument, arguments: tuple[syntax.Argument, ...]) -> tuple[Edit, ...]:
+    return left_out([one.span for one in arguments], arguments.index(argument))
+
+
+def _filled_in(
+    declaration: Declaration, word: syntax.Word, arguments: tuple[syntax.Argument, ...]
+) -> ProblemError:
+    """C114: a number that the use gives."""
+    by = {
+        syntax.TreeDecl: "`reduce`",
+        syntax.AlgorithmDecl: "`run`",
+        syntax.OrderDecl: "`order`",
+        syntax.OwnContractDecl: "the collective",
+    }[type(declaration)]
+    what = "the number of ranks" if by != "`order`" else "a side of the grid"
+    message = f"{word.text} is {what}, which {by} fills in"
+    given = next(one for one in arguments if one.name is word)
+    fix = _without(given, arguments)
+    return problem("C114", message, word.span, help="leave it out", fix=fix)
+
+
 def _check_argument_name(declaration: Declaration, word: syntax.Word, taken: int) -> None:
     names = [parameter.text for parameter in declaration.parameters]
-    if word.text in names[:taken]:
-        by = {
-            syntax.TreeDecl: "`reduce`",
-            syntax.AlgorithmDecl: "`run`",
-            syntax.OrderDecl: "`order`",
-            syntax.OwnContractDecl: "the collective",
-        }[type(declaration)]
-        what = "the number of ranks" if by != "`order`" else "a side of the grid"
-        message = f"{word.text} is {what}, which {by} fills in"
-        raise problem("C114", message, word.span, help="leave it out")
     if word.text not in names:
         message = f"{declaration.name.text} has no parameter called {word.text}"
         declared = (declaration.name.span, f"{declaration.name.text} is declared here")
-        help = suggest(word.text, names[taken:])
-        raise problem("C114", message, word.span, declared, help=help)
+        rest = names[taken:]
+        close, help = nearest(word.text, rest), suggest(word.text, rest)
+        close = rest[0] if len(rest) == 1 else close
+        raise problem("C114", message, word.span, declared, help=help, fix=close)
 
 
 def _count(arguments: int) -> str:

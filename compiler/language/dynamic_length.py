@@ -173,7 +173,8 @@ def _choice(declaration: CollectiveDecl, context: ChoiceContext) -> Choice:
     length = length_of(declaration, context.scope)
     if len(clauses) > 1:
         first = (clauses[0].span, "the first is here")
-        raise problem("C108", "`select` is given twice", clauses[1].span, first)
+        help = "leave one of them out"
+        raise problem("C108", "`select` is given twice", clauses[1].span, first, help=help, fix="")
     if not clauses:
         steps = tuple(c for c in declaration.clauses if _is_how(c))
         whole = AlternativeDecl(None, None, steps, span=declaration.span)
@@ -233,7 +234,8 @@ def _check_clause(clause: SelectClause, declaration: CollectiveDecl, length: Run
     for word in words:
         if word.text != length.name.text:
             message = f"the length is called {length.name.text}, not {word.text}"
-            raise problem("C170", message, word.span, (length.span, "here"))
+            help, name = f"write `{length.name.text}`", length.name.text
+            raise problem("C170", message, word.span, (length.span, "here"), help=help, fix=name)
     beside = next((c for c in declaration.clauses if _is_how(c)), None)
     if beside is not None:
         message = "beside `select` there is nothing that all alternatives share"

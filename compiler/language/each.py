@@ -1,13 +1,15 @@
 """What lines `each r, q where ... : slice E` of algorithms and of contracts have in common: the
 names around them, the ranks they are for, and the slices they speak of."""
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from collc.base.columns import Bools, Ints
-from collc.base.diagnostics import Span
+from collc.base.diagnostics import Edit, Span, behind, head
 from collc.language import syntax
 from collc.language.declarations import in_full
 from collc.language.evaluation import (
@@ -18,7 +20,15 @@ from collc.language.evaluation import (
 )
 from collc.language.problems import problem
 from collc.language.scope import FunctionOf, Scope
-from collc.language.syntax import AlgorithmDecl, EachDecl, HeldDecl, LocalDecl, OwnContractDecl
+from collc.language.show_expressions import show_expression
+from collc.language.syntax import (
+    AlgorithmDecl,
+    EachDecl,
+    HeldDecl,
+    LocalDecl,
+    OwnContractDecl,
+    TreeDecl,
+)
 
 MAX_SLICES = 65_535
 MAX_RANKS_OF_PAIRS = 6_000  # 36 million pairs
@@ -37,22 +47,25 @@ def with_locals(locals_: tuple[LocalDecl, ...], around: Scope) -> Scope:
 
 
 def check_required(
-    declaration: AlgorithmDecl | OwnContractDecl, values: tuple[int, ...], around: Scope
+    declaration: AlgorithmDecl | OwnContractDecl | TreeDecl, values: tuple[int, ...], around: Scope
 ) -> None:
-    """C158: the numbers are those that an algorithm or a contract is made for."""
+    """C158: the numbers are those that an algorithm, a contract or a tree is made for."""
     condition = declaration.condition
-    if condition is not None and not truths_of(condition, around):
-        what = "algorithm" if isinstance(declaration, AlgorithmDecl) else "contract"
-        message = f"{in_full(declaration, values)} does not meet what the {what} requires"
-        article = "an" if what == "algorithm" else "a"
-        help = _MADE_FOR.get(declaration.name.text)
-        help = help or f"choose other numbers, or {article} {what} that takes any"
-        raise problem("C158", message, condition.span, help=help)
+    if condition is None or truths_of(condition, around):
+        return
+    required = show_expression(condition)
+    what = _WHAT[type(declaration)]
+    message = f"{in_full(declaration, values)}: the {what} requires {required}"
+    given = [word.text for word in declaration.parameters[1:]]
+    asked = [name for name in given if re.search(rf"\b{name}\b", required)]
+    if asked:
+        help = f"choose {' and '.join(asked)} so that {required}"
+    else:
+        help = f"take a line for which {required}, or another {what}"
+    raise problem("C158", message, condition.span, help=help)
 
 
-_MADE_FOR = {  # of the prelude's: for which numbers they are, and what does the same for others
-    "ring_reduce": "its root is one of the ranks, 0 to n - 1",
-}
+_WHAT = {AlgorithmDecl: "algorithm", OwnContractDecl: "contract", TreeDecl: "tree"}
 
 
 def slices_of(declaration: AlgorithmDecl | OwnContractDecl, around: Scope) -> int:
@@ -95,7 +108,7 @@ def slices_taken(part: syntax.SlicesDecl | None, slices: int, seen: Scope) -> tu
     refuse_first(
         outside,
         lambda i: f"there are no slices {first[i]} to {last[i]}: {_slices_are(slices)}",
-        ("C152", part.span, ""),
+        ("C152", part.span, Remedy()),
         seen,
     )
     return first, np.where(last < first, 0, last - np.minimum(first, last) + 1)
@@ -106,7 +119,7 @@ def check_slice(at: Ints, slices: int, span: Span, seen: Scope) -> None:
     refuse_first(
         (at < 0) | (at >= slices),
         lambda i: f"there is no slice {at[i]}: {_slices_are(slices)}",
-        ("C152", span, ""),
+        ("C152", span, Remedy()),
         seen,
     )
 
@@ -120,38 +133,56 @@ def ranks_are(ranks: int) -> str:
     return f"ranks are 0 to {ranks - 1}" if ranks > 1 else "there is one, 0"
 
 
-def restricted(each: EachDecl | HeldDecl, wrong: Bools, seen: Scope) -> str:
+class Remedy(NamedTuple):
+    """A help and its edits."""
+
+    help: str = ""
+    fix: tuple[Edit, ...] = ()
+
+
+def restricted(each: EachDecl | HeldDecl, wrong: Bools, seen: Scope) -> Remedy:
     """Help that leaves out the ranks for which something is wrong, as a condition where all of them
-    stand at one end."""
+    stand at one end, or only one is."""
     if not wrong.any():
-        return ""
+        return Remedy()
     name = each.rank.text
-    numbers = seen.arrays[name]
-    left = numbers[~wrong]
-    if each.other is not None or seen.passes or not left.size:
-        condition = ""
-    elif (numbers[wrong] > left.max()).all():
-        condition = f"{name} < {left.max() + 1}"
-    elif (numbers[wrong] < left.min()).all():
-        condition = f"{name} >= {left.min()}"
-    else:
-        condition = ""
+    condition = "" if each.other is not None or seen.passes else _all_but(name, wrong, seen)
     if not condition:
         where = seen.which(int(np.flatnonzero(wrong)[0])).strip(" ()")
-        return f"restrict the ranks by `where`: no transfer {where}"
-    if each.condition is not None:
-        return f"add `and {condition}` to the condition"
-    return f"restrict the ranks: `each {name} where {condition} : ...`"
+        return Remedy(f"restrict the ranks by `where`: no transfer {where}")
+    if each.condition is None:
+        at = behind(each.rank.span)
+        help = f"restrict the ranks: `each {name} where {condition} : ...`"
+        return Remedy(help, (Edit(at, f" where {condition}"),))
+    both = [Edit(behind(each.condition.span), f" and {condition}")]
+    if isinstance(each.condition, syntax.Logic | syntax.Conditional):
+        start = head(each.condition.span, each.condition.span)
+        both = [Edit(start, "("), Edit(behind(each.condition.span), f") and {condition}")]
+    return Remedy(f"add `and {condition}` to the condition", tuple(both))
+
+
+def _all_but(name: str, wrong: Bools, seen: Scope) -> str:
+    """A condition that holds for the ranks for which nothing is wrong, if there is a short one."""
+    numbers = seen.arrays[name]
+    left, out = numbers[~wrong], numbers[wrong]
+    if not left.size:
+        return ""
+    if (out > left.max()).all():
+        return f"{name} < {left.max() + 1}"
+    if (out < left.min()).all():
+        return f"{name} >= {left.min()}"
+    return f"{name} != {out[0]}" if out.size == 1 else ""
 
 
 def refuse_first(
     wrong: Bools,
     message: Callable[[int], str],
-    how: tuple[str, Span, str],
+    how: tuple[str, Span, Remedy],
     seen: Scope,
 ) -> None:
-    """Report the first rank for which something is wrong: code, place and help."""
+    """Report the first rank for which something is wrong: code, place and remedy."""
     if wrong.any():
         index = int(np.flatnonzero(wrong)[0])
-        code, span, help = how
-        raise problem(code, f"{message(index)}{seen.which(index)}", span, help=help)
+        code, span, remedy = how
+        text = f"{message(index)}{seen.which(index)}"
+        raise problem(code, text, span, help=remedy.help, fix=remedy.fix)

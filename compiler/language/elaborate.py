@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from functools import partial
 
-from collc.base.diagnostics import Span
+from collc.base.diagnostics import Edit, Span, behind
 from collc.base.grids import Grid
 from collc.language import syntax
 from collc.language.algorithms import Algorithms
@@ -115,7 +115,8 @@ def _target(file: str, names: Names, override: str | None) -> Target:
     if not names.targets:
         start = Span(file, 1, 1, 1, 1)
         message = "the file names no target"
-        raise problem("C150", message, start, help="begin it with `target wse2` or `target wse3`")
+        help = "begin it with `target wse2` or `target wse3`"
+        raise problem("C150", message, start, help=help, fix="target wse2\n")
     word = names.targets[0].name
     return meaning(word, TARGETS, f"there is no target called {word.text}", "C112")
 
@@ -155,7 +156,8 @@ def _parameter(declaration: syntax.ParamDecl, definitions: Mapping[str, int], sc
         return given
     if declaration.default is None:
         help = f"give one with -D {word.text}=..., or a default: `param {word.text} = 64`"
-        raise problem("C121", f"{word.text} has no value", word.span, help=help)
+        default = (Edit(behind(word.span), " = 64"),)
+        raise problem("C121", f"{word.text} has no value", word.span, help=help, fix=default)
     return number(declaration.default, scope)
 
 
@@ -266,6 +268,7 @@ def _own(
     line = lines.single
     if line is None:
         what = f"{declaration.kind.text}, a contract of one's own, on a grid of several lines"
-        raise not_supported(what, declaration.span)
+        help = "put it on each of its lines: `on each row of ...`"
+        raise not_supported(what, declaration.span, help=help)
     axis = "x" if line is lines.horizontal else "y"
     return context.contracts.with_promise(declaration, contract, line, axis, context.scope)

@@ -10,7 +10,14 @@ from math import isqrt
 
 from collc.base.diagnostics import Span
 from collc.language import syntax
-from collc.language.problems import KnownProblemError, ProblemError, problem, suggest
+from collc.language.problems import (
+    KnownProblemError,
+    ProblemError,
+    nearest,
+    problem,
+    suggest,
+    unknown,
+)
 from collc.language.scope import Scope
 from collc.language.syntax import Expression
 
@@ -150,7 +157,8 @@ def named(name: syntax.Name, scope: Scope) -> int:
 def unknown_name(name: str, span: Span, known: Mapping[str, object]) -> ProblemError:
     """Message for a name that stands for nothing."""
     help = suggest(name, known) or "declare it with `param`"
-    return problem("C110", f"there is no number called {name} here", span, help=help)
+    message = f"there is no number called {name} here"
+    return problem("C110", message, span, help=help, fix=nearest(name, known))
 
 
 def apply(call: syntax.Call, values: list[int]) -> int:
@@ -170,7 +178,7 @@ def apply(call: syntax.Call, values: list[int]) -> int:
 def unknown_function(name: syntax.Word, known: Mapping[str, object]) -> ProblemError:
     """Message for a call of something that is neither function nor tree."""
     message = f"there is no function or tree called {name.text}"
-    return problem("C110", message, name.span, help=suggest(name.text, known))
+    return unknown("C110", message, name, known)
 
 
 def check_function_call(call: syntax.Call) -> None:

@@ -18,9 +18,10 @@ from collc.base.diagnostics import Span
 from collc.language import syntax
 from collc.language.declarations import Declarations, as_used, in_full, values_of
 from collc.language.declared_names import OPTIMAL
+from collc.language.each import check_required
 from collc.language.evaluation import truth, value_or_problem
 from collc.language.expressions import FUNCTIONS
-from collc.language.problems import ProblemError, problem, suggest
+from collc.language.problems import ProblemError, problem, unknown
 from collc.language.scope import Scope
 from collc.language.shapes import LEAF, Shape, join, literal_shape
 from collc.language.traverse import expressions_of, walk
@@ -108,8 +109,10 @@ class Forest(Declarations[syntax.TreeDecl]):
 
     def _unknown(self, name: syntax.Word) -> ProblemError:
         """C110: a name that is no tree's, with what is wanted instead where that is known."""
-        help = _INSTEAD.get(name.text) or suggest(name.text, {*self.declared, OPTIMAL, ROOT_BYPASS})
-        return problem("C110", f"there is no tree called {name.text}", name.span, help=help)
+        message = f"there is no tree called {name.text}"
+        if name.text in _INSTEAD:
+            return problem("C110", message, name.span, help=_INSTEAD[name.text])
+        return unknown("C110", message, name, {*self.declared, OPTIMAL, ROOT_BYPASS})
 
     def text(self, call: Call) -> str:
         """How messages and later stages name a tree: without its first parameter."""
@@ -211,6 +214,7 @@ class Forest(Declarations[syntax.TreeDecl]):
         declaration = self.declared[call.tree]
         numbers = self.with_values(declaration, call.values)
         scope = Scope(numbers, self.others)
+        check_required(declaration, call.values, scope)
         for local in declaration.locals:
             numbers[local.name.text] = value_or_problem(local.value, scope)
         return (yield from self._shape(declaration.body, scope, 0))

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from collc.base.grids import Grid, Lines, Site
 from collc.language.evaluation import number
-from collc.language.problems import KnownProblemError, Problems, problem, suggest
+from collc.language.problems import KnownProblemError, Problems, nearest, problem, suggest
 from collc.language.scope import Scope
 from collc.language.syntax import ExtentDecl, GridDecl, PartDecl, PlaceDecl, Word
 from collc.target import Target
@@ -42,7 +42,7 @@ def _grid(declaration: GridDecl, scope: Scope, target: Target) -> Grid:
     if declaration.by.text != "x":
         message = f"a size is written `width x height`, not with `{declaration.by.text}`"
         help = "with spaces around the x: `grid g = 32 x 24`"
-        raise problem("C105", message, declaration.by.span, help=help)
+        raise problem("C105", message, declaration.by.span, help=help, fix="x")
     name = declaration.name.text
     width, height = number(declaration.width, scope), number(declaration.height, scope)
     for size, most, word, at in (
@@ -51,11 +51,11 @@ def _grid(declaration: GridDecl, scope: Scope, target: Target) -> Grid:
     ):
         if size < 1:
             message = f"{name} is {size} PEs {word}; a grid has at least 1"
-            raise problem("C124", message, at)
+            raise problem("C124", message, at, help="write 1 or more", fix="1")
         if size > most:
             message = f"{name} is {size} PEs {word}, {target.name} has {most}"
             help = f"choose a size of at most {target.max_width} x {target.max_height}"
-            raise problem("C123", message, at, help=help)
+            raise problem("C123", message, at, help=help, fix=f"{most}")
     return Grid(name, width, height, declaration.span)
 
 
@@ -87,7 +87,9 @@ def _extent(
         shown = f"{what} {first} to {last}" if first < last else f"{what[:-1]} {first}"
         message = f"{of.name} has no {shown}"
         help = f"{what} are 0 to {size - 1}"
-        raise problem("C142", message, declaration.span, of.declared, help=help)
+        first, last = (min(max(one, 0), size - 1) for one in (first, last))
+        near = f"{first}" if declaration.last is None else f"{first} .. {last}"
+        raise problem("C142", message, declaration.span, of.declared, help=help, fix=near)
     return first, last - first + 1
 
 
@@ -117,7 +119,8 @@ def elaborate_place(declaration: PlaceDecl, grids: Grids) -> Grid:
 def _named(word: Word, grids: Grids) -> Grid:
     if word.text not in grids:
         help = suggest(word.text, grids) or "declare one: `grid row = 64 x 1`"
-        raise problem("C110", f"there is no grid called {word.text}", word.span, help=help)
+        message, close = f"there is no grid called {word.text}", nearest(word.text, grids)
+        raise problem("C110", message, word.span, help=help, fix=close)
     grid = grids[word.text]
     if grid is None:
         raise KnownProblemError

@@ -2,10 +2,11 @@
 
 from math import isfinite
 
+from collc.base.diagnostics import Edit
 from collc.language import syntax
 from collc.language.evaluation import number
 from collc.language.parser import not_supported
-from collc.language.problems import problem, suggest
+from collc.language.problems import problem, unknown
 from collc.language.scope import Scope
 from collc.language.syntax import ExpectClause, Expression, WithinClause
 from collc.spec import Expectation, Limits, Reserved
@@ -20,22 +21,25 @@ def elaborate_limits(clauses: tuple[WithinClause, ...], scope: Scope) -> Limits:
     for clause in clauses:
         word = clause.quantity
         if word.text in _LATER_LIMITS:
-            raise not_supported(f"a limit on {word.text}", word.span)
+            help = "only colors have a limit; `reserve` keeps queues, tasks, DSRs and memory free"
+            raise not_supported(f"a limit on {word.text}", clause.span, help=help, fix="")
         if word.text != "colors":
             message = f"there is no limit on {word.text}"
-            help = suggest(word.text, ("colors",))
-            raise problem("C111", message, word.span, help=help)
+            raise unknown("C111", message, word, ("colors",))
     if len(clauses) > 1:
         message, first = "the limit on colors is given twice", clauses[0].span
-        raise problem("C108", message, clauses[1].span, (first, "it is given here"))
+        help = "leave one of them out"
+        also = (first, "it is given here")
+        raise problem("C108", message, clauses[1].span, also, help=help, fix="")
     if not clauses:
         return Limits(None, None)
     clause = clauses[0]
     most = number(clause.most, scope)
     if most < 1:
         message = f"{most} colors are too few: moving data takes at least 1"
-        help = "allow at least 1, or leave the limit out"
-        raise problem("C126", message, clause.most.span, help=help)
+        out = (Edit(clause.span, ""),)
+        help = "leave the limit out, or allow as many as the steps need"
+        raise problem("C126", message, clause.most.span, help=help, fix=out)
     return Limits(most, clause.span)
 
 
@@ -80,7 +84,8 @@ def _kept_bytes(one: syntax.ReservationDecl, scope: Scope, target: Target) -> in
     kept = number(one.first, scope)
     if one.last is not None:
         message = "memory is reserved as a number of bytes, not as a range"
-        raise problem("C162", message, one.span, help=f"write `memory {kept}`")
+        written = f"memory {kept}"
+        raise problem("C162", message, one.span, help=f"write `{written}`", fix=written)
     if not 0 <= kept <= target.memory_bytes:
         message = f"memory {kept}: {target.name} has {target.memory_bytes} bytes a PE"
         raise problem("C162", message, one.span)
@@ -92,12 +97,13 @@ def _reserved_numbers(one: syntax.ReservationDecl, scope: Scope, target: Target)
     word = one.resource
     if word.text not in RESOURCES:
         message = f"{word.text} cannot be reserved"
-        raise problem("C111", message, word.span, help=suggest(word.text, (*RESOURCES, "memory")))
+        raise unknown("C111", message, word, (*RESOURCES, "memory"))
     first = number(one.first, scope)
     last = first if one.last is None else number(one.last, scope)
     if last < first:
         message = f"{word.text} {first} .. {last}: the first number is greater than the last"
-        raise problem("C162", message, one.span, help=f"write `{word.text} {last} .. {first}`")
+        written = f"{word.text} {last} .. {first}"
+        raise problem("C162", message, one.span, help=f"write `{written}`", fix=written)
     free: tuple[int, ...] = getattr(target, RESOURCES[word.text])
     found = [n for n in free if first <= n <= last]
     if first not in free or last not in free:  # what memcpy has between them is kept anyhow
@@ -113,7 +119,7 @@ def elaborate_expectation(clause: ExpectClause, scope: Scope) -> Expectation:
     word = clause.quantity
     if word.text not in QUANTITIES:
         message = f"nothing is predicted about {word.text}"
-        raise problem("C111", message, word.span, help=suggest(word.text, QUANTITIES))
+        raise unknown("C111", message, word, QUANTITIES)
     factor, times_bound = _factor(clause.value, scope)
     if not isfinite(factor) or factor < 0:
         message = "an expectation compares with a finite number, 0 or more"

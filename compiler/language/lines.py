@@ -139,7 +139,8 @@ def _check_alone(use: TreeUse, uses: tuple[TreeUse, ...], problems: Problems) ->
         if other is not use:
             before = (use.span, "its order is given here")
             message = f"{use.name.text} is an order of all PEs"
-            problems.add(problem("C108", message, other.span, before, help="leave one of them out"))
+            help = "leave one of them out"
+            problems.add(problem("C108", message, other.span, before, help=help))
 
 
 def _ring(grid: Grid, uses: tuple[TreeUse, ...], problems: Problems) -> Lines:
@@ -169,5 +170,6 @@ def _check_direction(
     order, span = chosen[not horizontal]
     kind, fitting = ("row", HORIZONTAL) if horizontal else ("column", set(Order) - HORIZONTAL)
     message = f"{grid.name} is a {kind} of PEs, {order.value} runs across it"
-    words = " or ".join(sorted(fitting_order.value for fitting_order in fitting))
-    problems.add(problem("C143", message, span, grid.declared, help=f"write {words}"))
+    words = sorted(fitting_order.value for fitting_order in fitting)
+    help = f"write {' or '.join(words)}"
+    problems.add(problem("C143", message, span, grid.declared, help=help, fix=words[-1]))

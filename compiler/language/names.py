@@ -18,9 +18,9 @@ from collc.language.names_of_algorithms import (
     check_contract,
     check_order,
 )
-from collc.language.parser import LATER, not_supported
+from collc.language.parser import LATER, LATER_INSTEAD, not_supported
 from collc.language.prelude import KINDS, Declared, Kinds, prelude_declaration, prelude_kinds
-from collc.language.problems import ProblemError, Problems, problem, suggest
+from collc.language.problems import ProblemError, Problems, problem, unknown
 from collc.language.shapes import check_literal
 from collc.language.syntax import AlgorithmDecl, OperationDecl, OrderDecl, TreeDecl, Word
 from collc.language.traverse import walk
@@ -190,6 +190,8 @@ def _check_tree(tree: TreeDecl, names: Names, longest_line: int) -> Iterator[Pro
             message = f"{local.name.text} is a function; the names of a tree are numbers"
             yield problem("C113", message, local.span, help="functions belong to algorithms")
     known = set(names.params) | {word.text for word in tree.parameters}
+    if tree.condition is not None:
+        yield from _check_expression(tree.condition, known, names, longest_line)
     for local in tree.locals:
         yield from _check_expression(local.value, known, names, longest_line)
         known.add(local.name.text)
@@ -212,7 +214,7 @@ def _check_expression(
 
 def _unknown(name: syntax.Name, known: set[str], names: Names) -> ProblemError:
     message = f"there is nothing called {name.text} here"
-    return problem("C110", message, name.span, help=suggest(name.text, known | set(names.trees)))
+    return unknown("C110", message, Word(name.text, name.span), known | set(names.trees))
 
 
 def _check_call(call: syntax.Call, names: Names) -> Iterator[ProblemError]:
@@ -225,7 +227,7 @@ def _check_call(call: syntax.Call, names: Names) -> Iterator[ProblemError]:
         elif name in names.trees:
             bind(names.trees[name], call.arguments, 0, call.span)
         elif name in LATER:
-            raise not_supported(LATER[name], call.name.span)
+            raise not_supported(LATER[name], call.name.span, help=LATER_INSTEAD[name])
         else:
             raise unknown_function(call.name, {**FUNCTIONS, **names.trees, "join": None})
     except ProblemError as error:

@@ -15,7 +15,7 @@ from collc.language.expressions import (
     unknown_function,
     unknown_name,
 )
-from collc.language.problems import ProblemError, problem, suggest
+from collc.language.problems import ProblemError, nearest, problem, unknown
 from collc.language.traverse import expressions_of, walk
 
 MAX_LOOPS_DEEP = 32
@@ -83,11 +83,14 @@ def _check_held(held: syntax.HeldDecl, known: Known) -> Iterator[ProblemError]:
     for word, spelled in wanted:
         if word.text not in spelled:
             expected = " or ".join(f"`{one}`" for one in spelled)
-            yield problem("C105", f"unexpected `{word.text}`, expected {expected}", word.span)
+            message = f"unexpected `{word.text}`, expected {expected}"
+            meant = spelled[0] if len(spelled) == 1 else nearest(word.text, spelled)
+            help = f"write `{meant}`" if meant else ""
+            yield problem("C105", message, word.span, help=help, fix=meant)
     if held.holder.text != held.rank.text:
         message = f"each {held.rank.text} has something, not {held.holder.text}"
         help = f"write `{held.rank.text} has`"
-        yield problem("C156", message, held.holder.span, help=help)
+        yield problem("C156", message, held.holder.span, help=help, fix=held.rank.text)
     if held.into is not None and (held.part is None or held.part.last is not None):
         message = "`as slice` places one slice, and these are several"
         yield problem("C154", message, held.into.span, help="say it of `slice E`")
@@ -108,7 +111,8 @@ def check_order(order: syntax.OrderDecl, known: Known) -> Iterator[ProblemError]
     formula = order.pes
     if formula.arrow.text != "->":
         message = f"unexpected `{formula.arrow.text}`, expected `->`"
-        yield problem("C105", message, formula.arrow.span, help="nothing is combined in an order")
+        help = "nothing is combined in an order: write `->`"
+        yield problem("C105", message, formula.arrow.span, help=help, fix="->")
     yield from check_words((formula.rank, *(local.name for local in formula.locals)))
     inner = known.with_numbers(formula.rank)
     for local in formula.locals:
@@ -162,8 +166,7 @@ def _check_actions(
 def _check_include(include: syntax.IncludeDecl, known: Known) -> Iterator[ProblemError]:
     if include.name.text not in known.algorithms:
         message = f"there is no algorithm called {include.name.text}"
-        help = suggest(include.name.text, known.algorithms)
-        yield problem("C110", message, include.name.span, help=help)
+        yield unknown("C110", message, include.name, known.algorithms)
     for argument in include.arguments:
         yield from _check_expression(argument.value, known)
 
@@ -174,7 +177,7 @@ def _check_transfer(transfer: syntax.EachDecl, known: Known) -> Iterator[Problem
     if transfer.source.text != transfer.rank.text:
         message = f"each {transfer.rank.text} sends itself, not {transfer.source.text}"
         help = f"write `{transfer.rank.text}` in front of the arrow"
-        yield problem("C156", message, transfer.source.span, help=help)
+        yield problem("C156", message, transfer.source.span, help=help, fix=transfer.rank.text)
     inner = known.with_numbers(*words)
     for expression in expressions_of(transfer):
         yield from _check_expression(expression, inner)

@@ -15,8 +15,9 @@ from collc.language.declared_names import check_words
 from collc.language.evaluation import number, truth
 from collc.language.expressions import FUNCTIONS
 from collc.language.laws import broken_law
-from collc.language.problems import meaning, problem, suggest
+from collc.language.problems import meaning, problem, unknown
 from collc.language.scope import Binding, Scope
+from collc.language.show_expressions import show_expression
 from collc.language.syntax import Expression, OperationDecl
 from collc.language.traverse import walk
 from collc.spec import ElementType, OwnOperation
@@ -94,7 +95,8 @@ def _assumed(declaration: OperationDecl) -> bool:
     word = declaration.assumed
     if word is not None and word.text != ASSOCIATIVE:
         message = f"an operation cannot be assumed {word.text}"
-        raise problem("C163", message, word.span, help=f"write `assume {ASSOCIATIVE}`")
+        help = f"write `assume {ASSOCIATIVE}`"
+        raise problem("C163", message, word.span, help=help, fix=ASSOCIATIVE)
     return word is not None
 
 
@@ -250,7 +252,7 @@ def _call(call: syntax.Call, names: _Names, wanted: str) -> int:
             message = f"{name} computes with numbers, not with elements"
             raise problem("C160", message, call.span, help=f"there are {', '.join(_FUNCTIONS)}")
         message = f"there is no function called {name} in operations"
-        raise problem("C110", message, call.name.span, help=suggest(name, known))
+        raise unknown("C110", message, call.name, known)
     most = len(values) if name in ("min", "max") else 2
     if len(values) < 2 or len(values) > most:
         wanted_count = "two or more arguments" if name in ("min", "max") else "2 arguments"
@@ -350,8 +352,10 @@ def _check_number(expression: Expression, type: str) -> None:
 def _check_type(expression: Expression, found: str, wanted: str) -> None:
     if found != wanted:
         message = f"this is {_said(found)}, where {_said(wanted)} is wanted"
-        help = f"write {wanted}(...)" if BOOL not in (found, wanted) else ""
-        raise problem("C161", message, expression.span, help=help)
+        if BOOL in (found, wanted):
+            raise problem("C161", message, expression.span)
+        written = f"{wanted}({show_expression(expression)})"
+        raise problem("C161", message, expression.span, help=f"write `{written}`", fix=written)
 
 
 def _said(type: str) -> str:

@@ -29,7 +29,7 @@ def optimal_tree(use: TreeUse, ranks: int, length: int, target: Target) -> Tree:
     """The model's optimum for vectors of `length` wavelets, with all its candidates."""
     if use.arguments:
         message = "the tree optimal takes no numbers: it follows from the line and the length"
-        raise problem("C114", message, use.span, help="write `reduce optimal`")
+        raise problem("C114", message, use.span, help="write `reduce optimal`", fix=OPTIMAL)
     return best_tree(ranks, length, target, use.span)
 
 

@@ -12,7 +12,7 @@ from itertools import pairwise
 from lark import Lark, Token, Tree, UnexpectedToken
 from lark.parsers.lalr_interactive_parser import InteractiveParser
 
-from collc.base.diagnostics import CollcError, Span
+from collc.base.diagnostics import CollcError, Edit, Span, behind
 from collc.base.version import __version__
 from collc.language.builder import build, span_of_token
 from collc.language.problems import ProblemError, Problems, problem, quoted
@@ -46,21 +46,24 @@ LATER = {
     "when": "choosing a collective by length",
     "chunks": "splitting a vector into chunks",
 }
+LATER_INSTEAD = {
+    "when": "write `select by n { n <= 8: ...  else: ... }`",
+    "chunks": "an algorithm cuts vectors into slices: `run pipelined_allreduce(c = 4)`",
+}
 WHOLE_ROUNDS = (
     "each round has vectors of its own for all calls, so repeat all of them together; in a round a "
     "collective may be called several times, as in `repeat 3 { one two two }`"
 )
-_INSTEAD = {
-    "%": "the remainder is written `mod`",
-    "/": "whole-number division is written `div`; comments begin with `//`",
-    "&": "write `and`",
-    "|": "write `or`",
-    "!": "write `not`",
-    "#": "comments begin with `//`",
-    ";": "nothing stands between clauses or declarations; leave it out",
-    "=": "equality is written `==`",
-    "<-": "`<-` draws a tree; for `less than a negative number` put a space: `< -1`",
-    "x": "a size is written with spaces: `32 x 24`",
+_INSTEAD: dict[str, tuple[str, str | None]] = {  # what is wrong with a token, what replaces it
+    "%": ("the remainder is written `mod`", "mod"),
+    "/": ("whole-number division is written `div`; comments begin with `//`", "div"),
+    "&": ("write `and`", "and"),
+    "|": ("write `or`", "or"),
+    "!": ("write `not`", "not"),
+    "#": ("comments begin with `//`", "//"),
+    ";": ("nothing stands between clauses or declarations; leave it out", ""),
+    "=": ("equality is written `==`", "=="),
+    "<-": ("`<-` draws a tree; for `less than a negative number` put a space: `< -1`", "< -"),
 }
 _SPELLED = {
     "NAME": "a name",
@@ -172,8 +175,10 @@ def _check_size_words(file: str, piece: list[Token]) -> None:
     """`grid g = 32x24` reads as 32 and the name x24: tell that the spaces are missing."""
     for before, token in pairwise(piece if piece[0].type == "GRID" else []):
         if before.type == "INTEGER" and token.type == "NAME" and token[1:].isdigit():
-            message = f"a size is written with spaces: `{before[:20]} x {token[1:21]}`"
-            raise problem("C105", message, span_of_token(file, token))
+            size = f"{before[:20]} x {token[1:21]}"
+            message, help = f"a size is written with spaces: `{size}`", f"write `{size}`"
+            at = span_of_token(file, token)
+            raise problem("C105", message, at, help=help, fix=f" x {token[1:]}")
 
 
 def _check_program_words(file: str, piece: list[Token]) -> None:
@@ -185,7 +190,8 @@ def _check_program_words(file: str, piece: list[Token]) -> None:
             help = "write it into one: `collective total = ... { select by n { ... } }`"
             raise problem("C105", message, span_of_token(file, token), help=help)
         if token in LATER:
-            raise not_supported(LATER[token], span_of_token(file, token))
+            at = span_of_token(file, token)
+            raise not_supported(LATER[token], at, help=LATER_INSTEAD[token])
 
 
 def _check_within_repeat(file: str, piece: list[Token]) -> None:
@@ -231,32 +237,39 @@ def _unexpected(
         at = Span(file, end.end_line, end.end_column, end.end_line, end.end_column + 1)
         message = f"the file ends here, expected {_spelled(accepted)}"
         places = ((span_of_token(file, brace), "this is not closed") for brace in opened)
-        return problem("C105", message, at, *places)
+        help, closed = _closing(opened, accepted, end)
+        return problem("C105", message, at, *places, help=help, fix=closed)
     if token.type == "$END" and following is not None:
         token = following
     at = span_of_token(file, token)
     if token in LATER:
-        return not_supported(LATER[token], at)
+        return not_supported(LATER[token], at, help=LATER_INSTEAD[token])
     if token.type == "ORDER" and "$END" in accepted:
         help = "an order is declared by `order NAME(W, H) : i -> (x, y)`, used in a collective"
         return problem("C105", f"unexpected {quoted(token)} between declarations", at, help=help)
     if token.type == "STRAY":
-        help = _INSTEAD.get(token, "")
-        if token == "/" and piece[0].type == "OPERATION":
-            help = "an operation has no division: multiply a float by a fraction, `0.5 * a`, or "
-            help += "shift a whole number, `shift_right(a, 1)`"
-        elif token.isalpha():
-            help = "names are made of ASCII letters, digits and `_`"
-        return problem("C104", f"{quoted(token)} means nothing here", at, help=help)
+        help, written = _instead_of_stray(piece, token)
+        return problem("C104", f"{quoted(token)} means nothing here", at, help=help, fix=written)
+    if piece[0].type != "TREE" and len(accepted) > 1:
+        accepted = accepted - {"_ARROW"}  # a tree by hand may stand where any expression may
     message = f"unexpected {quoted(token)}, expected {_spelled(accepted)}"
-    help = _help_for(token, accepted) or _help_after(piece, token)
-    if not help and opened and (closing := _CLOSED_BY[opened[0].type]) in accepted:
-        help = f"close it with {_spelling(closing)}"
+    help, fix = _remedy(piece, token, accepted)
+    if not help and opened:
+        help, closed = _closing(opened, accepted, span_of_token(file, piece[-1]))
+        fix = closed if token is following else None
     places = ((span_of_token(file, brace), "this is not closed") for brace in opened)
-    return problem("C105", message, at, *places, help=help)
+    return problem("C105", message, at, *places, help=help, fix=fix)
 
 
 _CLOSED_BY = {"LBRACE": "RBRACE", "LPAR": "RPAR", "LSQB": "RSQB"}
+
+
+def _closing(opened: list[Token], accepted: set[str], last: Span) -> tuple[str, tuple[Edit, ...]]:
+    """What closes the innermost brace that is open, behind the last word of its declaration."""
+    if not opened or (closing := _CLOSED_BY[opened[0].type]) not in accepted:
+        return "", ()
+    written = _spelling(closing)
+    return f"close it with {written}", (Edit(behind(last), f" {written.strip('`')}"),)
 
 
 def _left_open(piece: list[Token]) -> list[Token]:
@@ -270,25 +283,62 @@ def _left_open(piece: list[Token]) -> list[Token]:
     return opened[-1:]
 
 
-def _help_after(piece: list[Token], token: Token) -> str:
-    """What is meant by a token that cannot follow the one before it."""
+def _instead_of_stray(piece: list[Token], token: Token) -> tuple[str, str | None]:
+    """What is written instead of a character that no rule has."""
+    if token == "/" and piece[0].type == "OPERATION":
+        help = "an operation has no division: multiply a float by a fraction, `0.5 * a`, or "
+        return f"{help}shift a whole number, `shift_right(a, 1)`", None
+    if token.isalpha():
+        return "names are made of ASCII letters, digits and `_`", None
+    return _INSTEAD.get(token, ("", None))
+
+
+def _remedy(
+    piece: list[Token], token: Token, accepted: set[str]
+) -> tuple[str, str | tuple[Edit, ...] | None]:
+    """What is meant by a token that is not expected, and what to write for it."""
+    help, written = _help_for(token, accepted)
+    return (help, written) if help else _help_after(piece, token)
+
+
+def _help_after(piece: list[Token], token: Token) -> tuple[str, str | None]:
+    """What is meant by a token that cannot follow the one before it, and what to write for it."""
     before = next((a.type for a, b in pairwise(piece) if b is token), "")
     if token.type == "NAME" and before == "IMPORT":
-        return f'write `import "{token[:40]}.coll"`'
+        return f'write `import "{token[:40]}.coll"`', f'"{token}.coll"'
     if token.type == "LPAR" and before in ("REDUCE", "RUN"):
-        return "leave the parentheses out: `reduce chain to 0`, `run ring_allreduce`"
-    return ""
+        return "leave the parentheses out: `reduce chain to 0`, `run ring_allreduce`", None
+    if piece[0].type == "OPERATION" and token.type == "LPAR" and before == "COLON":
+        return f"an operation that is declared combines numbers, not pairs; {_OF_PAIRS}", None
+    if piece[0].type == "OPERATION" and token.type == "COLON":
+        return _ONE_TYPE, None
+    return "", None
 
 
-def _help_for(token: Token, accepted: set[str]) -> str:
+_OF_PAIRS = "`argmax` and `argmin` combine pairs"
+_ONE_TYPE = (
+    "both operands are of the type of the elements, which is written once: "
+    "`operation mine(a, b: f32) = a + b`"
+)
+
+
+def _help_for(token: Token, accepted: set[str]) -> tuple[str, str | None]:
     if token.type in ("EQUAL", "_ARROW"):
         return _INSTEAD[token]
+    if token.type == "FOR":
+        return _NO_LOOP, None
     if token.type == "NAME":
         near = get_close_matches(token[:80].lower(), _keywords(accepted), n=1, cutoff=0.7)
-        return f"did you mean `{near[0]}`?" if near else ""
+        return (f"did you mean `{near[0]}`?", near[0]) if near else ("", None)
     if "NAME" in accepted and token.isidentifier():
-        return f"`{token}` is a word of the language and cannot be a name"
-    return ""
+        help = f"`{token}` is a word of the language and cannot be a name: write `{token}_`"
+        return help, f"{token}_"
+    return "", None
+
+
+_NO_LOOP = (
+    "`for` counts the steps of an algorithm; calls are repeated by `program { repeat 4 { total } }`"
+)
 
 
 def _keywords(accepted: set[str]) -> list[str]:
@@ -298,10 +348,11 @@ def _keywords(accepted: set[str]) -> list[str]:
     return [word for word in spelled if word.isidentifier()]
 
 
-def not_supported(what: str, at: Span | None) -> ProblemError:
-    """Refusal of what the language is to have but this version has not."""
-    help = "docs/language.md lists what this version can do"
-    return problem("C106", f"{what}: not supported yet", at, help=help)
+def not_supported(
+    what: str, at: Span | None, *, help: str, fix: str | tuple[Edit, ...] | None = None
+) -> ProblemError:
+    """Refusal of what the language is to have but this version has not, with what it has."""
+    return problem("C106", f"{what}: not supported yet", at, help=help, fix=fix)
 
 
 def _spelled(accepted: set[str]) -> str:

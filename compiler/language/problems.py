@@ -12,7 +12,7 @@ from dataclasses import replace
 from difflib import get_close_matches
 from typing import ParamSpec, TypeVar
 
-from collc.base.diagnostics import CollcError, Diagnostic, Span
+from collc.base.diagnostics import CollcError, Diagnostic, Edit, Span
 from collc.language.syntax import Word
 
 P = ParamSpec("P")
@@ -29,12 +29,15 @@ class ProblemError(Exception):
         self.diagnostic = diagnostic
 
     def seen_from(self, span: Span, note: str) -> ProblemError:
-        """Tell of a problem in another file (the prelude) from a place in the user's own."""
+        """Tell of a problem in another file (the prelude) from a place in the user's own; a fix of
+        the other file is none of the user's."""
         found = self.diagnostic
         if found.at is None or found.at.file == span.file:
             return self
         also = ((found.at, note), *(place for place in found.also if place[0] != span))
-        return ProblemError(replace(found, at=span, also=also))
+        told = note.startswith("in ") and note.removeprefix("in ") not in found.message
+        message = f"{note}: {found.message}" if told else found.message
+        return ProblemError(replace(found, message=message, at=span, also=also, fix=()))
 
     def with_note(self, span: Span, note: str) -> ProblemError:
         """Add one more place to the problem."""
@@ -47,10 +50,24 @@ class KnownProblemError(Exception):
 
 
 def problem(
-    code: str, message: str, at: Span | None, *also: tuple[Span, str], help: str = ""
+    code: str,
+    message: str,
+    at: Span | None,
+    *also: tuple[Span, str],
+    help: str = "",
+    fix: str | tuple[Edit, ...] | None = None,
 ) -> ProblemError:
-    """`ProblemError` to raise."""
-    return ProblemError(Diagnostic(code, message, at, also, help))
+    """`ProblemError` to raise. A `fix` that is a text replaces what is at `at`."""
+    edits = (Edit(at, fix),) if isinstance(fix, str) and at is not None else fix or ()
+    assert not isinstance(edits, str)
+    return ProblemError(Diagnostic(code, message, at, also, help, edits))
+
+
+def unknown(code: str, message: str, word: Word, known: Iterable[str]) -> ProblemError:
+    """`ProblemError` about a word that is none of those known here; proposes the nearest."""
+    choices = sorted(known)
+    close = nearest(word.text, choices)
+    return problem(code, message, word.span, help=suggest(word.text, choices), fix=close)
 
 
 def refuse(error: ProblemError) -> CollcError:
@@ -97,17 +114,33 @@ ELSEWHERE = {
     "maximum": "max",
     "minimum": "min",
     "float": "f32",
+    "double": "f32",
+    "f64": "f32",
+    "float32": "f32",
+    "bf16": "f32",  # which has all its values
     "half": "f16",
+    "float16": "f16",
+    "int32": "i32",
+    "uint32": "u32",
+    "int16": "i16",
+    "uint16": "u16",
     "int": "i32",
+    "long": "i32",
+    "i64": "i32",
     "unsigned": "u32",
+    "u64": "u32",
     "short": "i16",
+    "i8": "i16",
+    "char": "i16",
+    "u8": "u16",
+    "bool": "u16",
 }
 
 
 def meaning(word: Word, known: Mapping[str, T], message: str, code: str = "C111") -> T:
     """What a word stands for, of what is known; else raises a problem with this message."""
     if word.text not in known:
-        raise problem(code, message, word.span, help=suggest(word.text, known))
+        raise unknown(code, message, word, known)
     return known[word.text]
 
 
@@ -116,12 +149,22 @@ def suggest(word: str, known: Iterable[str]) -> str:
     choices = sorted(known)
     if not choices:
         return ""
-    by_lower = {choice.lower(): choice for choice in reversed(choices)}
-    elsewhere = ELSEWHERE.get(word.lower())
-    near = [by_lower[close] for close in get_close_matches(word[:80].lower(), by_lower, n=1)]
-    near = [elsewhere] if elsewhere in choices else near
+    close = nearest(word, choices)
     shown = ", ".join(choices[:24]) + (", ..." if len(choices) > 24 else "")
-    return f"did you mean `{near[0]}`? Known here: {shown}" if near else f"known here: {shown}"
+    return f"did you mean `{close}`? Known here: {shown}" if close else f"known here: {shown}"
+
+
+_ALIKE = 0.7  # of 1: `binomal` and `binomial`, not `nowhere` and `power`
+
+
+def nearest(word: str, choices: Iterable[str]) -> str | None:
+    """The known word that is meant: what other languages call so, else one spelled much alike."""
+    by_lower = {choice.lower(): choice for choice in reversed(sorted(choices))}
+    elsewhere = ELSEWHERE.get(word.lower())
+    if elsewhere in by_lower:
+        return elsewhere
+    near = get_close_matches(word[:80].lower(), by_lower, n=1, cutoff=_ALIKE)
+    return by_lower[near[0]] if near else None
 
 
 def quoted(text: str) -> str:

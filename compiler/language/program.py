@@ -3,14 +3,14 @@
 from collections.abc import Iterator, Mapping
 from typing import TypeVar
 
-from collc.base.diagnostics import Span
+from collc.base.diagnostics import Edit, Span, behind
 from collc.language import syntax
 from collc.language.dynamic_length import DynamicLength
 from collc.language.evaluation import number
 from collc.language.limits import elaborate_limits, elaborate_reserved
 from collc.language.names import Names
 from collc.language.parser import WHOLE_ROUNDS, not_supported
-from collc.language.problems import KnownProblemError, meaning, problem
+from collc.language.problems import KnownProblemError, ProblemError, meaning, problem
 from collc.language.root_of_call import RootOfCall
 from collc.language.scope import Scope
 from collc.language.syntax import RepeatDecl, TogetherDecl, Word
@@ -33,13 +33,17 @@ def elaborate_program(
     if not names.programs:
         name = next(iter(names.collectives), "total")
         help = f"end it with `program {{ {name} }}`"
-        raise problem("C150", "the file has no program", Span(file, 1, 1, 1, 1), help=help)
+        first = names.collectives.get(name)
+        fix = (Edit(behind(first.span), f"\nprogram {{ {name} }}"),) if first else ()
+        at = Span(file, 1, 1, 1, 1)
+        raise problem("C150", "the file has no program", at, help=help, fix=fix)
     program = names.programs[0]
     items, rounds = _calls(program, scope)
     words = _few(tuple(word for item in items for word in _words(item)))
     if not words:
-        help = "name the collective that it runs"
-        raise problem("C150", "the program is empty", program.span, help=help)
+        help, name = "name the collective that it runs", next(iter(names.collectives), "")
+        whole = f"program {{ {name} }}" if name else None
+        raise problem("C150", "the program is empty", program.span, help=help, fix=whole)
     called, selections, rooted = _called(words, collectives)
     limits = elaborate_limits(_of(program, syntax.WithinClause), scope)
     reserved = elaborate_reserved(_of(program, syntax.ReserveClause), scope, target)
@@ -84,10 +88,16 @@ def _check_given(
     joined = next((item for item in items if isinstance(item, TogetherDecl)), None)
     if joined is not None and rooted:
         what = f"collectives in flight at the same time beside {rooted[0].name}, whose root"
-        raise not_supported(f"{what} is given when the program runs", joined.span)
+        raise _not_together(what, joined)
     if joined is not None and selections:
         what = f"collectives in flight at the same time beside {selections[0].name}, whose length"
-        raise not_supported(f"{what} is given when the program runs", joined.span)
+        raise _not_together(what, joined)
+
+
+def _not_together(what: str, joined: TogetherDecl) -> ProblemError:
+    help = f"call one after the other: `{' '.join(word.text for word in joined.names)}`"
+    said = f"{what} is given when the program runs"
+    return not_supported(said, joined.span, help=help, fix=in_turn(joined))
 
 
 def _check_together(items: tuple[Call, ...], collectives: Mapping[str, Collective]) -> None:
@@ -104,8 +114,14 @@ def _check_together(items: tuple[Call, ...], collectives: Mapping[str, Collectiv
                     if of == word.text:
                         message = f"{of} is in flight twice at the same time"
                     help = "run one after the other: leave `and` out"
-                    raise problem("C129", message, word.span, first, help=help)
+                    raise problem("C129", message, word.span, first, help=help, fix=in_turn(item))
                 seen[of] = word
+
+
+def in_turn(item: Call) -> tuple[Edit, ...]:
+    """Calls one after the other, where they were joined by `and`."""
+    calls = " ".join(word.text for word in _words(item))
+    return (Edit(item.span, calls),)
 
 
 def _calls(program: syntax.ProgramDecl, scope: Scope) -> tuple[tuple[Call, ...], int]:
@@ -165,7 +181,9 @@ def _way(clauses: tuple[syntax.ReconfigureClause, ...]) -> Reconfigure:
         return Reconfigure.AUTO
     if len(clauses) > 1:
         first = (clauses[0].span, "it is given here")
-        raise problem("C108", "`reconfigure` is given twice", clauses[1].span, first)
+        help = "leave one of them out"
+        message = "`reconfigure` is given twice"
+        raise problem("C108", message, clauses[1].span, first, help=help, fix="")
     word = clauses[0].way
     ways = {way.value: way for way in Reconfigure}
     return meaning(word, ways, f"`reconfigure` has no option called {word.text}")

@@ -1,5 +1,6 @@
 """A reduction: the trees on both sides of its root, or the one of a root bypass."""
 
+from collc.base.diagnostics import Edit, tail
 from collc.language.declared_names import OPTIMAL
 from collc.language.forest import TooManyRanksError
 from collc.language.lines import Line
@@ -74,21 +75,20 @@ def _base_of(clause: ReduceClause) -> TreeUse:
     use = clause.tree
     if clause.upper is not None:
         message = "a root bypass has one tree, on both sides of its root"
-        raise problem("C114", message, clause.upper.span, help="leave the second one out")
+        second = (Edit(tail(use.span, clause.upper.span), ""),)
+        help = "leave the second one out"
+        raise problem("C114", message, clause.upper.span, help=help, fix=second)
     if len(use.arguments) != 1 or use.arguments[0].name is not None:
         message, example = f"{ROOT_BYPASS} takes one tree, by its name", f"{ROOT_BYPASS}(chain)"
-        raise problem(
-            "C114",
-            message,
-            use.span,
-            help=f"write {example} or {ROOT_BYPASS}(two_phase(S = 4))",
-        )
+        help = f"write {example} or {ROOT_BYPASS}(two_phase(S = 4))"
+        raise problem("C114", message, use.span, help=help, fix=example)
     base = use.arguments[0].value
     if isinstance(base, Call):
         return TreeUse(base.name, base.arguments, span=base.span)
     if not isinstance(base, Name):
         message = f"{ROOT_BYPASS} takes a tree, and this is none"
-        raise problem("C113", message, base.span, help=f"write {ROOT_BYPASS}(chain)")
+        help = f"write {ROOT_BYPASS}(chain)"
+        raise problem("C113", message, base.span, help=help, fix="chain")
     return TreeUse(Word(base.text, base.span), (), span=base.span)
 
 

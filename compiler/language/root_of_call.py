@@ -67,10 +67,12 @@ def elaborate_root_of_call(
         return None
     if line is None or lines.path is not None or line.ring:
         what = "a root that is given when the program runs, along anything but a row or a column"
-        raise not_supported(what, said.span)
+        help = "put the collective on a row or a column, such as `on each row of pes`"
+        raise not_supported(what, said.span, help=help)
     if not 1 <= most <= line.length:
         message = f"{word.text} is a rank below {most}, and the line has {line.length} ranks"
-        raise problem("C174", message, said.span, help=f"write `{word.text} < RANKS`")
+        right = f"{word.text} < {line.length}"
+        raise problem("C174", message, said.span, help=f"write `{right}`", fix=right)
     names = tuple(f"{declaration.name.text}_{suffix}" for suffix in SUFFIXES)
     check_free(names, taken, declaration, "a part")
     length = length_of(declaration, scope) if has_dynamic_length(declaration) else None
@@ -107,13 +109,18 @@ def _only_root(declaration: CollectiveDecl) -> Comparison:
     if chooses is not None or len(said) > 1:
         what = "a root that is given when the program runs, of anything but steps for all lengths"
         at = chooses.span if chooses is not None else said[1].span
-        raise not_supported(what if chooses is not None else "a second root of the call", at)
+        what = what if chooses is not None else "a second root of the call"
+        raise not_supported(what, at, help="give a number for one of them")
     if declaration.contract.into is not None:
         what = "a result apart from the vectors, with a root that is given when the program runs"
-        raise not_supported(what, declaration.contract.into.span)
+        at = declaration.contract.into.span
+        raise not_supported(
+            what, at, help="leave `into` out, or write a number for the root", fix=""
+        )
     if leaves_open(declaration):
         what = "`auto` with a root that is given when the program runs"
-        raise not_supported(what, said[0].span)
+        help = "name the steps, or give a number for the root"
+        raise not_supported(what, said[0].span, help=help, fix="0")
     return said[0]
 
 
@@ -130,7 +137,8 @@ def _root(said: Comparison, scope: Scope) -> tuple[Word, int]:
 def _check_contract(one: Collective, said: Comparison) -> None:
     if not one.contract.kind.rooted:
         what = f"a root that is given when the program runs in a contract {one.contract.name}"
-        raise not_supported(what, said.span)
+        help = "a root is for broadcast, reduce, gather and scatter: leave it out"
+        raise not_supported(what, said.span, help=help)
 
 
 def _written(

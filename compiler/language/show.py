@@ -84,6 +84,7 @@ def as_json(diagnostic: Diagnostic) -> dict[str, object]:
         "at": _place(diagnostic.at),
         "also": [{"at": _place(span), "message": note} for span, note in diagnostic.also],
         "help": diagnostic.help,
+        "fix": [{"at": _place(edit.at), "text": edit.text} for edit in diagnostic.fix],
     }
 
 

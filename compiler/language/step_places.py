@@ -8,7 +8,7 @@ from collc.language.algorithms import Algorithms
 from collc.language.evaluation import number
 from collc.language.forest import Forest
 from collc.language.lines import Line, Lines
-from collc.language.problems import problem, suggest
+from collc.language.problems import problem, unknown
 from collc.language.scope import Scope
 from collc.spec import Contract
 from collc.target import Target
@@ -49,8 +49,8 @@ def direction(word: syntax.Word | None, span: Span, verb: str, lines: Lines) -> 
         raise problem("C144", message, word.span, help=f"leave `{word.text} by` out")
     known = {"row": True, "rows": True, "column": False, "columns": False}
     if word.text not in known:
-        help = suggest(word.text, ("columns", "row"))
-        raise problem("C111", f"{word.text} names no lines of a grid", word.span, help=help)
+        message = f"{word.text} names no lines of a grid"
+        raise unknown("C111", message, word, ("columns", "row"))
     return lines.horizontal if known[word.text] else lines.vertical
 
 
@@ -119,7 +119,8 @@ def pe_of(
         if not (0 <= x < grid.width and 0 <= y < grid.height):
             help = f"x is 0 to {grid.width - 1}, y is 0 to {grid.height - 1}"
             message = f"PE ({x}, {y}) is not on the grid"
-            raise problem("C142", message, root.span, grid.declared, help=help)
+            near = (min(max(x, 0), grid.width - 1), min(max(y, 0), grid.height - 1))
+            raise problem("C142", message, root.span, grid.declared, help=help, fix=f"{near}")
         return x, y
     rank, line = number(root, around.scope), lines.single
     if rank == 0:

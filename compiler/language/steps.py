@@ -4,7 +4,7 @@ Whether trees and multicasts do what the contract promises is seen here by their
 algorithm does, the proof finds out (`collc.proof`).
 """
 
-from collc.base.diagnostics import Span
+from collc.base.diagnostics import Edit, Span, behind, head, left_out, tail, whole
 from collc.language import syntax
 from collc.language.lines import Line
 from collc.language.problems import Problems, problem
@@ -98,7 +98,8 @@ def root_of(clauses: tuple[StepClause, ...], around: StepContext) -> tuple[int, 
                 message = f"{around.contract.name} has no root: what it promises says where"
             else:
                 message = f"{_a(kind.value)} has no root: it treats all ranks alike"
-            raise problem("C141", message, wrong.root.span, help="leave the place out")
+            out = (Edit(tail(wrong.algorithm.span, wrong.root.span), ""),)
+            raise problem("C141", message, wrong.root.span, help="leave the place out", fix=out)
         return None
     if not said:
         return around.lines.corner
@@ -127,8 +128,10 @@ def _check_runs(around: StepContext) -> None:
     ranks = around.lines.grid.width * around.lines.grid.height
     if contract.length % ranks:
         message = f"{contract.length} elements are no {ranks} slices of equal length"
-        help = f"make the length a multiple of {ranks}, the number of ranks"
-        raise problem("C155", message, contract.span, help=help)
+        more = ranks * (contract.length // ranks + 1)
+        help = f"make the length a multiple of {ranks}, the number of ranks, such as {more}"
+        fix = (Edit(contract.length_span, str(more)),) if contract.length_span else ()
+        raise problem("C155", message, contract.span, help=help, fix=fix)
 
 
 def _run(clause: syntax.RunClause, around: StepContext) -> RunStep:
@@ -192,7 +195,9 @@ def _check_then(clauses: tuple[StepClause, ...], problems: Problems) -> None:
         elif index > 0 and not clause.then:
             before = (clauses[index - 1].span, "the step before is here")
             message = "a further step begins with `then`"
-            problems.add(problem("C145", message, clause.span, before))
+            then = (Edit(head(clause.span, clause.span), "then "),)
+            help = "write `then` in front of it"
+            problems.add(problem("C145", message, clause.span, before, help=help, fix=then))
 
 
 def _check_contract(
@@ -208,9 +213,12 @@ def _check_contract(
     if kind not in _BY_TREES:
         # a broadcast may keep it, but only algorithms tell where the ranks are that have slices
         message = f"{_a(kind.value)} is carried out by algorithms, and no step runs one"
-        help = "run an algorithm: `run NAME`"
-        at = clauses[0].span if clauses else around.contract.span
-        raise problem("C140", message, at, (around.contract.span, "promised here"), help=help)
+        help = "write `run auto`, or run an algorithm by its name"
+        also = (around.contract.span, "promised here")
+        if not clauses:
+            raise problem("C140", message, around.contract.span, also, help=help)
+        run = (Edit(whole(clauses[0].span, clauses[-1].span), "run auto"),)
+        raise problem("C140", message, clauses[0].span, also, help=help, fix=run)
     wanted = {
         ContractKind.BROADCAST: "one step: `broadcast from ...`",
         ContractKind.REDUCE: "`reduce ...` steps and nothing else",
@@ -225,21 +233,29 @@ def _check_contract(
         raise problem("C140", message, at, promised, help=help)
     if kind == ContractKind.BROADCAST and reductions:
         message = "a step reduces, but the contract is broadcast"
-        raise problem("C140", message, reductions[0].span, promised, help=help)
+        fix = _without(reductions[0], clauses) if broadcasts else ()
+        raise problem("C140", message, reductions[0].span, promised, help=help, fix=fix)
     if kind == ContractKind.REDUCE and broadcasts:
         message = "a step broadcasts, but the contract is reduce"
-        raise problem("C140", message, broadcasts[0].span, promised, help=help)
+        fix = _without(broadcasts[0], clauses) if reductions else ()
+        raise problem("C140", message, broadcasts[0].span, promised, help=help, fix=fix)
     if kind != ContractKind.REDUCE and not broadcasts:
         message = f"nothing broadcasts here, but the contract is {kind.value}"
-        raise problem("C140", message, around.contract.span, help=help)
+        end = end_of_all(reductions, around)
+        help = f"add `then broadcast from {end}`"
+        more = (Edit(behind(clauses[-1].span), f" then broadcast from {end}"),)
+        raise problem("C140", message, around.contract.span, help=help, fix=more)
     if len(broadcasts) > 1:
         first = (broadcasts[0].span, "the first is here")
-        raise problem(
-            "C140", "one broadcast reaches every PE", broadcasts[1].span, first, help=help
-        )
+        message, fix = "one broadcast reaches every PE", _without(broadcasts[1], clauses)
+        raise problem("C140", message, broadcasts[1].span, first, help=help, fix=fix)
     if broadcasts and broadcasts[0] is not clauses[-1]:
         message = "the broadcast comes before a reduction"
         raise problem("C140", message, broadcasts[0].span, promised, help=help)
+
+
+def _without(step: StepClause, clauses: tuple[StepClause, ...]) -> tuple[Edit, ...]:
+    return left_out([one.span for one in clauses], clauses.index(step))
 
 
 def _lines_reduced(
@@ -294,7 +310,7 @@ def _broadcast(
             message = f"the broadcast starts at PE ({x}, {y}), but the result is at PE {end}"
             result = (reductions[-1].span, f"PE {end} ends with the result")
             help = f"write `then broadcast from {end}`"
-            raise problem("C141", message, clause.root.span, result, help=help)
+            raise problem("C141", message, clause.root.span, result, help=help, fix=f"{end}")
     return BroadcastStep(x, y, clause.span)
 
 
@@ -309,7 +325,7 @@ def _is_wide(
         return False
     if clause.taken.text != _SIMD:
         message = f"steps are not run in {clause.taken.text}"
-        raise problem("C173", message, clause.taken.span, help=f"write `in {_SIMD}`")
+        raise problem("C173", message, clause.taken.span, help=f"write `in {_SIMD}`", fix=_SIMD)
     if contract is not None:
         _check_wide(algorithm, contract, target, clause.span)
     return True
@@ -331,5 +347,8 @@ def _check_wide(algorithm: Algorithm, contract: Contract, target: Target, span: 
     many = group * (algorithm.slices if contract.names_slices else 1)
     if contract.length == 0 or contract.length % many:
         message = f"two wavelets at once are {group} elements, and slices have to be made of them"
-        help = f"make the length a multiple of {many}, or leave `in simd` out"
-        raise problem("C173", message, span, (contract.span, "its vectors"), help=help)
+        more = many * (contract.length // many + 1)
+        help = f"make the length a multiple of {many}, such as {more}, or leave `in simd` out"
+        also = (contract.span, "its vectors")
+        fix = (Edit(contract.length_span, str(more)),) if contract.length_span else ()
+        raise problem("C173", message, span, also, help=help, fix=fix)

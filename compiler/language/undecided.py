@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from collc.base.diagnostics import Span
+from collc.base.diagnostics import Edit, Span, left_out, tail
 from collc.base.rewrite import rewritten
 from collc.language import syntax
 from collc.language.expressions import AUTO
@@ -113,33 +113,45 @@ def _check_whole(
         if isinstance(other, StepClause) and other is not clause:
             message = "`run auto` leaves all steps to the compiler"
             before = (clause.span, "here")
-            raise problem("C148", message, other.span, before, help="leave one of them out")
+            clauses = declaration.clauses
+            fix = left_out([one.span for one in clauses], clauses.index(other))
+            help = "leave one of them out"
+            raise problem("C148", message, other.span, before, help=help, fix=fix)
     if contract.own is not None:
         message = f"`run auto` has no plan for {contract.name}, a contract of one's own"
         help = "write an algorithm that keeps it, `algorithm mine(n, c) slices c { ... }`, and "
         help += "`run mine(c = 2)`; its numbers may be left open: `run mine(c = auto)`"
         raise problem("C148", message, clause.span, help=help)
-    given = clause.lines.span if clause.lines is not None else None
-    given = clause.algorithm.arguments[0].span if clause.algorithm.arguments else given
-    if clause.on_slices is not None:
-        message = "`run auto` chooses what lines run on, too"
-        raise problem("C148", message, clause.on_slices.span, help="write `run auto`")
-    if clause.taken is not None:
-        message = "`run auto` chooses how many wavelets an instruction takes, too"
-        raise problem("C148", message, clause.taken.span, help="write `run auto`")
-    if given is not None:
-        message = "`run auto` chooses lines and numbers, too"
-        raise problem("C148", message, given, help="write `run auto`")
+    _check_plain(clause)
     if clause.root is None:
         return None
     kind = contract.kind
-    if is_auto(clause.root) or not kind.rooted:
+    if not kind.rooted:
         message = f"`auto` has no use for a place here: {kind.value} has no root"
-        if kind.rooted:
-            message = f"a {kind.value} promises its place, which cannot be left to the compiler"
-        help = "name a rank or a PE" if kind.rooted else "leave it out"
-        raise problem("C148", message, clause.root.span, help=help)
+        out = (Edit(tail(clause.algorithm.span, clause.root.span), ""),)
+        raise problem("C148", message, clause.root.span, help="leave it out", fix=out)
+    if is_auto(clause.root):
+        message = f"a {kind.value} promises its place, which cannot be left to the compiler"
+        raise problem("C148", message, clause.root.span, help=_NAME_A_PLACE, fix="0")
     return pe_of(clause.root, around, kind.root_word)
+
+
+_NAME_A_PLACE = "name a rank or a PE, such as `0`"
+
+
+def _check_plain(clause: syntax.RunClause) -> None:
+    """Refuse what `run auto` chooses itself."""
+    chosen = [
+        (clause.on_slices, "what lines run on"),
+        (clause.taken, "how many wavelets an instruction takes"),
+        (next(iter(clause.algorithm.arguments), None), "lines and numbers"),
+        (clause.lines, "lines and numbers"),
+    ]
+    plain = f"run {AUTO}"
+    for said, what in chosen:
+        if said is not None:
+            message, fix = f"`run auto` chooses {what}, too", (Edit(clause.span, plain),)
+            raise problem("C148", message, said.span, help="write `run auto`", fix=fix)
 
 
 def _check_root(gap: Gap, at: Span, clause: syntax.Clause, contract: Contract) -> None:
@@ -150,7 +162,7 @@ def _check_root(gap: Gap, at: Span, clause: syntax.Clause, contract: Contract) -
     if not free:
         kind = contract.name
         message = f"a place is free only for the reductions of an allreduce, this is a {kind}"
-        raise problem("C148", message, at, help="name a rank or a PE")
+        raise problem("C148", message, at, help=_NAME_A_PLACE, fix="0")
 
 
 def _autos(clause: syntax.Clause) -> Iterator[tuple[Gap, Span]]:

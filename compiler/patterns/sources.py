@@ -161,9 +161,7 @@ def _uses(clause: syntax.ReduceClause | syntax.RunClause) -> Iterator[syntax.Tre
 
 def _condition(declared: syntax.TreeDecl | syntax.AlgorithmDecl, lines: list[str]) -> str:
     """What stands behind `requires`, as it is written."""
-    if isinstance(declared, syntax.TreeDecl) or declared.condition is None:
-        return ""
-    return _written(declared.condition, lines)
+    return "" if declared.condition is None else _written(declared.condition, lines)
 
 
 def _written(expression: syntax.Expression, lines: list[str]) -> str:

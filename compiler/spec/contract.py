@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from collc.base.diagnostics import Span
@@ -105,6 +105,7 @@ class Contract:
     own: OwnContract | None = None
     stride: int = 1
     result: Result | None = None
+    length_span: Span | None = field(default=None, compare=False)  # where the length is written
 
     @property
     def apart(self) -> int:

@@ -2,10 +2,15 @@
 
 from collections.abc import Iterator
 
-from collc.base.diagnostics import Diagnostic
+from collc.base.diagnostics import Diagnostic, Edit, Span
 from collc.checks.resource_report import left_beside, limit_clause, reservations
 from collc.plan import Plan
 from collc.plan.placement import colors_of
+
+
+def allowed(colors: int, limit: Span | None) -> tuple[Edit, ...]:
+    """A limit of so many colors in place of the one that is written, if one is."""
+    return (Edit(limit, f"within colors <= {colors}"),) if limit else ()
 
 
 def colors(plan: Plan) -> Iterator[Diagnostic]:
@@ -19,12 +24,13 @@ def colors(plan: Plan) -> Iterator[Diagnostic]:
     kept = reservations(plan, "colors")
     there = left_beside(plan.target, available, bool(kept))
     there = f"the limit allows {available or 'none'}" if limited else there
-    remedy = f"allow {needed} colors" if limited else "use a tree that needs fewer colors"
+    fewer = "choose steps that need fewer: `collc list` says how many each takes"
+    remedy = f"allow {needed} colors, or {fewer}" if limited else fewer
     yield Diagnostic(
         "C302",
         f"`{plan.collective.name}` needs {needed} colors ({per_phase}), {there}",
         limits.colors_span or plan.collective.span,
         ((plan.collective.span, "needed by this collective"), *kept),
-        f"{remedy}, or drop a step; a star needs one color a line, any other tree two"
-        + limit_clause(plan, "colors"),
+        remedy + limit_clause(plan, "colors"),
+        allowed(needed, limits.colors_span if limited else None),
     )

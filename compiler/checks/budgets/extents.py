@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic
+from collc.checks.budgets.memory import shortened
 from collc.checks.step_table_entries import shape_problem
 from collc.plan import PhaseOf, Plan, Role, is_of
 from collc.plan.unrolled import unrolled
@@ -27,6 +28,7 @@ def extents(plan: Plan) -> Iterator[Diagnostic]:
                 f"counts to {available}",
                 contract.span,
                 help=f"shorten `{contract.buffer}` to at most {available // words} elements",
+                fix=shortened(contract, available // words),
             )
 
 

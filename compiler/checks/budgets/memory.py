@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from collc.base.diagnostics import Diagnostic
+from collc.base.diagnostics import Diagnostic, Edit
 from collc.plan import Phase, Plan
 from collc.plan.streams import stream_of
 from collc.spec import Collective, Contract
@@ -30,7 +30,13 @@ def vector_fits(collective: Collective, target: Target) -> Iterator[Diagnostic]:
             contract.span,
             help=f"shorten `{contract.buffer}` to less than "
             f"{available // each} elements, as code has to fit beside it",
+            fix=shortened(contract, available // each - 1),
         )
+
+
+def shortened(contract: Contract, elements: int) -> tuple[Edit, ...]:
+    """A length of so many elements where the file has another."""
+    return (Edit(contract.length_span, str(elements)),) if contract.length_span else ()
 
 
 def _named(contract: Contract) -> str:
@@ -43,12 +49,17 @@ def memory(plan: Plan) -> Iterator[Diagnostic]:
     needed, available = plan.code_bytes + plan.data_bytes, plan.target.free_bytes
     if needed > available:
         areas = sum(map(_areas, plan.phases))
+        most = _most(contract, areas, needed - available)
+        help = "reserve less memory, or take steps with less code"
+        if most:
+            help = f"shorten `{contract.buffer}` to at most {most} elements"
         yield Diagnostic(
             "C308",
             f"a PE needs {needed} bytes (data {plan.data_bytes}, code about {plan.code_bytes}), "
             f"{has_free(plan.target)}",
             contract.span,
-            help=_remedy(contract, areas, needed - available),
+            help=help,
+            fix=shortened(contract, most) if most else (),
         )
 
 
@@ -61,12 +72,10 @@ def _areas(phase: Phase) -> int:
     return phase.exchange.areas + (not all(stream.combines for stream in staged))
 
 
-def _remedy(contract: Contract, areas: int, missing: int) -> str:
+def _most(contract: Contract, areas: int, missing: int) -> int:
     """The most elements that so many missing bytes leave; a barrier has none, and code may take
     more than there is."""
     each = (areas + sum(one.stride for one in contract.in_memory)) * contract.element.bytes
-    if contract.buffer:
-        over = (missing + max(each, 4 * (1 + areas)) - 1) // each
-        if over < contract.length:
-            return f"shorten `{contract.buffer}` to at most {contract.length - over} elements"
-    return "reserve less memory, or take steps with less code"
+    if not contract.buffer:
+        return 0
+    return max(0, contract.length - (missing + max(each, 4 * (1 + areas)) - 1) // each)

@@ -73,10 +73,11 @@ class LocalDecl(Syntax):
 
 @dataclass(frozen=True, eq=False)
 class TreeDecl(Syntax):
-    """`tree chain(n) = ... where ...`."""
+    """`tree two_phase(n, S) requires S >= 1 = ... where ...`."""
 
     name: Word
     parameters: tuple[Word, ...]
+    condition: Expression | None
     body: Expression
     locals: tuple[LocalDecl, ...]
 
@@ -241,9 +242,10 @@ class RunLengthDecl(Syntax):
 
 
 @dataclass(frozen=True, eq=False)
-class BufferDecl:
-    """`x: f32[B] by 3, add`: what a contract is about. In an alternative of a choice by length
-    `run_length` is that choice's, and `length` the most that the alternative is for."""
+class BufferDecl(Syntax):
+    """`x: f32[B] by 3, add`: what a contract is about; its place ends before `, add`. In an
+    alternative of a choice by length `run_length` is that choice's, and `length` the most that the
+    alternative is for."""
 
     name: Word
     element: Word

@@ -43,7 +43,7 @@ pub fn compile(
     constructs: bool,
     rules_off: Vec<String>,
     max_seconds: Option<u64>,
-    progress: Option<PyObject>,
+    progress: Option<Py<PyAny>>,
 ) -> PyResult<Program> {
     let arch = arch_of(arch)?;
     let Some(fp16) = Fp16Format::named(fp16_format) else {
@@ -96,7 +96,7 @@ fn watched(
     path: &Path,
     options: &CompileOptions,
     max_seconds: Option<u64>,
-    progress: Option<PyObject>,
+    progress: Option<Py<PyAny>>,
 ) -> PyResult<csl::Compilation> {
     // WebAssembly has no threads.
     if cfg!(target_family = "wasm") {
