@@ -1,7 +1,7 @@
 """Taking helps at their word: what a help says is done to a program, and nothing else.
 
-Most diagnostics carry what their help says as edits, `fix`. Where doing so takes sense, tests/errors
-has the edits that a reader of the help makes, in helps.toml: pairs of a piece of the program, its
+Most diagnostics carry what their help says as edits, `fix`. Where doing so takes sense, the edits
+that a reader of the help makes are in tests/errors/helps.toml: pairs of a piece of the program, its
 command line included, and what is written instead.
 """
 

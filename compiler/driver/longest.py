@@ -9,6 +9,7 @@ from collc.spec import Spec
 
 _MOST_TRIES = 8
 _MOST_PES = 4096  # planning more takes seconds, for a program that is refused
+_MOST_UNDECIDED = 16  # choosing takes longer than planning
 
 
 def with_longest(problem: Diagnostic, spec: Spec) -> Diagnostic:
@@ -16,7 +17,8 @@ def with_longest(problem: Diagnostic, spec: Spec) -> Diagnostic:
     room for. A plan says how many its own code leaves room for; another length may have another
     code, so that one is planned, too. Where that is not done, there is no fix."""
     one, unknown = spec.collectives[0], replace(problem, fix=())
-    if spec.program is not None or not problem.fix or one.grid.width * one.grid.height > _MOST_PES:
+    most = _MOST_PES if one.undecided is None else _MOST_UNDECIDED
+    if spec.program is not None or not problem.fix or one.grid.width * one.grid.height > most:
         return unknown
     for _ in range(_MOST_TRIES):
         (edit,) = problem.fix

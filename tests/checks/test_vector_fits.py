@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from collc.checks.budgets.memory import memory, vector_fits
 from collc.cli import commands
 from collc.driver import proving
 from collc.driver.pipeline import compile_text
+from collc.spec import Collective
 from collc.tuning import decide, predicted
 
 MOST = (49152 - 8272) // 4
@@ -47,14 +49,18 @@ def text(steps: str, length: int, calls: str = "c", target: str = "wse2") -> str
 
 @pytest.fixture
 def planning(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever makes a schedule or reads a plan fails."""
+    """Whoever makes a schedule or reads a plan for a vector that does not fit fails."""
 
-    def never(*_: object) -> None:
-        raise AssertionError
+    def short(real: Callable[..., object]) -> Callable[..., object]:
+        def called(collective: Collective, *rest: object) -> object:
+            assert collective.contract.length <= MOST
+            return real(collective, *rest)
+
+        return called
 
     for module in (proving, predicted):
-        monkeypatch.setattr(module, "build_schedule", never)
-    monkeypatch.setattr(decide, "plans", never)
+        monkeypatch.setattr(module, "build_schedule", short(module.build_schedule))
+    monkeypatch.setattr(decide, "plans", short(decide.plans))
 
 
 @pytest.mark.usefixtures("planning")

@@ -1,5 +1,6 @@
 """The largest PE class fits its memory, as far as an estimate can tell."""
 
+from bisect import bisect_right
 from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic, Edit
@@ -75,7 +76,12 @@ def _areas(phase: Phase) -> int:
 def _most(contract: Contract, areas: int, missing: int) -> int:
     """The most elements that so many missing bytes leave; a barrier has none, and code may take
     more than there is."""
-    each = (areas + sum(one.stride for one in contract.in_memory)) * contract.element.bytes
+
+    def taken(elements: int) -> int:
+        areas_of = [elements] * areas + [one.span_of(elements) for one in contract.in_memory]
+        return sum(-(-one * contract.element.bytes // 4) * 4 for one in areas_of)  # whole words
+
     if not contract.buffer:
         return 0
-    return max(0, contract.length - (missing + max(each, 4 * (1 + areas)) - 1) // each)
+    lengths = range(1, contract.length + 1)
+    return bisect_right(lengths, taken(contract.length) - missing, key=taken)
