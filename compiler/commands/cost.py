@@ -1,6 +1,7 @@
 """`collc cost`: predicted cycles, against colors or on other networks."""
 
 import re
+from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -50,8 +51,14 @@ def _range(_: click.Context, __: click.Parameter, value: str | None) -> range | 
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     help="Say what FILE's schedule costs on another network, described in this file.",
 )
+@click.option(
+    "-v",
+    "--verbose",
+    is_flag=True,
+    help="Of a program, also what becomes of each color, and what else could have been chosen.",
+)
 @reporting
-def command(source: Source, counts: range | None, network: Path | None) -> None:
+def command(source: Source, counts: range | None, network: Path | None, *, verbose: bool) -> None:
     """Predict FILE's cycles, and say where they go."""
     if counts is not None and network is not None:
         raise click.UsageError("--colors is about this machine; leave out --network")
@@ -67,13 +74,13 @@ def command(source: Source, counts: range | None, network: Path | None) -> None:
         facts = facts_of(bundle) | warning_facts(bundle) | of_program
         print_data(facts | {"prediction": asdict(bundle.prediction)})
         return
-    click.echo(show_prediction(bundle.prediction), nl=False)
     if not bundle.program.alone:
-        _print_program(bundle)
-    elif bundle.schedule.phases:
-        cycles = bundle.prediction.cycles
-        click.echo(show_terms(bundle.plan, cycles), nl=False)
-    print_decisions(bundle)
+        _print_program(bundle, verbose=verbose)
+    else:
+        click.echo(show_prediction(bundle.prediction), nl=False)
+        if bundle.schedule.phases:
+            click.echo(show_terms(bundle.plan, bundle.prediction.cycles), nl=False)
+        print_decisions(bundle)
     print_warnings(bundle.warnings, source)
 
 
@@ -84,17 +91,38 @@ def _data_of_program(bundle: Bundle) -> dict[str, Any]:
     return ({"choices": choices} if choices else {}) | {"between_uses": colors}
 
 
-def _print_program(bundle: Bundle) -> None:
-    """The same as text."""
+def _print_program(bundle: Bundle, *, verbose: bool) -> None:
+    """The same as text: what its calls add up to and what was chosen; the rest if asked for."""
+    click.echo(f"predicted: {bundle.prediction.cycles} cycles")
+    click.echo(f"  {_added_up(bundle)}")
     for selection, found in bundle.choices():
         click.echo(show_ranges(selection, found), nl=False)
+    if _exchange_together(bundle.program):
+        click.echo(f"steps in flight at the same time: {ROUGHLY_TOGETHER}")
+    print_decisions(bundle, short=not verbose)
+    if not verbose:
+        return
     if reconfiguration_bytes(bundle.program):
         size = f"{reconfiguration_bytes(bundle.program)} bytes a PE"
         click.echo(f"memory for reconfiguration: {size}")
-    if _exchange_together(bundle.program):
-        click.echo(f"steps in flight at the same time: {ROUGHLY_TOGETHER}")
     for color in between_uses(bundle.program):
         click.echo(color.show())
+
+
+def _added_up(bundle: Bundle) -> str:
+    """`total 1012 (3 calls) + spread 331 + reconfiguration 732 = 2075`. The cycles of calls in
+    flight at the same time are not a sum."""
+    program, prediction = bundle.program.program, bundle.prediction
+    times = Counter(program.calls)
+    parts = {name: cycles for name, cycles in prediction.breakdown.items() if cycles}
+    words = [
+        f"{name} {cycles}" + (f" ({calls} calls)" if calls > 1 else "")
+        for name, cycles in parts.items()
+        for calls in [times[name] * program.rounds]
+    ]
+    if sum(parts.values()) != prediction.cycles:
+        return ", ".join(words)
+    return f"{' + '.join(words)} = {prediction.cycles}"
 
 
 def _exchange_together(plan: ProgramPlan) -> bool:

@@ -1,21 +1,25 @@
 """`collc list`: the patterns and orders that come with the compiler."""
 
 import dataclasses
-from collections.abc import Iterable
+from dataclasses import replace
 
 import click
 
 from collc.base.cache import Kept
 from collc.commands.output import print_data
 from collc.patterns import (
+    ORDERS,
     Entry,
     Facts,
+    Found,
+    Kind,
     Pattern,
     RankOrder,
     all_orders,
     all_patterns,
     as_data,
     facts_of,
+    meant_by,
     near,
     order_as_data,
     search,
@@ -23,6 +27,7 @@ from collc.patterns import (
     show_page,
     show_table,
 )
+from collc.spec import ContractKind
 
 
 @click.command()
@@ -32,14 +37,17 @@ from collc.patterns import (
 def command(as_json_: bool, page: bool, words: tuple[str, ...]) -> None:
     """List the patterns and orders that come with the compiler, with what is known of each.
 
-    WORDS are names (chain, butterfly), names from the literature (Rabenseifner, "tree"), or stand
-    in what a pattern does (multicast, grid). Those that are found are shown with other names, how
-    they are written, and their examples.
+    WORDS are contracts (allreduce, MPI_Alltoall), kinds (trees, algorithms, orders), names (chain,
+    butterfly), names from the literature (Rabenseifner, "tree"), or stand in what a pattern does
+    (multicast, grid). Those that are found are shown with other names, how they are written, and
+    their examples.
     """
     known: tuple[Entry, ...] = (*all_patterns(), *all_orders())
-    entries, more = _found(words, known) if words else (known, ())
-    orders = [entry for entry in entries if isinstance(entry, RankOrder)]
     kept = Kept("list", "facts")
+    asked = [_found(word, known, kept) for word in words]
+    entries = tuple(dict.fromkeys(entry for one in asked for entry in one.entries))
+    entries = entries if words else known
+    orders = [entry for entry in entries if isinstance(entry, RankOrder)]
     found = [_facts(entry, kept) for entry in entries if isinstance(entry, Pattern)]
     if as_json_:
         data = {"patterns": list(map(as_data, found)), "orders": list(map(order_as_data, orders))}
@@ -48,9 +56,13 @@ def command(as_json_: bool, page: bool, words: tuple[str, ...]) -> None:
     if page:
         click.echo(show_page(found, orders), nl=False)
         return
+    for note in dict.fromkeys(one.note for one in asked if one.note):
+        click.echo(note)
     click.echo(show_table(found, orders), nl=False)
     if words:
         click.echo(f"\n{show_details(found, orders)}", nl=False)
+    shown = {entry.name for entry in entries}
+    more = dict.fromkeys(name for one in asked for name in one.more if name not in shown)
     if more:
         click.echo(f"\nsee also {', '.join(more)}")
 
@@ -67,23 +79,33 @@ def _facts(pattern: Pattern, kept: Kept) -> Facts:
     return Facts(pattern, **(fields | {"also": tuple(fields["also"])}))
 
 
-def _found(
-    words: Iterable[str], known: tuple[Entry, ...]
-) -> tuple[tuple[Entry, ...], tuple[str, ...]]:
-    """What the words stand for, each once, and the names of what has them, too; a word that stands
-    for nothing is wrong usage."""
-    entries: dict[Entry, None] = {}
-    more: dict[str, None] = {}
-    for word in words:
-        found = search(word, known)
-        if not found.entries:
-            raise click.UsageError(_nothing(word, near(word, known)))
-        entries |= dict.fromkeys(found.entries)
-        more |= dict.fromkeys(found.more)
-    shown = {entry.name for entry in entries}
-    return tuple(entries), tuple(name for name in more if name not in shown)
+def _found(word: str, known: tuple[Entry, ...], kept: Kept) -> Found:
+    """What a word stands for; one that stands for nothing is wrong usage."""
+    meant = meant_by(word)
+    if meant is not None and meant.contract:
+        return replace(_keeping(meant.contract, known, kept), note=meant.note)
+    if meant is not None and meant.kind:
+        of_kind = (one for one in known if _kind(one) is meant.kind)
+        return Found(tuple(of_kind), ())
+    found = search(meant.name if meant else word, known)
+    if not found.entries:
+        raise click.UsageError(_nothing(word, near(word, known)))
+    return replace(found, note=meant.note if meant else "")
+
+
+def _keeping(contract: str, known: tuple[Entry, ...], kept: Kept) -> Found:
+    """The patterns that are for a contract; those that keep it besides are named."""
+    facts = [_facts(entry, kept) for entry in known if isinstance(entry, Pattern)]
+    entries = tuple(one.pattern for one in facts if one.contract == contract)
+    return Found(entries, tuple(one.pattern.name for one in facts if contract in one.also))
+
+
+def _kind(entry: Entry) -> Kind | str:
+    return entry.kind if isinstance(entry, Pattern) else ORDERS
 
 
 def _nothing(word: str, like: tuple[str, ...]) -> str:
-    hint = f"; did you mean {' or '.join(like)}?" if like else "; `collc list` shows all"
-    return f"nothing is called {word} or has it in its description{hint}"
+    contracts = ", ".join(kind.value for kind in ContractKind if kind is not ContractKind.OWN)
+    all_of_them = f"`collc list` shows all, `collc list CONTRACT` those for one of {contracts}"
+    hint = f"did you mean {' or '.join(like)}?" if like else all_of_them
+    return f"nothing is called {word} or has it in its description; {hint}"

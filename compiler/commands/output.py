@@ -15,7 +15,7 @@ from collc.cost import Prediction, show_gap
 from collc.driver.bundle import Bundle
 from collc.language.show import as_json, headline, render
 from collc.lowering.reconfiguration import reconfiguration_bytes
-from collc.tuning.show import decision_as_data, show_decision
+from collc.tuning.show import decision_as_data, show_chosen, show_decision
 
 __all__ = [
     "FAULT",
@@ -119,10 +119,14 @@ def _rounded(ratio: float | None) -> float | None:
     return None if ratio is None else round(ratio, 4)
 
 
-def print_decisions(bundle: Bundle) -> None:
-    """What was chosen where the program left something to the compiler."""
-    for decision in bundle.decisions:
-        click.echo(show_decision(decision), nl=False)
+def print_decisions(bundle: Bundle, *, short: bool = False) -> None:
+    """What was chosen where the program left something to the compiler, and against what."""
+    for name, decision in bundle.named_decisions:
+        of = "" if bundle.program.alone else name
+        if short:
+            click.echo(show_chosen(decision, of))
+        else:
+            click.echo(show_decision(decision, of), nl=False)
 
 
 def resources_of(bundle: Bundle) -> str:

@@ -111,8 +111,13 @@ class Bundle:
     @property
     def decisions(self) -> tuple[Decision, ...]:
         """What was chosen where the program left something to the compiler."""
-        found = (schedule.collective.decision for schedule in self.schedules)
-        return tuple(decision for decision in found if decision is not None)
+        return tuple(decision for _, decision in self.named_decisions)
+
+    @property
+    def named_decisions(self) -> tuple[tuple[str, Decision], ...]:
+        """The same, with the names of the collectives."""
+        found = (schedule.collective for schedule in self.schedules)
+        return tuple((one.name, one.decision) for one in found if one.decision is not None)
 
     @cached_property
     def warnings(self) -> tuple[Diagnostic, ...]:

@@ -127,9 +127,22 @@ def _stride(
     return apart
 
 
+_UNEQUAL = {  # contracts that MPI has for slices of different lengths, and those for equal ones
+    "alltoallv": "all_to_all",
+    "all_to_allv": "all_to_all",
+    "allgatherv": "allgather",
+    "gatherv": "gather",
+    "scatterv": "scatter",
+}
+
+
 def _kind(word: Word, context: FileContext) -> ContractKind:
     kinds = {kind.value: kind for kind in ContractKind if kind.value != ContractKind.OWN.value}
     kinds |= {name: ContractKind.OWN for name in context.contracts.declared}
+    if word.text in _UNEQUAL:
+        what, written = "slices of different lengths", _UNEQUAL[word.text]
+        help = f"write `{written}`, and make all slices as long as the longest"
+        raise not_supported(what, word.span, help=help, fix=written)
     if word.text in LATER:
         raise not_supported(LATER[word.text], word.span, help=LATER_INSTEAD[word.text])
     return meaning(word, kinds, f"there is no contract called {word.text}")

@@ -28,7 +28,7 @@ from collc.language.each import (
 )
 from collc.language.evaluation import numbers_for_all
 from collc.language.lines import Line
-from collc.language.problems import ProblemError, problem, unknown
+from collc.language.problems import ProblemError, nearest, problem, unknown
 from collc.language.scope import Scope
 from collc.language.syntax import ContractDecl, HeldDecl, OwnContractDecl, Word
 from collc.spec import Contract, ElementType, Operation, OwnOperation
@@ -221,6 +221,9 @@ def _check_lengths(own: OwnContract, promised: _Slices, contract: Contract) -> N
         raise problem("C155", message, contract.span, help=help, fix=fix)
 
 
+_MEANS = ("mean", "avg", "average")
+
+
 def find_operation(
     word: Word, element: ElementType, own: Mapping[str, OwnOperation]
 ) -> Operation | OwnOperation:
@@ -236,8 +239,12 @@ def find_operation(
     if word.text not in operations:
         message = f"there is no operation called {word.text}"
         fitting = [name for name, one in operations.items() if one.combines(element)]
-        declared = [name for name, one in own.items() if one.element is element]
-        raise unknown("C111", message, word, [*fitting, *declared] or operations)
+        fitting += [name for name, one in own.items() if one.element is element]
+        if word.text.lower() in _MEANS and "add" in fitting:
+            help = "for a mean combine by `add`, and let the kernel scale the result"
+            raise problem("C111", message, word.span, help=help, fix="add")
+        near = nearest(word.text, fitting)
+        raise unknown("C111", message, word, fitting if near else {**operations, **own})
     found = operations[word.text]
     if not found.combines(element):
         message = f"{word.text} combines {_combined_by(found)}, not {element.value}"

@@ -323,7 +323,7 @@ _ONE_TYPE = (
 
 
 def _help_for(token: Token, accepted: set[str]) -> tuple[str, str | None]:
-    if token.type in ("EQUAL", "_ARROW"):
+    if token.type in ("EQUAL", "_ARROW") and "RELATION" in accepted:
         return _INSTEAD[token]
     if token.type == "FOR":
         return _NO_LOOP, None

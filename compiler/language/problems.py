@@ -113,6 +113,13 @@ ELSEWHERE = {
     "times": "mul",
     "maximum": "max",
     "minimum": "min",
+    "band": "and",
+    "land": "and",
+    "bor": "or",
+    "lor": "or",
+    "bxor": "xor",
+    "maxloc": "argmax",
+    "minloc": "argmin",
     "float": "f32",
     "double": "f32",
     "f64": "f32",
@@ -154,16 +161,13 @@ def suggest(word: str, known: Iterable[str]) -> str:
     return f"did you mean `{close}`? Known here: {shown}" if close else f"known here: {shown}"
 
 
-_ALIKE = 0.7  # of 1: `binomal` and `binomial`, not `nowhere` and `power`
-
-
 def nearest(word: str, choices: Iterable[str]) -> str | None:
     """The known word that is meant: what other languages call so, else one spelled much alike."""
     by_lower = {choice.lower(): choice for choice in reversed(sorted(choices))}
-    elsewhere = ELSEWHERE.get(word.lower())
+    elsewhere = ELSEWHERE.get(word.lower().removeprefix("mpi_").removeprefix("nccl"))
     if elsewhere in by_lower:
         return elsewhere
-    near = get_close_matches(word[:80].lower(), by_lower, n=1, cutoff=_ALIKE)
+    near = get_close_matches(word[:80].lower(), by_lower, n=1)
     return by_lower[near[0]] if near else None
 
 

@@ -2,10 +2,12 @@
 
 In reading order: `sources` (which patterns there are: trees and algorithms of the prelude, programs
 of examples/ that show something else), `orders` (which PE has which rank), `search` (both, by a
-word), `instances` (a pattern on so many PEs as a program), `facts` (contract, operand order,
-colors, steps, formula), `show` (tables of them, and docs/patterns.md).
+word), `elsewhere` (words that MPI, NCCL, BLAS and others have for them), `instances` (a pattern on
+so many PEs as a program), `facts` (contract, operand order, colors, steps, formula), `show` (tables
+of them, and docs/patterns.md).
 """
 
+from collc.patterns.elsewhere import ORDERS, meant_by
 from collc.patterns.facts import Facts, facts_of
 from collc.patterns.instances import Choice, instance, programs, uses
 from collc.patterns.orders import RankOrder, all_orders

@@ -18,10 +18,12 @@ _NEAR = 3  # names that are shown where there is none
 
 @dataclass(frozen=True)
 class Found:
-    """What a word stands for; `more` are the names of what has the word besides."""
+    """What a word stands for; `more` are the names of what has the word besides, `note` what is to
+    be told of the word."""
 
     entries: tuple[Entry, ...]
     more: tuple[str, ...]
+    note: str = ""
 
 
 def search(word: str, among: Iterable[Entry]) -> Found:

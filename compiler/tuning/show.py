@@ -15,12 +15,17 @@ from collc.tuning.link_load import CrowdedLink, crowded_link
 from collc.tuning.written import with_open_sizes
 
 
-def show_decision(decision: Decision) -> str:
+def show_chosen(decision: Decision, of: str = "") -> str:
+    """What was chosen in a line; `of` names the collective, where there are several."""
+    return f"chosen{f' for {of}' if of else ''}: {decision.chosen.text}"
+
+
+def show_decision(decision: Decision, of: str = "") -> str:
     """What was chosen and why, and the runner-up, in two lines."""
     chosen, other = decision.chosen, decision.runner_up
     ruled_out = sum(one.cycles is None and not one.refused for one in decision.lost)
     looked = f"of {len(decision.lost) + 1} plans the fastest: predicted {chosen.cycles} cycles"
-    lines = [f"chosen: {chosen.text}", f"  {looked}, most of them {chosen.term}"]
+    lines = [show_chosen(decision, of), f"  {looked}, most of them {chosen.term}"]
     if ruled_out:
         lines[-1] += f"; {ruled_out} cannot take fewer"
     if other is not None:
