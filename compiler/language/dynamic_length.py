@@ -129,8 +129,8 @@ def refused_steps(contract: Contract, steps: tuple[Step, ...], path: Path | None
         article = "an" if contract.name[0] in "aeiou" else "a"
         who = contract.name if contract.own else f"{article} {contract.name}"
         message = f"{who} deals with slices, whose lengths are known when compiled"
-        help = "give it a fixed length; "
-        help += ", ".join(kind.value for kind in ANY_LENGTH) + " may have one of the run"
+        help = "give it a fixed length; a length that is given when the program runs is for "
+        help += ", ".join(kind.value for kind in ANY_LENGTH)
         raise problem("C172", message, contract.span, help=help)
     noncontiguous = path.word if path is not None and path.gaps else ""
     at = (contract.run_length.span, "the length is known when the program runs")
@@ -156,7 +156,10 @@ def _refused_run(step: RunStep) -> tuple[str, str]:
             "run it on vectors",
         )
     if step.wide:
-        return f"{name} takes wavelets in simd, and slices may be of any length", "leave that out"
+        return (
+            f"{name} takes wavelets in simd, and slices may be of any length",
+            "leave `in simd` out",
+        )
     if slices > MOST_CUTS:
         message = (
             f"{name} cuts vectors into {slices} slices, and at most {MOST_CUTS} are cut while "

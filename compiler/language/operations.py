@@ -13,7 +13,7 @@ from collc.base.diagnostics import Span
 from collc.language import syntax
 from collc.language.declared_names import check_words
 from collc.language.evaluation import number, truth
-from collc.language.expressions import FUNCTIONS
+from collc.language.expressions import FUNCTIONS, RESERVED, unknown_name
 from collc.language.laws import broken_law
 from collc.language.problems import meaning, problem, unknown
 from collc.language.scope import Binding, Scope
@@ -38,6 +38,11 @@ class _Names:
     builder: Builder
     scope: Scope
     values: dict[str, int] = field(default_factory=dict)
+
+    def lacks(self, name: str) -> bool:
+        """Whether a name stands for nothing, nor for what is no number."""
+        known = (self.values, self.scope.numbers, self.scope.others, RESERVED)
+        return all(name not in names for names in known)
 
     def type_of(self, index: int) -> str:
         """The type of a node."""
@@ -127,6 +132,10 @@ def _is_condition(expression: Expression) -> bool:
 
 def _value(expression: Expression, names: _Names, wanted: str) -> int:
     """The node of an expression; `wanted` is the type of a number that stands alone."""
+    if isinstance(expression, syntax.Name) and names.lacks(expression.text):
+        raise unknown_name(
+            expression.text, expression.span, {**names.values, **names.scope.numbers}
+        )
     if names.is_number(expression) and not _is_condition(expression):
         return _constant(number(expression, names.scope), wanted, expression.span, names)
     match expression:

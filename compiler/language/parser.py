@@ -297,6 +297,11 @@ def _remedy(
     piece: list[Token], token: Token, accepted: set[str]
 ) -> tuple[str, str | tuple[Edit, ...] | None]:
     """What is meant by a token that is not expected, and what to write for it."""
+    before = next((a for a, b in pairwise(piece) if b is token), piece[0])
+    if piece[0].type == "GRID" and before.type == "INTEGER" and accepted == {"NAME"}:
+        return f"a size is written `{before[:20]} x ...`", "x"
+    if token.type == "FOR" and ("$END" in accepted or piece[0].type == "PROGRAM"):
+        return _NO_LOOP, None
     help, written = _help_for(token, accepted)
     return (help, written) if help else _help_after(piece, token)
 
@@ -325,8 +330,8 @@ _ONE_TYPE = (
 def _help_for(token: Token, accepted: set[str]) -> tuple[str, str | None]:
     if token.type in ("EQUAL", "_ARROW") and "RELATION" in accepted:
         return _INSTEAD[token]
-    if token.type == "FOR":
-        return _NO_LOOP, None
+    if token == "==" and "EQUAL" in accepted:
+        return "write `=`", "="
     if token.type == "NAME":
         near = get_close_matches(token[:80].lower(), _keywords(accepted), n=1, cutoff=0.7)
         return (f"did you mean `{near[0]}`?", near[0]) if near else ("", None)
