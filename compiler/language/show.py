@@ -76,16 +76,17 @@ def severity(diagnostic: Diagnostic) -> str:
 
 
 def as_json(diagnostic: Diagnostic) -> dict[str, object]:
-    """Turn a diagnostic into plain data."""
-    return {
+    """Turn a diagnostic into plain data; one without a fix has none there."""
+    fix = [{"at": _place(edit.at), "text": edit.text} for edit in diagnostic.fix]
+    data: dict[str, object] = {
         "code": diagnostic.code,
         "severity": severity(diagnostic),
         "message": diagnostic.message,
         "at": _place(diagnostic.at),
         "also": [{"at": _place(span), "message": note} for span, note in diagnostic.also],
         "help": diagnostic.help,
-        "fix": [{"at": _place(edit.at), "text": edit.text} for edit in diagnostic.fix],
     }
+    return data | ({"fix": fix} if fix else {})
 
 
 def show_spec(spec: Spec) -> str:

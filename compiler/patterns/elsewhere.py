@@ -18,7 +18,7 @@ _LIBRARY = re.compile(
 _CONTRACTS = {kind.value: kind for kind in ContractKind if kind is not ContractKind.OWN}
 
 # Other names of the same contract.
-_SAME = {
+SAME = {
     "bcast": "broadcast",
     "multicast": "broadcast",
     "psum": "allreduce",
@@ -42,7 +42,7 @@ _SAME = {
 }
 # What is not there as such: the word to look at instead, and why.
 _UNEQUAL = "all slices have one length here: take the longest, and leave the rest of it unused"
-_INSTEAD = {
+INSTEAD = {
     "alltoallv": ("all_to_all", _UNEQUAL),
     "alltoallw": ("all_to_all", _UNEQUAL),
     "allgatherv": ("allgather", _UNEQUAL),
@@ -76,7 +76,7 @@ _INSTEAD = {
     "minloc": ("argmax", "pairs of a value and an index, combined by `argmin`"),
     "softmax": ("allreduce", "its communication: two allreduces, with `max` and with `add`"),
 }
-_KINDS: dict[str, Kind | str] = {
+KINDS: dict[str, Kind | str] = {
     "trees": Kind.TREE,
     "algorithms": Kind.ALGORITHM,
     "examples": Kind.EXAMPLE,
@@ -99,14 +99,14 @@ class Meant:
 def meant_by(word: str) -> Meant | None:
     """What a name of the field means here; None for one that is not in the tables."""
     for key in dict.fromkeys((_key(word), _key(word).removeprefix("i"))):  # MPI_Iallreduce
-        if key in _KINDS:
-            return Meant(kind=_KINDS[key])
-        own = _SAME.get(key) or next((one for one in _CONTRACTS if _key(one) == key), "")
+        if key in KINDS:
+            return Meant(kind=KINDS[key])
+        own = SAME.get(key) or next((one for one in _CONTRACTS if _key(one) == key), "")
         if own:
             called = "" if word.lower() == own else f"{word} is called {own} here"
             return Meant(contract=own, note=called)
-        if key in _INSTEAD:
-            own, why = _INSTEAD[key]
+        if key in INSTEAD:
+            own, why = INSTEAD[key]
             note = f"{word}: see {own}; {why}"
             return Meant(own, note=note) if own in _CONTRACTS else Meant(name=own, note=note)
     return None

@@ -10,7 +10,8 @@ from click.testing import CliRunner
 
 from collc.cli import commands
 from collc.language.declared_names import ORDER_WORDS
-from collc.patterns import Entry, Found, all_orders, all_patterns, near, search
+from collc.patterns import Entry, Found, Kind, all_orders, all_patterns, meant_by, near, search
+from collc.patterns.elsewhere import INSTEAD, KINDS, SAME
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 KNOWN: tuple[Entry, ...] = (*all_patterns(), *all_orders())
@@ -134,6 +135,51 @@ def test_orders_as_data() -> None:
     assert data["patterns"] == []
     (order,) = data["orders"]
     assert (order["name"], order["hops_to_next"]) == ("ring", 2)
+
+
+@pytest.mark.parametrize("word", ["allreduce", "MPI_Iallreduce", "ncclAllReduce", "all-reduce"])
+def test_a_contract_finds_what_is_for_it_by_all_its_names(word: str) -> None:
+    status, text = run("list", "--json", word)
+    patterns = {one["name"]: one["contract"] for one in json.loads(text)["patterns"]}
+    assert status == 0
+    assert set(patterns.values()) == {"allreduce"}
+    assert {"recursive_doubling", "halving_doubling", "binary_blocks", "butterfly"} <= set(patterns)
+
+
+def test_reduce_finds_every_tree() -> None:
+    _, text = run("list", "--json", "reduce")
+    trees = {one.name for one in all_patterns() if one.kind is Kind.TREE}
+    assert trees <= {one["name"] for one in json.loads(text)["patterns"]}
+
+
+@pytest.mark.parametrize(
+    ("word", "told", "name"),
+    [
+        ("MPI_Alltoall", "MPI_Alltoall is called all_to_all here", "bruck_all_to_all"),
+        ("alltoallv", "alltoallv: see all_to_all; all slices have one length", "bruck_all_to_all"),
+        ("gemv", "gemv: see reduce; ", "two_phase"),
+        ("double binary tree", "see dual_root_allreduce; the nearest", "dual_root_allreduce"),
+    ],
+)
+def test_a_name_from_elsewhere_is_told_with_what_it_is_here(
+    word: str, told: str, name: str
+) -> None:
+    status, text = run("list", word)
+    assert status == 0
+    assert told in text.partition("\n")[0]
+    assert name in text
+
+
+def test_every_name_of_the_table_finds_something() -> None:
+    for word in (*SAME, *INSTEAD, *KINDS):
+        meant = meant_by(word)
+        assert meant is not None, word
+        assert meant.contract or meant.kind or search(meant.name, KNOWN).entries, word
+
+
+def test_kinds_are_listed() -> None:
+    _, text = run("list", "--json", "orders")
+    assert {one["name"] for one in json.loads(text)["orders"]} == {one.name for one in all_orders()}
 
 
 def test_list_of_an_unknown_name_is_wrong_usage_and_says_what_is_near() -> None:

@@ -81,7 +81,7 @@ def test_the_command_the_dump_and_the_manifest_say_the_same(tmp_path: Path) -> N
     data = [color.as_data() for color in between_uses(bundle.program)]
     assert any("torn down behind each use, since" in line for line in lines)
     cost, dump = (
-        asked(tmp_path, text, *words) for words in (["cost"], ["build", "--dump", "plan"])
+        asked(tmp_path, text, *words) for words in (["cost", "-v"], ["build", "--dump", "plan"])
     )
     assert all(line in cost.splitlines() for line in lines)
     assert all(f"  {line}" in dump.splitlines() for line in lines)

@@ -81,6 +81,7 @@ def test_every_command_that_prints_a_document_has_a_schema() -> None:
 def test_a_document_that_differs_is_refused(change: dict[str, Any]) -> None:
     at = {"file": "a", "line": 1, "column": 1, "end_line": 1, "end_column": 2}
     good = {"code": "C101", "severity": "error", "message": "", "at": at, "also": [], "help": ""}
+    good["fix"] = [{"at": at, "text": "chain"}]
     document = {"schema": "collc/check/1", "diagnostics": [good]}
     validator("commands-1").validate(document)
     bad = good | change if "line" not in change else good | {"at": at | change}
