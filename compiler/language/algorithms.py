@@ -162,7 +162,7 @@ class Algorithms(Declarations[AlgorithmDecl]):
         self._steps += passes
         if self._steps > MAX_STEPS:
             message = f"the algorithms of this file take more than {MAX_STEPS} steps"
-            help = "a step moves slices between all ranks at once"
+            help = "use fewer steps: in one step all ranks may send at the same time"
             raise problem("C157", message, span, help=help)
 
     def _step(self, step: syntax.StepDecl, around: Scope, running: _Running) -> Moves:
@@ -299,5 +299,5 @@ def _check_slices(each: EachDecl, first: Ints, into: Ints, seen: Scope, running:
         raise problem("C154", message, each.into.span, help=help, fix=out)
     if each.sent is None or each.sent.last is not None:
         message = "`as slice` places one slice, and this sends several"
-        raise problem("C154", message, each.into.span, help="send `slice E`")
+        raise problem("C154", message, each.into.span, help="send one slice: `slice E`")
     check_slice(into, running.slices, each.into.span, seen)

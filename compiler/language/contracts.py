@@ -158,14 +158,17 @@ def _check_promise(declaration: OwnContractDecl, own: OwnContract, contract: Con
             f"{_place(promised, i)} is to have slice {promised.slice[i]} of rank "
             f"{promised.whose[i]} and slice {promised.slice[i + 1]} of rank {promised.whose[i + 1]}"
         )
-        help = "what is combined is in one place of the vectors"
+        help = "slices that are combined have the same number in every vector"
         raise problem("C167", message, declaration.name.span, help=help)
     if twice.any():
         i = int(np.flatnonzero(twice)[0])
         message = f"{_place(promised, i)} is to have the contribution of rank {promised.whose[i]} "
         message += "twice"
         raise problem(
-            "C167", message, declaration.name.span, help="restrict one of the lines: `where`"
+            "C167",
+            message,
+            declaration.name.span,
+            help="leave this rank out of one of the lines, by `where`",
         )
     if same.any() and contract.operation is None:
         i = int(np.flatnonzero(same)[0])

@@ -276,7 +276,7 @@ def _limits(choice: Choice, scope: Scope) -> tuple[int | None, ...]:
             most = choice.length.most
             message = f"no length is at most {limit} here: {least} to {most} are left, "
             message += "some of them for what follows"
-            help = "let the limits rise, and stay below the most that the contract allows"
+            help = "write the limits in rising order, below the largest length of the contract"
             raise problem("C171", message, one.most.span, (choice.length.span, "here"), help=help)
         found.append(limit)
         least = limit + 1

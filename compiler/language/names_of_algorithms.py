@@ -49,7 +49,7 @@ def check_contract(contract: syntax.OwnContractDecl, known: Known) -> Iterator[P
         yield from _check_held(held, inner)
     if not any(held.when.text == "after" for held in contract.held):
         message = f"{contract.name.text} promises nothing"
-        help = "say what ranks have `after`"
+        help = "add what ranks have at the end: `after each r : r has ...`"
         yield problem("C167", message, contract.span, help=help)
 
 
@@ -93,7 +93,9 @@ def _check_held(held: syntax.HeldDecl, known: Known) -> Iterator[ProblemError]:
         yield problem("C156", message, held.holder.span, help=help, fix=held.rank.text)
     if held.into is not None and (held.part is None or held.part.last is not None):
         message = "`as slice` places one slice, and these are several"
-        yield problem("C154", message, held.into.span, help="say it of `slice E`")
+        yield problem(
+            "C154", message, held.into.span, help="name one slice in front of it: `slice E`"
+        )
     inner = known.with_numbers(*words)
     for expression in expressions_of(held):
         yield from _check_expression(expression, inner)
