@@ -200,15 +200,31 @@ def test_what_is_known_from_a_longer_line_may_be_too_much_for_a_shorter_one() ->
 
 @pytest.mark.parametrize(
     ("use", "n", "named"),
-    [("two_phase(S = -3)", 8, "chain(n = -1)"), ("mine", 3, "mine(n = 0)")],
+    [("groups(S = -3)", 8, "chain(n = -1)"), ("mine", 3, "mine(n = 0)")],
 )
 def test_a_call_that_has_no_ranks_is_named(use: str, n: int, named: str) -> None:
+    groups = "tree groups(n, S) = n <= S ? chain(n) : join(chain((n - 1) mod S + 1), groups(n, S))"
     with pytest.raises(CollcError) as caught:
-        tree(use, n, "tree mine(n) = join(leaf, mine(n - 1))")
+        tree(use, n, f"tree mine(n) = join(leaf, mine(n - 1))\n{groups}")
     found = caught.value.diagnostics[0]
     assert found.message == f"{use} has more than {n} ranks, the line it is to reduce has {n} PEs"
     assert found.also[0][1] == f"{named} is called here"
     assert found.help.startswith("a tree has at least one rank")
+
+
+@pytest.mark.parametrize("use", ["two_phase(S = 0)", "chain_star(S = -3)", "mine(S = 0)"])
+def test_a_tree_is_for_the_numbers_that_it_requires(use: str) -> None:
+    with pytest.raises(CollcError) as caught:
+        tree(use, 8, "tree mine(n, S) requires S > 0 and n > 1 or S == 2 = two_phase(n, S + 1)")
+    (found,) = caught.value.diagnostics
+    assert (found.code, found.help.partition("S so that")[0]) == ("C158", "choose ")
+    assert "the tree requires S" in found.message
+
+
+def test_a_tree_within_a_tree_is_for_the_numbers_that_it_requires_too() -> None:
+    with pytest.raises(CollcError, match=r"two_phase\(n = 8, S = 0\): the tree requires S >= 1"):
+        tree("mine", 8, "tree mine(n) = two_phase(n, n - 8)")
+    tree("mine", 9, "tree mine(n) = two_phase(n, n - 8)")
 
 
 def test_a_call_that_has_no_ranks_and_joins_nothing_is_named() -> None:
