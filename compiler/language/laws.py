@@ -1,97 +1,150 @@
 """Whether an operation of the user's own is associative, and commutative where it is called so, as
-far as samples can tell.
+far as can be found out by trying.
 
 A reduction combines vectors in an order that the compiler chooses, so an operation that breaks the
-law gives another result for every tree. Whole numbers are compared exactly; floats within rounding,
-a multiple of the spacing of floats at the largest value that occurs. Samples are the same in every
-run: small numbers, which meet in ties, the ends of the type, and numbers drawn at random.
+law gives another result for every tree. `operands` says what is tried, the same in every run. Whole
+numbers are compared exactly. Floats break a law where the results differ by more than rounding can
+explain: where they would differ without any (`collc.spec.unrounded`). Operands whose results overflow
+say nothing.
 """
 
-from itertools import product
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from collc.base.columns import Array
+from collc.base.columns import Array, Bools
+from collc.language.operands import Numbers, Operands, triples
 from collc.language.problems import ProblemError, problem
 from collc.spec import OwnOperation
-from collc.spec.formula import FLOATS, INTEGERS, evaluate
+from collc.spec.formula import FLOATS, Formula, evaluate
+from collc.spec.unrounded import Known, exactly, unrounded
 
-_DRAWN = 2048  # triples at random, of each kind
-_ROUNDINGS = 64  # spacings of floats by which results of either order may differ
-_FLOATS = (0.0, 1.0, -1.0, 0.5, 2.0, -3.0, 7.25, -100.0)
-_SMALL = (0, 1, 2, 3, 7)
+_LOOKED_AT = 4096  # results that differ in floats, of which rounding is followed
+_COMPARED = 256  # operands that break a law, of which the plainest is shown
 
 
 def broken_law(operation: OwnOperation, *, associative: bool) -> ProblemError | None:
-    """The problem of an operation that breaks a law, with a counterexample; None if no sample does.
+    """The problem of an operation that breaks a law, with a counterexample; None if none is found.
 
     `associative` says whether that law is looked at: the user may have assumed it.
     """
-    a, b, c = _samples(operation.element.value)
+    formula, element = operation.formula, operation.element.value
     if operation.commutative:
-        found = _first_difference(_apply(operation, a, b), _apply(operation, b, a), (a, b))
+        found = _counterexample(formula, element, 2)
         if found is not None:
-            return _not_commutative(operation, a[found], b[found])
-    if not associative:
+            return _not_commutative(operation, *found)
+    found = _counterexample(formula, element, 3) if associative else None
+    return None if found is None else _not_associative(operation, *found)
+
+
+@lru_cache(maxsize=256)
+def _counterexample(formula: Formula, element: str, count: int) -> tuple[Any, ...] | None:
+    """The plainest operands found that break a law: two for commutativity, three for the other."""
+    given = _tried(formula, element)[:count]
+    broken = np.flatnonzero(_breaks(formula, given))
+    if not len(broken):
         return None
-    left_part, right_part = _apply(operation, a, b), _apply(operation, b, c)
-    left, right = _apply(operation, left_part, c), _apply(operation, a, right_part)
-    found = _first_difference(left, right, (a, b, c, left_part, right_part))
-    return None if found is None else _not_associative(operation, a[found], b[found], c[found])
+    sizes = np.max([np.abs(side[broken].astype(np.float64)) for side in given], axis=0)
+    nearest = broken[np.argsort(np.abs(np.log(sizes + 1e-300)), kind="stable")[:_COMPARED]]
+    columns = [tuple(side[at] for side in given) for at in nearest]
+    return _simplified(formula, element, min(columns, key=_effort))
 
 
-def _apply(operation: OwnOperation, own: Array, received: Array) -> Array:
+@lru_cache(maxsize=8)
+def _tried(formula: Formula, element: str) -> Operands:
+    return triples(formula, element)
+
+
+def _sides(formula: Formula, given: Operands) -> tuple[tuple[Array, Array], Bools]:
+    """The results that a law says are equal, and which of them say something about it."""
     with np.errstate(all="ignore"):
-        return evaluate(operation.formula, own, received)
+        if len(given) == 2:
+            a, b = given
+            sides = evaluate(formula, a, b), evaluate(formula, b, a)
+            parts: tuple[Array, ...] = sides
+        else:
+            a, b, c = given
+            left, right = evaluate(formula, a, b), evaluate(formula, b, c)
+            sides = evaluate(formula, left, c), evaluate(formula, a, right)
+            parts = (left, right, *sides)
+        return sides, np.logical_and.reduce([np.isfinite(part) for part in parts])
 
 
-def _samples(element: str) -> tuple[Array, Array, Array]:
-    """Three arrays of one length, the operands of as many triples."""
-    dice = np.random.default_rng(1)
-    if element in FLOATS:
-        dtype = np.dtype({"f32": np.float32, "f16": np.float16}[element])
-        chosen = np.array(_FLOATS)
-        drawn = dice.normal(size=(3, _DRAWN)) * dice.choice([0.01, 1, 10], (3, _DRAWN))
-        tied = dice.integers(-3, 4, (3, _DRAWN)).astype(float)
-    else:
-        assert element in INTEGERS, "an operation combines numbers"
-        dtype = np.dtype({"i32": "i4", "u32": "u4", "i16": "i2", "u16": "u2"}[element])
-        ends = np.iinfo(dtype)
-        signs = (1, -1) if ends.min < 0 else (1,)
-        small = {sign * n for sign, n in product(signs, _SMALL)}
-        chosen = np.array(
-            sorted({*small, ends.min, ends.max, ends.max - 1, ends.max // 2 + 1}, key=_plainness)
-        )
-        drawn = dice.integers(ends.min, ends.max, (3, _DRAWN), endpoint=True)
-        tied = dice.integers(max(ends.min, -3), 4, (3, _DRAWN))
-    triples = np.array(list(product(chosen, repeat=3))).T
-    a, b, c = np.concatenate([triples, tied, drawn], axis=1).astype(dtype)
-    return a, b, c
+def _breaks(formula: Formula, given: Operands) -> Bools:
+    """Which operands break a law."""
+    (left, right), finite = _sides(formula, given)
+    differs = finite & (left != right)
+    if left.dtype.kind != "f":
+        return differs
+    chosen = np.flatnonzero(differs)
+    if len(chosen) > _LOOKED_AT:
+        chosen = chosen[np.argsort(-_relative(left, right, given, chosen))[:_LOOKED_AT]]
+    differs[:] = False
+    differs[chosen] = _differ_unrounded(formula, tuple(side[chosen] for side in given))
+    return differs
 
 
-def _plainness(number: int) -> tuple[int, bool]:
-    # a counterexample is the first one found, so small numbers come first
-    return abs(number), number < 0
+def _relative(left: Array, right: Array, given: Operands, chosen: Array) -> Array:
+    """By how much results differ, as a part of the largest number at hand."""
+    parts = [side[chosen].astype(np.float64) for side in (left, right, *given)]
+    apart = np.abs(parts[0] - parts[1])
+    return np.asarray(apart / np.max(np.abs(parts), axis=0))
 
 
-def _first_difference(left: Array, right: Array, given: tuple[Array, ...]) -> int | None:
-    """The first sample whose results differ, if any does; those that overflow say nothing."""
-    differs = left != right
-    if left.dtype.kind == "f":
-        finite = np.isfinite(left) & np.isfinite(right)
-        sizes = [np.abs(values) for values in (*given, left, right)]
-        finite &= np.all([np.isfinite(size) for size in sizes], axis=0)
-        with np.errstate(all="ignore"):
-            allowed = _ROUNDINGS * np.finfo(left.dtype).eps * np.max(sizes, axis=0)
-            differs = finite & (np.abs(left - right) > allowed)
-    return int(np.argmax(differs)) if differs.any() else None
+def _differ_unrounded(formula: Formula, given: Operands) -> Bools:
+    sides = [exactly(side) for side in given]
+
+    def f(own: Known, received: Known) -> Known:
+        return unrounded(formula, own, received)
+
+    if len(sides) == 2:
+        a, b = sides
+        return f(a, b).differs(f(b, a))
+    a, b, c = sides
+    return f(f(a, b), c).differs(f(a, f(b, c)))
+
+
+def _simplified(formula: Formula, element: str, found: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Operands that break the law as well, each replaced by plainer ones as long as that goes."""
+    numbers = Numbers(element)
+    for _ in range(3):
+        before = found
+        for place, value in enumerate(found):
+            others = _plainer(numbers, value, found)
+            columns = [np.full(len(others), operand) for operand in found]
+            columns[place] = others
+            breaking = others[_breaks(formula, tuple(columns))]
+            best = min((value, *breaking), key=lambda n: _effort((n,)))
+            found = (*found[:place], best, *found[place + 1 :])
+        if found == before:
+            break
+    return found
+
+
+def _plainer(numbers: Numbers, value: Any, beside: tuple[Any, ...]) -> Array:  # noqa: ANN401
+    """Small numbers, the other operands, and the number with fewer digits."""
+    exact = float(value)
+    shorter = []
+    for digits in range(1, 8):
+        unit = 10.0 ** (np.floor(np.log10(abs(exact) or 1.0)) - digits + 1)
+        shorter += [unit * round_(exact / unit) for round_ in (np.floor, np.ceil)]
+    small = [0, 1, 2, 3, 4, 5, 7, 8, 10, 100, 1000, *([0.5, 0.25] if numbers.floats else [])]
+    beside_it = [float(other) for other in beside]
+    shorter = [float(f"{n:.7g}") for n in shorter]
+    return numbers.fitting([*small, *(-n for n in small), *beside_it, *shorter])
+
+
+def _effort(operands: tuple[Any, ...]) -> tuple[int, float, bool]:
+    """How hard operands are to read: their digits, then their size."""
+    text = sum(len(str(operand).removesuffix(".0")) for operand in operands)
+    return text, float(max(abs(float(n)) for n in operands)), any(n < 0 for n in operands)
 
 
 def _not_commutative(operation: OwnOperation, a: Any, b: Any) -> ProblemError:  # noqa: ANN401
     name = operation.value
     x, y = (_result(operation, *pair) for pair in ((a, b), (b, a)))
-    message = f"{name} is not commutative: {name}({a}, {b}) = {x}, {name}({b}, {a}) = {y}"
+    message = f"{name} is not commutative: {name}({a!s}, {b!s}) = {x!s}, {name}({b!s}, {a!s}) = {y!s}"
     return problem("C163", message, operation.span, help="leave `commutative` out")
 
 
@@ -99,8 +152,8 @@ def _not_associative(operation: OwnOperation, a: Any, b: Any, c: Any) -> Problem
     name = operation.value
     left = _result(operation, _result(operation, a, b), c)
     right = _result(operation, a, _result(operation, b, c))
-    message = f"{name} is not associative: {name}({name}({a}, {b}), {c}) = {left}, "
-    message += f"{name}({a}, {name}({b}, {c})) = {right}"
+    message = f"{name} is not associative: {name}({name}({a!s}, {b!s}), {c!s}) = {left!s}, "
+    message += f"{name}({a!s}, {name}({b!s}, {c!s})) = {right!s}"
     help = (
         "combine by an operation whose result does not depend on the grouping (for a mean `add`, "
     )
@@ -110,4 +163,5 @@ def _not_associative(operation: OwnOperation, a: Any, b: Any, c: Any) -> Problem
 
 
 def _result(operation: OwnOperation, a: Any, b: Any) -> Any:  # noqa: ANN401
-    return _apply(operation, np.asarray(a)[None], np.asarray(b)[None])[0]
+    with np.errstate(all="ignore"):
+        return evaluate(operation.formula, np.asarray(a)[None], np.asarray(b)[None])[0]

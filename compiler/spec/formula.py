@@ -125,6 +125,11 @@ def uses(formula: Formula) -> list[int]:
 
 def evaluate(formula: Formula, own: Array, received: Array) -> Array:
     """The formula on all elements of two arrays of one shape."""
+    return values_of_nodes(formula, own, received)[-1]
+
+
+def values_of_nodes(formula: Formula, own: Array, received: Array) -> list[Array]:
+    """What each node of the formula is, on all elements of two arrays of one shape."""
     values: list[Array] = []
     given = {"own": own, "received": received}
     for node in formula:
@@ -134,7 +139,7 @@ def evaluate(formula: Formula, own: Array, received: Array) -> Array:
             values.append(np.full(own.shape, node.value, DTYPE_OF_NUMBER[node.type]))
         else:
             values.append(_computed(node, [values[index] for index in node.of]))
-    return values[-1]
+    return values
 
 
 def _computed(node: Node, of: list[Array]) -> Array:

@@ -1,0 +1,377 @@
+"""Operands on which an operation is tried: those at which it might do something else.
+
+They are made from the formula: its numbers and what is near them, of both signs, and what is made of
+two of them; numbers of all exponents; and operands at which its comparisons, minima and maxima change
+from one side to the other, which are searched for by bisection. Where no operands so far make a
+condition true (or false), they are searched for by descent on how far it is from being so.
+
+The search is that of tests from programs' conditions: Korel, Automated software test data generation
+(IEEE Transactions on Software Engineering, 1990), and Tracey and others, An automated framework for
+structural test-data generation (1998), for the distances. Everything is the same in every run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from collc.base.columns import Array, Bools
+from collc.spec.formula import (
+    BOOL,
+    COMPARISONS,
+    DTYPE_OF_NUMBER,
+    FLOATS,
+    LOGIC,
+    SHIFTS,
+    Formula,
+    Node,
+    evaluate,
+    values_of_nodes,
+)
+
+Operands = tuple[Array, ...]  # as many arrays of one shape as there are operands
+
+_PLAIN = (0, 1, -1, 2, 3, -3, 7, 100)
+_PLAIN_FLOATS = (0.0, 1.0, -1.0, 0.5, 2.0, -3.0, 7.25, -100.0)
+_MOST_NUMBERS = 24  # of a formula; others of it are not looked at by name
+_MOST_PAIRS = 6  # numbers of which each two are added and subtracted
+_NODE_VALUES = 1 << 20  # that are computed for the triples that are drawn
+_FEWEST, _MOST = 1024, 12_000  # triples that are drawn, of each kind
+_BISECTED = 48  # pairs of operands between which a change is searched
+_TURNS = 16  # comparisons, minima and maxima that are steered
+_STARTS = 12  # operands from which a condition is approached
+_STEPS = 40  # by which it is
+_THIRDS = 24  # operands that are tried beside each two that were searched for
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """The elements of a type in their order: the place of each among them, and back."""
+
+    element: str
+
+    @cached_property
+    def dtype(self) -> np.dtype[Any]:
+        """What they are in NumPy."""
+        return np.dtype(DTYPE_OF_NUMBER[self.element])
+
+    @property
+    def floats(self) -> bool:
+        """Whether they are rounded."""
+        return self.element in FLOATS
+
+    @cached_property
+    def ends(self) -> tuple[int, int]:
+        """The first place and the last, of finite floats."""
+        if not self.floats:
+            return int(np.iinfo(self.dtype).min), int(np.iinfo(self.dtype).max)
+        last = int(self.place(np.array([np.finfo(self.dtype).max]))[0])
+        return -last, last
+
+    def place(self, values: Array) -> Array:
+        """Whole numbers in the order of the values; neighbors differ by one, zeros are one."""
+        if not np.issubdtype(values.dtype, np.floating):
+            return values.astype(np.int64)
+        digits = values.view(f"i{values.dtype.itemsize}").astype(np.int64)
+        return np.where(digits < 0, -(digits & np.iinfo(f"i{values.dtype.itemsize}").max), digits)
+
+    def at(self, places: Array) -> Array:
+        """The values at places, which are brought between the ends."""
+        places = np.clip(places, *self.ends)
+        if not self.floats:
+            return places.astype(self.dtype)
+        digits = np.abs(places).astype(f"u{self.dtype.itemsize}")
+        magnitudes = digits.view(self.dtype)
+        return np.where(places < 0, -magnitudes, magnitudes).astype(self.dtype)
+
+    def fitting(self, values: Sequence[float] | Array) -> Array:
+        """Those of some numbers that are of the type, rounded to it, in the order of plainness."""
+        with np.errstate(all="ignore"):
+            wide = np.asarray(values, np.float64)
+            wide = wide[np.isfinite(wide)]
+            if not self.floats:
+                wide = np.trunc(wide[(wide >= self.ends[0]) & (wide <= self.ends[1])])
+            found = wide.astype(self.dtype)
+        found = found[np.isfinite(found)] if self.floats else found
+        return np.array(sorted(set(found.tolist()), key=_plainness)).astype(self.dtype)
+
+
+def _plainness(number: float) -> tuple[float, bool]:
+    return abs(number), number < 0
+
+
+def triples(formula: Formula, element: str) -> Operands:
+    """Operands of three kinds: of plain numbers, those drawn, and those searched for."""
+    numbers = Numbers(element)
+    dice = np.random.default_rng(1)
+    plain = numbers.fitting(_PLAIN_FLOATS if numbers.floats else (*_PLAIN, *numbers.ends))
+    named = _named(formula, numbers)
+    drawn = np.clip(_NODE_VALUES // (4 * len(formula)), _FEWEST, _MOST)
+    first = np.array(list(product(plain, repeat=3)), numbers.dtype).T
+    kinds = [
+        first,
+        dice.choice(named, (3, drawn)),
+        _of_one_size(numbers, dice, named, drawn),
+        _of_all_sizes(numbers, dice, drawn),
+    ]
+    found = np.concatenate(kinds, axis=1)
+    with np.errstate(all="ignore"):
+        steered = _Search(formula, numbers, dice, named).triples(found)
+    return tuple(np.concatenate([found, *steered], axis=1))
+
+
+def _named(formula: Formula, numbers: Numbers) -> Array:
+    """The numbers of a formula, what is near them and made of them, and plain ones."""
+    own = list(dict.fromkeys(_numbers_of(formula)))[:_MOST_NUMBERS]
+    found = [*own]
+    found += [n * part for n in own for part in (0.5, 0.75, 1.25, 2.0)]
+    found += [np.sqrt(abs(n)) for n in own]
+    for one, other in product(own[:_MOST_PAIRS], repeat=2):
+        found += [one + other, one - other, *([one / other] if other else [])]
+    if numbers.floats:
+        found += [n + by for n in own for by in (1, -1, n / 256, -n / 256)]
+        found += _PLAIN_FLOATS
+    else:
+        found += [n + by for n in found for by in (1, -1)]
+        found += [*_PLAIN, *numbers.ends, numbers.ends[1] - 1, numbers.ends[1] // 2 + 1]
+        found += [2**k for k in range(int(numbers.element[1:]))]
+    places = numbers.place(numbers.fitting([*found, *(-n for n in found)]))
+    own_places = numbers.place(numbers.fitting([*own, *(-n for n in own)]))
+    near = np.concatenate([places, own_places + 1, own_places - 1])
+    return np.unique(numbers.at(near))
+
+
+def _numbers_of(formula: Formula) -> list[float]:
+    """The numbers that a formula has, and those at which its shifts and casts lose digits."""
+    found: list[float] = []
+    for node in formula:
+        if node.kind == "constant":
+            found.append(float(node.value))
+        elif node.kind in SHIFTS:
+            bits = int(node.type[1:])
+            found += [2.0**node.value, 2.0 ** (bits - node.value)]
+        elif node.kind == "cast" and node.type not in FLOATS:
+            ends = np.iinfo(DTYPE_OF_NUMBER[node.type])
+            found += [float(ends.max), float(ends.max) + 1, float(ends.min)]
+    return found
+
+
+def _of_one_size(
+    numbers: Numbers, dice: np.random.Generator, named: Array, count: int
+) -> Array:
+    """Triples of numbers that differ by little more than their first digits, so that their sums are
+    exact in floats: sixteenths of one number, of any size or of the formula's."""
+    if numbers.floats:
+        low, high = np.finfo(numbers.dtype).minexp, np.finfo(numbers.dtype).maxexp
+        size = 2.0 ** dice.integers(low, high, count)
+        with np.errstate(all="ignore"):
+            own = np.abs(dice.choice(named, count)).astype(np.float64)
+            size = np.where(dice.random(count) < 0.5, size, own)
+            found = (dice.integers(-32, 33, (3, count)) / 16 * size).astype(numbers.dtype)
+        return np.where(np.isfinite(found), found, 0).astype(numbers.dtype)
+    size = 1 << dice.integers(0, int(numbers.element[1:]), count)
+    found = dice.integers(-8, 9, (3, count)) * size + dice.integers(-1, 2, (3, count))
+    return found.astype(numbers.dtype)
+
+
+def _of_all_sizes(numbers: Numbers, dice: np.random.Generator, count: int) -> Array:
+    """Triples of numbers of any digits, of which some are equal, neighbors or each other's
+    negative."""
+    if numbers.floats:
+        places = dice.integers(*numbers.ends, (3, count), endpoint=True)
+    else:
+        bits = dice.integers(0, int(numbers.element[1:]), (3, count))
+        places = dice.integers(*numbers.ends, (3, count), endpoint=True) >> bits
+    related = dice.integers(0, 12, (2, count))
+    for place, relation in enumerate(related, start=1):
+        before = places[place - 1]
+        places[place] = np.select(
+            [relation == 0, relation == 1, relation == 2],
+            [before, -before, before + dice.integers(-2, 3, count)],
+            places[place],
+        )
+    return numbers.at(places)
+
+
+@dataclass(eq=False)
+class _Search:
+    """The search for operands at which a formula changes."""
+
+    formula: Formula
+    numbers: Numbers
+    dice: np.random.Generator
+    named: Array
+
+    def triples(self, drawn: Array) -> list[Array]:
+        """More triples, from those that were drawn."""
+        if not self._turns:
+            return []
+        some = drawn[:, self.dice.integers(0, drawn.shape[1], 2048)]
+        a, b, c = some
+        left, right = evaluate(self.formula, a, b), evaluate(self.formula, b, c)
+        first = [np.concatenate(pair) for pair in ((a, left, a), (b, c, right))]
+        keep = np.isfinite(first[0]) & np.isfinite(first[1])
+        pairs = np.array([side[keep] for side in first])
+        found = [self._changes(turn, pairs) for turn in self._turns]
+        reached = np.concatenate([pairs, *found], axis=1)
+        found += self._conditions(reached)
+        deep = [
+            self._changes(_grouped(self.formula, turn, left), some)
+            for turn in self._turns
+            for left in (True, False)
+        ]
+        return [*deep, self._with_thirds(np.concatenate(found, axis=1))]
+
+    @cached_property
+    def _turns(self) -> list[Turn]:
+        """What changes sides: of each comparison, minimum and maximum, which side is larger."""
+        nodes = [
+            node.of
+            for node in self.formula
+            if node.kind in COMPARISONS or node.kind in ("min", "max")
+        ]
+        return [_turn(self.formula, *of) for of in dict.fromkeys(nodes)][:_TURNS]
+
+    def _changes(self, turn: Turn, given: Array) -> Array:
+        """Operands on both sides of where a turn changes, next to each other, between given ones;
+        one operand of them is moved at a time."""
+        sides = turn(given)
+        above, below = np.flatnonzero(sides > 0), np.flatnonzero(sides < 0)
+        if not len(above) or not len(below):
+            return given[:, np.flatnonzero(sides == 0)[:_BISECTED]]
+        start = given[:, self.dice.choice(above, _BISECTED)]
+        goal = given[:, self.dice.choice(below, _BISECTED)]
+        for moved in range(len(given) - 1):
+            corner = start.copy()
+            corner[moved] = goal[moved]
+            still = turn(corner) > 0
+            start = np.where(still, corner, start)
+            goal = np.where(still, goal, corner)
+        low, high = self.numbers.place(start), self.numbers.place(goal)
+        for _ in range(8 * self.numbers.dtype.itemsize + 1):
+            middle = (low + high) >> 1
+            up = turn(self.numbers.at(middle)) > 0
+            low, high = np.where(up, middle, low), np.where(up, high, middle)
+        return np.concatenate([self.numbers.at(low), self.numbers.at(high)], axis=1)
+
+    def _conditions(self, pairs: Array) -> list[Array]:
+        """Pairs for which conditions hold, and do not hold, as far as there are any."""
+        values = values_of_nodes(self.formula, *pairs)
+        found = []
+        for index, node in enumerate(self.formula):
+            if node.type != BOOL or node.kind not in (*COMPARISONS, *LOGIC):
+                continue
+            for wanted in (True, False):
+                there = np.flatnonzero(values[index] == wanted)
+                if len(there):
+                    found.append(pairs[:, self.dice.choice(there, min(len(there), _STARTS))])
+                else:
+                    found.append(self._approached(index, wanted, pairs))
+        return found
+
+    def _approached(self, index: int, wanted: bool, pairs: Array) -> Array:
+        """Pairs that make a condition hold or not, by descent from the nearest of those given."""
+        far = self._distance(index, wanted, pairs)
+        starts = np.argsort(far, kind="stable")[:_STARTS]
+        here, far = pairs[:, starts], far[starts]
+        for _ in range(_STEPS):
+            moved = self._moved(here)
+            distance = self._distance(index, wanted, moved.reshape(2, -1)).reshape(moved.shape[1:])
+            best = np.argmin(distance, axis=0)
+            columns = np.arange(len(starts))
+            nearer = distance[best, columns] < far
+            here = np.where(nearer, moved[:, best, columns], here)
+            far = np.where(nearer, distance[best, columns], far)
+            if (far == 0).any() or not nearer.any():
+                break
+        return here[:, far == 0]
+
+    def _moved(self, here: Array) -> Array:
+        """Pairs after one move of each kind: [2, moves, pairs]."""
+        by = 1 << np.arange(8 * self.numbers.dtype.itemsize - 1)
+        by = np.concatenate([by, -by])[:, None]
+        a, b = self.numbers.place(here)[:, None]
+        moves = [(a + by, b + 0 * by), (a + 0 * by, b + by)]
+        if not self.numbers.floats:
+            moves += [(a + by, b + by), (a + by, b - by), (a ^ by, b + 0 * by), (a + 0 * by, b ^ by)]
+        found = self.numbers.at(np.concatenate(moves, axis=1).reshape(2, -1, here.shape[1]))
+        if self.numbers.floats:
+            steps = 2.0 ** np.arange(-8, 12)
+            step = np.concatenate([steps, -steps])[:, None].astype(self.numbers.dtype)
+            sums = [(here[0] + step, here[1] + by) for by in (0 * step, step, -step)]
+            sums.append((here[0] + 0 * step, here[1] + step))
+            more = np.concatenate(sums, axis=1).reshape(2, -1, here.shape[1])
+            found = np.concatenate([found, np.where(np.isfinite(more), more, 0)], axis=1)
+        return found.astype(self.numbers.dtype)
+
+    def _distance(self, index: int, wanted: bool, pairs: Array) -> Array:
+        """How far a condition is from what is wanted of it."""
+        values = values_of_nodes(self.formula, *pairs)
+        return _far(self.formula, values, index, wanted)
+
+    def _with_thirds(self, pairs: Array) -> Array:
+        """Triples of pairs and another operand, on either side."""
+        a, b = pairs
+        result = evaluate(self.formula, a, b)
+        near = np.array([a, b, -a, -b, a + a, b + b, result, -result])
+        numbers = np.concatenate(
+            [near, self.dice.choice(self.named, (_THIRDS - len(near), len(a)))]
+        ).astype(a.dtype)
+        if self.numbers.floats:
+            numbers = np.where(np.isfinite(numbers), numbers, 0).astype(a.dtype)
+        third = numbers.reshape(-1)
+        a, b = (np.tile(side, _THIRDS) for side in (a, b))
+        return np.concatenate([[a, b, third], [third, a, b]], axis=1)
+
+
+Turn = Callable[[Array], Array]  # of operands: which side is larger, as a sign
+
+
+def _turn(formula: Formula, left: int, right: int) -> Turn:
+    """Which side of two nodes is larger, for pairs of operands."""
+
+    def side(operands: Array) -> Array:
+        values = values_of_nodes(formula, *operands)
+        one, other = values[left], values[right]
+        return (one > other).astype(np.int8) - (one < other).astype(np.int8)
+
+    return side
+
+
+def _grouped(formula: Formula, turn: Turn, left: bool) -> Turn:
+    """The same for triples, in what is combined last."""
+
+    def side(operands: Array) -> Array:
+        a, b, c = operands
+        if left:
+            return turn(np.array([evaluate(formula, a, b), c]))
+        return turn(np.array([a, evaluate(formula, b, c)]))
+
+    return side
+
+
+def _far(formula: Formula, values: list[Array], index: int, wanted: bool) -> Array:
+    """How far a condition is from being `wanted`, 0 if it is so: the distance of what is compared, in
+    the order of their type; of both conditions of an `and` the sum, of an `or` the lesser."""
+    node: Node = formula[index]
+    if node.kind == "not":
+        return _far(formula, values, node.of[0], not wanted)
+    if node.kind in LOGIC:
+        one, other = (_far(formula, values, part, wanted) for part in node.of)
+        return one + other if (node.kind == "and") == wanted else np.minimum(one, other)
+    if node.kind not in COMPARISONS:
+        return np.where(values[index] == wanted, 0.0, 1.0)
+    left, right = (values[part] for part in node.of)
+    scale = Numbers(formula[node.of[0]].type)
+    apart = np.abs(scale.place(left) - scale.place(right)).astype(np.float64)
+    return np.where(values[index] == wanted, 0.0, np.log1p(apart) + 1)
+
+
+def reached(formula: Formula, operands: Operands) -> list[Bools]:
+    """Of each node that is a condition, for which operands it holds."""
+    return [values for values in values_of_nodes(formula, *operands) if values.dtype == np.bool_]
