@@ -1,8 +1,8 @@
-"""Operations on elements that keep the laws of reductions, and others that break one: by a constant,
-a sign, a threshold, an exponent or a condition.
+"""Operations on elements that keep the laws of reductions, and others that break one: by a
+constant, a sign, a threshold, an exponent or a condition.
 
-Those that break a law come with numbers among which some operands show it: a family whose own claim is
-wrong is found out before the compiler is asked.
+Those that break a law come with numbers among which some operands show it: a family whose own claim
+is wrong is found out before the compiler is asked.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Which operations the compiler takes for lawful: families of those that are, and of those that break
-a law by a constant, a sign, a threshold, an exponent or a condition.
+"""Which operations the compiler takes for lawful: families of those that are, and of those that
+break a law by a constant, a sign, a threshold, an exponent or a condition.
 
     python tests/laws.py [--all]
 
@@ -17,6 +17,7 @@ from itertools import product
 from time import perf_counter
 
 import numpy as np
+from law_families import Case, lawful, unlawful
 
 from collc.base.diagnostics import Diagnostic
 from collc.language.operations import own_operation
@@ -25,7 +26,6 @@ from collc.language.problems import ProblemError
 from collc.language.scope import Scope
 from collc.spec import OwnOperation
 from collc.spec.formula import DTYPE_OF_NUMBER, FLOATS, evaluate
-from law_families import Case, lawful, unlawful
 
 _SMALL = (0, 1, 2, 3, 7, 20)
 _APART = 1e-5  # of the largest number: no rounding explains it
@@ -56,8 +56,12 @@ def breaks_among_its_numbers(case: Case) -> bool:
     pool = wide.astype(DTYPE_OF_NUMBER[case.element])
     a, b, c = (np.array(column) for column in zip(*product(pool, repeat=3), strict=True))
     with np.errstate(all="ignore"):
-        sides = [(evaluate(formula, evaluate(formula, a, b), c),
-                  evaluate(formula, a, evaluate(formula, b, c)))]
+        sides = [
+            (
+                evaluate(formula, evaluate(formula, a, b), c),
+                evaluate(formula, a, evaluate(formula, b, c)),
+            )
+        ]
         if case.commutative:
             sides.append((evaluate(formula, a, b), evaluate(formula, b, a)))
     return any(_apart(left, right, (a, b, c)) for left, right in sides)
@@ -98,7 +102,9 @@ def main() -> int:
                 print(f"    {said.message}")
         for family, number in count.items():
             print(f"  {family:24} {number:4} refused {refused[family]:4}  {slowest[family]:4} ms")
-        print(f"  {sum(refused.values())} of {len(cases)} refused, {total / len(cases):.1f} ms each")
+        print(
+            f"  {sum(refused.values())} of {len(cases)} refused, {total / len(cases):.1f} ms each"
+        )
     return wrong > 0
 
 

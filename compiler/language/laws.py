@@ -4,8 +4,8 @@ far as can be found out by trying.
 A reduction combines vectors in an order that the compiler chooses, so an operation that breaks the
 law gives another result for every tree. `operands` says what is tried, the same in every run. Whole
 numbers are compared exactly. Floats break a law where the results differ by more than rounding can
-explain: where they would differ without any (`collc.spec.unrounded`). Operands whose results overflow
-say nothing.
+explain: where they would differ without any (`collc.spec.unrounded`). Operands for which a result
+overflows say nothing.
 """
 
 from functools import lru_cache
@@ -17,10 +17,13 @@ from collc.base.columns import Array, Bools
 from collc.language.operands import Numbers, Operands, triples
 from collc.language.problems import ProblemError, problem
 from collc.spec import OwnOperation
-from collc.spec.formula import FLOATS, Formula, evaluate
+from collc.spec.formula import Formula, evaluate
 from collc.spec.unrounded import Known, exactly, unrounded
 
 _LOOKED_AT = 4096  # results that differ in floats, of which rounding is followed
+# Parts of the largest number at hand: the roundings of a formula's numbers, such as 0.1, do not
+# explain a larger difference.
+_FAR = {2: 2.0**-3, 4: 2.0**-8}
 _COMPARED = 256  # operands that break a law, of which the plainest is shown
 
 
@@ -81,7 +84,10 @@ def _breaks(formula: Formula, given: Operands) -> Bools:
     if len(chosen) > _LOOKED_AT:
         chosen = chosen[np.argsort(-_relative(left, right, given, chosen))[:_LOOKED_AT]]
     differs[:] = False
-    differs[chosen] = _differ_unrounded(formula, tuple(side[chosen] for side in given))
+    some = tuple(side[chosen] for side in given)
+    far = _relative(left, right, given, chosen) > _FAR[left.dtype.itemsize]
+    differs[chosen] = _differ_unrounded(formula, some, as_rounded=False)
+    differs[chosen] |= far & _differ_unrounded(formula, some, as_rounded=True)
     return differs
 
 
@@ -92,11 +98,13 @@ def _relative(left: Array, right: Array, given: Operands, chosen: Array) -> Arra
     return np.asarray(apart / np.max(np.abs(parts), axis=0))
 
 
-def _differ_unrounded(formula: Formula, given: Operands) -> Bools:
+def _differ_unrounded(formula: Formula, given: Operands, *, as_rounded: bool) -> Bools:
+    """Which results would differ without rounding; `as_rounded` takes a formula's numbers for what
+    they are in their type."""
     sides = [exactly(side) for side in given]
 
     def f(own: Known, received: Known) -> Known:
-        return unrounded(formula, own, received)
+        return unrounded(formula, own, received, as_rounded=as_rounded)
 
     if len(sides) == 2:
         a, b = sides
@@ -144,7 +152,9 @@ def _effort(operands: tuple[Any, ...]) -> tuple[int, float, bool]:
 def _not_commutative(operation: OwnOperation, a: Any, b: Any) -> ProblemError:  # noqa: ANN401
     name = operation.value
     x, y = (_result(operation, *pair) for pair in ((a, b), (b, a)))
-    message = f"{name} is not commutative: {name}({a!s}, {b!s}) = {x!s}, {name}({b!s}, {a!s}) = {y!s}"
+    message = (
+        f"{name} is not commutative: {name}({a!s}, {b!s}) = {x!s}, {name}({b!s}, {a!s}) = {y!s}"
+    )
     return problem("C163", message, operation.span, help="leave `commutative` out")
 
 

@@ -1,18 +1,19 @@
 """Operands on which an operation is tried: those at which it might do something else.
 
-They are made from the formula: its numbers and what is near them, of both signs, and what is made of
-two of them; numbers of all exponents; and operands at which its comparisons, minima and maxima change
-from one side to the other, which are searched for by bisection. Where no operands so far make a
-condition true (or false), they are searched for by descent on how far it is from being so.
+They are made from the formula: its numbers and what is near them, of both signs, and what is made
+of two of them; numbers of all exponents; and operands at which its comparisons, minima and maxima
+change from one side to the other, which are searched for by bisection. Where no operands so far
+make a condition true (or false), they are searched for by descent on how far it is from being so.
 
-The search is that of tests from programs' conditions: Korel, Automated software test data generation
-(IEEE Transactions on Software Engineering, 1990), and Tracey and others, An automated framework for
-structural test-data generation (1998), for the distances. Everything is the same in every run.
+The search is that of tests made from a program's conditions: Korel, Automated software test data
+generation (IEEE Transactions on Software Engineering, 1990), and Tracey and others, An automated
+framework for structural test-data generation (1998), for the distances. Everything is the same in
+every run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -22,7 +23,6 @@ import numpy as np
 
 from collc.base.columns import Array, Bools
 from collc.spec.formula import (
-    BOOL,
     COMPARISONS,
     DTYPE_OF_NUMBER,
     FLOATS,
@@ -35,6 +35,7 @@ from collc.spec.formula import (
 )
 
 Operands = tuple[Array, ...]  # as many arrays of one shape as there are operands
+Nodes = Callable[[Array], list[Array]]  # of operands: the nodes of what is combined last
 
 _PLAIN = (0, 1, -1, 2, 3, -3, 7, 100)
 _PLAIN_FLOATS = (0.0, 1.0, -1.0, 0.5, 2.0, -3.0, 7.25, -100.0)
@@ -45,7 +46,9 @@ _FEWEST, _MOST = 1024, 12_000  # triples that are drawn, of each kind
 _BISECTED = 48  # pairs of operands between which a change is searched
 _TURNS = 16  # comparisons, minima and maxima that are steered
 _STARTS = 12  # operands from which a condition is approached
-_STEPS = 40  # by which it is
+_APPROACHES = 8  # conditions that are approached
+_STEPS, _STEPPED = 40, 4000  # by which one is, and nodes that are computed in them
+_SEARCHED = 1024  # nodes of a formula in which nothing is searched for: it would take seconds
 _THIRDS = 24  # operands that are tried beside each two that were searched for
 
 
@@ -81,13 +84,16 @@ class Numbers:
         return np.where(digits < 0, -(digits & np.iinfo(f"i{values.dtype.itemsize}").max), digits)
 
     def at(self, places: Array) -> Array:
-        """The values at places, which are brought between the ends."""
-        places = np.clip(places, *self.ends)
+        """The values at places between the ends."""
         if not self.floats:
             return places.astype(self.dtype)
         digits = np.abs(places).astype(f"u{self.dtype.itemsize}")
         magnitudes = digits.view(self.dtype)
         return np.where(places < 0, -magnitudes, magnitudes).astype(self.dtype)
+
+    def near(self, places: Array) -> Array:
+        """The values at places, which may be beyond the ends."""
+        return self.at(np.clip(places, *self.ends))
 
     def fitting(self, values: Sequence[float] | Array) -> Array:
         """Those of some numbers that are of the type, rounded to it, in the order of plainness."""
@@ -143,7 +149,7 @@ def _named(formula: Formula, numbers: Numbers) -> Array:
     places = numbers.place(numbers.fitting([*found, *(-n for n in found)]))
     own_places = numbers.place(numbers.fitting([*own, *(-n for n in own)]))
     near = np.concatenate([places, own_places + 1, own_places - 1])
-    return np.unique(numbers.at(near))
+    return np.unique(numbers.near(near))
 
 
 def _numbers_of(formula: Formula) -> list[float]:
@@ -161,9 +167,7 @@ def _numbers_of(formula: Formula) -> list[float]:
     return found
 
 
-def _of_one_size(
-    numbers: Numbers, dice: np.random.Generator, named: Array, count: int
-) -> Array:
+def _of_one_size(numbers: Numbers, dice: np.random.Generator, named: Array, count: int) -> Array:
     """Triples of numbers that differ by little more than their first digits, so that their sums are
     exact in floats: sixteenths of one number, of any size or of the formula's."""
     if numbers.floats:
@@ -195,7 +199,7 @@ def _of_all_sizes(numbers: Numbers, dice: np.random.Generator, count: int) -> Ar
             [before, -before, before + dice.integers(-2, 3, count)],
             places[place],
         )
-    return numbers.at(places)
+    return numbers.near(places)
 
 
 @dataclass(eq=False)
@@ -209,7 +213,7 @@ class _Search:
 
     def triples(self, drawn: Array) -> list[Array]:
         """More triples, from those that were drawn."""
-        if not self._turns:
+        if not self._turns or len(self.formula) > _SEARCHED:
             return []
         some = drawn[:, self.dice.integers(0, drawn.shape[1], 2048)]
         a, b, c = some
@@ -217,61 +221,81 @@ class _Search:
         first = [np.concatenate(pair) for pair in ((a, left, a), (b, c, right))]
         keep = np.isfinite(first[0]) & np.isfinite(first[1])
         pairs = np.array([side[keep] for side in first])
-        found = [self._changes(turn, pairs) for turn in self._turns]
-        reached = np.concatenate([pairs, *found], axis=1)
-        found += self._conditions(reached)
-        deep = [
-            self._changes(_grouped(self.formula, turn, left), some)
-            for turn in self._turns
-            for left in (True, False)
-        ]
-        return [*deep, self._with_thirds(np.concatenate(found, axis=1))]
+        near = self._changes(self._alone, pairs)
+        far = self._conditions(np.concatenate([pairs, near], axis=1))
+        thirds = self._with_thirds(np.concatenate([near, *far], axis=1))
+        return [thirds, *(self._changes(last, some) for last in (self._left, self._right))]
+
+    def _alone(self, operands: Array) -> list[Array]:
+        """The nodes of an operation on pairs."""
+        return values_of_nodes(self.formula, *operands)
+
+    def _left(self, operands: Array) -> list[Array]:
+        """The nodes of what is combined last of triples: the first two and the third."""
+        a, b, c = operands
+        return values_of_nodes(self.formula, evaluate(self.formula, a, b), c)
+
+    def _right(self, operands: Array) -> list[Array]:
+        """The same of the first, and the other two."""
+        a, b, c = operands
+        return values_of_nodes(self.formula, a, evaluate(self.formula, b, c))
 
     @cached_property
-    def _turns(self) -> list[Turn]:
-        """What changes sides: of each comparison, minimum and maximum, which side is larger."""
-        nodes = [
-            node.of
-            for node in self.formula
-            if node.kind in COMPARISONS or node.kind in ("min", "max")
-        ]
-        return [_turn(self.formula, *of) for of in dict.fromkeys(nodes)][:_TURNS]
+    def _turns(self) -> list[tuple[int, int]]:
+        """What may change sides: what each comparison, minimum and maximum compares."""
+        compared = (*COMPARISONS, "min", "max")
+        nodes = (node.of for node in self.formula if node.kind in compared)
+        return [(one, other) for one, other in dict.fromkeys(nodes)][:_TURNS]
 
-    def _changes(self, turn: Turn, given: Array) -> Array:
-        """Operands on both sides of where a turn changes, next to each other, between given ones;
-        one operand of them is moved at a time."""
-        sides = turn(given)
-        above, below = np.flatnonzero(sides > 0), np.flatnonzero(sides < 0)
-        if not len(above) or not len(below):
-            return given[:, np.flatnonzero(sides == 0)[:_BISECTED]]
-        start = given[:, self.dice.choice(above, _BISECTED)]
-        goal = given[:, self.dice.choice(below, _BISECTED)]
+    def _changes(self, nodes: Nodes, given: Array) -> Array:
+        """Operands on both sides of where each turn changes, next to each other, between given
+        ones; one operand of them is moved at a time."""
+        starts: list[Array] = []
+        goals: list[Array] = []
+        for sides in self._larger(nodes, given):
+            for found, which in ((starts, sides), (goals, ~sides)):
+                there = np.flatnonzero(which) if which.any() else np.arange(len(sides))
+                found.append(given[:, self.dice.choice(there, _BISECTED)])
+        start, goal = np.stack(starts, axis=1), np.stack(goals, axis=1)
         for moved in range(len(given) - 1):
             corner = start.copy()
             corner[moved] = goal[moved]
-            still = turn(corner) > 0
+            still = self._above(nodes, corner)
             start = np.where(still, corner, start)
             goal = np.where(still, goal, corner)
         low, high = self.numbers.place(start), self.numbers.place(goal)
         for _ in range(8 * self.numbers.dtype.itemsize + 1):
             middle = (low + high) >> 1
-            up = turn(self.numbers.at(middle)) > 0
+            up = self._above(nodes, self.numbers.at(middle))
             low, high = np.where(up, middle, low), np.where(up, high, middle)
-        return np.concatenate([self.numbers.at(low), self.numbers.at(high)], axis=1)
+        found = np.concatenate([self.numbers.at(low), self.numbers.at(high)], axis=2)
+        return found.reshape(len(given), -1)
+
+    def _larger(self, nodes: Nodes, operands: Array) -> Iterator[Array]:
+        """Of each turn, for which operands the first side is larger."""
+        values = nodes(operands)
+        return (values[one] > values[other] for one, other in self._turns)
+
+    def _above(self, nodes: Nodes, operands: Array) -> Bools:
+        """The same of operands that each turn has for itself: [operands, turns, count]."""
+        flat = operands.reshape(len(operands), -1)
+        whole = (sides.reshape(operands.shape[1:]) for sides in self._larger(nodes, flat))
+        return np.array([sides[turn] for turn, sides in enumerate(whole)])
 
     def _conditions(self, pairs: Array) -> list[Array]:
-        """Pairs for which conditions hold, and do not hold, as far as there are any."""
+        """Pairs for which conditions hold, and do not hold, as far as some are found."""
         values = values_of_nodes(self.formula, *pairs)
-        found = []
-        for index, node in enumerate(self.formula):
-            if node.type != BOOL or node.kind not in (*COMPARISONS, *LOGIC):
-                continue
-            for wanted in (True, False):
-                there = np.flatnonzero(values[index] == wanted)
-                if len(there):
-                    found.append(pairs[:, self.dice.choice(there, min(len(there), _STARTS))])
-                else:
-                    found.append(self._approached(index, wanted, pairs))
+        kinds = (*COMPARISONS, *LOGIC)
+        conditions = [at for at, node in enumerate(self.formula) if node.kind in kinds]
+        found: list[Array] = []
+        approaches = _APPROACHES
+        for index, wanted in product(conditions[-_TURNS:], (True, False)):
+            there = np.flatnonzero(values[index] == wanted)
+            if len(there):
+                found.append(pairs[:, self.dice.choice(there, min(len(there), _STARTS))])
+            elif approaches:
+                approaches -= 1
+                found.append(self._approached(index, wanted, pairs))
         return found
 
     def _approached(self, index: int, wanted: bool, pairs: Array) -> Array:
@@ -279,7 +303,7 @@ class _Search:
         far = self._distance(index, wanted, pairs)
         starts = np.argsort(far, kind="stable")[:_STARTS]
         here, far = pairs[:, starts], far[starts]
-        for _ in range(_STEPS):
+        for _ in range(min(_STEPS, _STEPPED // len(self.formula))):
             moved = self._moved(here)
             distance = self._distance(index, wanted, moved.reshape(2, -1)).reshape(moved.shape[1:])
             best = np.argmin(distance, axis=0)
@@ -298,8 +322,13 @@ class _Search:
         a, b = self.numbers.place(here)[:, None]
         moves = [(a + by, b + 0 * by), (a + 0 * by, b + by)]
         if not self.numbers.floats:
-            moves += [(a + by, b + by), (a + by, b - by), (a ^ by, b + 0 * by), (a + 0 * by, b ^ by)]
-        found = self.numbers.at(np.concatenate(moves, axis=1).reshape(2, -1, here.shape[1]))
+            moves += [
+                (a + by, b + by),
+                (a + by, b - by),
+                (a ^ by, b + 0 * by),
+                (a + 0 * by, b ^ by),
+            ]
+        found = self.numbers.near(np.concatenate(moves, axis=1).reshape(2, -1, here.shape[1]))
         if self.numbers.floats:
             steps = 2.0 ** np.arange(-8, 12)
             step = np.concatenate([steps, -steps])[:, None].astype(self.numbers.dtype)
@@ -329,35 +358,9 @@ class _Search:
         return np.concatenate([[a, b, third], [third, a, b]], axis=1)
 
 
-Turn = Callable[[Array], Array]  # of operands: which side is larger, as a sign
-
-
-def _turn(formula: Formula, left: int, right: int) -> Turn:
-    """Which side of two nodes is larger, for pairs of operands."""
-
-    def side(operands: Array) -> Array:
-        values = values_of_nodes(formula, *operands)
-        one, other = values[left], values[right]
-        return (one > other).astype(np.int8) - (one < other).astype(np.int8)
-
-    return side
-
-
-def _grouped(formula: Formula, turn: Turn, left: bool) -> Turn:
-    """The same for triples, in what is combined last."""
-
-    def side(operands: Array) -> Array:
-        a, b, c = operands
-        if left:
-            return turn(np.array([evaluate(formula, a, b), c]))
-        return turn(np.array([a, evaluate(formula, b, c)]))
-
-    return side
-
-
 def _far(formula: Formula, values: list[Array], index: int, wanted: bool) -> Array:
-    """How far a condition is from being `wanted`, 0 if it is so: the distance of what is compared, in
-    the order of their type; of both conditions of an `and` the sum, of an `or` the lesser."""
+    """How far a condition is from being `wanted`, 0 if it is so: the distance of what is compared,
+    in the order of its type; of both conditions of an `and` the sum, of an `or` the lesser."""
     node: Node = formula[index]
     if node.kind == "not":
         return _far(formula, values, node.of[0], not wanted)
@@ -370,8 +373,3 @@ def _far(formula: Formula, values: list[Array], index: int, wanted: bool) -> Arr
     scale = Numbers(formula[node.of[0]].type)
     apart = np.abs(scale.place(left) - scale.place(right)).astype(np.float64)
     return np.where(values[index] == wanted, 0.0, np.log1p(apart) + 1)
-
-
-def reached(formula: Formula, operands: Operands) -> list[Bools]:
-    """Of each node that is a condition, for which operands it holds."""
-    return [values for values in values_of_nodes(formula, *operands) if values.dtype == np.bool_]

@@ -1,16 +1,17 @@
 """What an operation on floats would give if nothing were rounded, as far as that is known.
 
 `unrounded` follows a formula in intervals: each holds what is computed, and what would have been
-without rounding, by this operation and by those that its operands come from. Exact sums and products
-widen nothing, so with numbers of few digits the result is known exactly. Where rounding may have
-decided a comparison, the interval holds what either answer gives.
+without rounding, by this operation and by those that its operands come from. Exact sums and
+products widen nothing, so with numbers of few digits the result is known exactly. Where rounding
+may have decided a comparison, the interval holds what either answer gives.
 
-The rules are those of interval arithmetic (Moore, Kearfott, Cloud, Introduction to Interval Analysis,
-2009, chapters 2 and 3), in float64 rounded outward.
+The rules are those of interval arithmetic (Moore, Kearfott, Cloud, Introduction to Interval
+Analysis, 2009, chapters 2 and 3), in float64 rounded outward.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,8 +50,12 @@ def exactly(values: Array) -> Known:
     return Known(values, wide, wide)
 
 
-def unrounded(formula: Formula, own: Known, received: Known) -> Known:
-    """The result of a formula on floats, whose operands have one shape."""
+def unrounded(formula: Formula, own: Known, received: Known, *, as_rounded: bool) -> Known:
+    """The result of a formula on floats, whose operands have one shape.
+
+    A number such as 0.1 stands in sums and products for every number that is rounded to it, unless
+    it is taken `as_rounded`.
+    """
     given = {"own": own, "received": received}
     known: list[Known] = []
     with np.errstate(all="ignore"):
@@ -60,7 +65,7 @@ def unrounded(formula: Formula, own: Known, received: Known) -> Known:
                 known.append(given[node.kind])
                 continue
             of = [known[index] for index in node.of]
-            if node.kind in ARITHMETIC:
+            if node.kind in ARITHMETIC and not as_rounded:
                 written = (formula[index] for index in node.of)
                 of = [_as_written(*pair) for pair in zip(written, of, strict=True)]
             known.append(_known(node, value, of))
@@ -68,7 +73,7 @@ def unrounded(formula: Formula, own: Known, received: Known) -> Known:
 
 
 def _as_written(node: Node, known: Known) -> Known:
-    """A number of the text in a sum or product, where 0.1 stands for more than its nearest float."""
+    """A number of the formula, or what may have been rounded to it."""
     if node.kind != "constant" or node.type not in FLOATS:
         return known
     spacing = float(np.spacing(DTYPE_OF_NUMBER[node.type](abs(node.value))))
@@ -94,25 +99,27 @@ def _known(node: Node, value: Array, of: list[Known]) -> Known:
 
 def _condition(node: Node, of: list[Known]) -> tuple[Array, Array]:
     """Whether a condition certainly holds, and whether it may."""
-    one, other = of[0], of[-1]
+    if node.kind == "not":
+        return ~of[0].high, ~of[0].low
+    one, other = of
     match node.kind:
-        case "not":
-            return ~one.high, ~one.low
         case "and":
             return one.low & other.low, one.high & other.high
         case "or":
             return one.low | other.low, one.high | other.high
-        case "<":
-            return one.high < other.low, one.low < other.high
-        case "<=":
-            return one.high <= other.low, one.low <= other.high
-        case ">":
-            return one.low > other.high, one.high > other.low
-        case ">=":
-            return one.low >= other.high, one.high >= other.low
+        case "<" | "<=":
+            return _COMPARED[node.kind](one, other)
+        case ">" | ">=":
+            return _COMPARED[node.kind.replace(">", "<")](other, one)
     equal = (one.high <= other.low) & (one.low >= other.high)
     meet = (one.low <= other.high) & (other.low <= one.high)
     return (equal, meet) if node.kind == "==" else (~meet, ~equal)
+
+
+_COMPARED: dict[str, Callable[[Known, Known], tuple[Array, Array]]] = {
+    "<": lambda one, other: (one.high < other.low, one.low < other.high),
+    "<=": lambda one, other: (one.high <= other.low, one.low <= other.high),
+}
 
 
 def _number(node: Node, of: list[Known]) -> tuple[Array, Array]:
@@ -122,24 +129,11 @@ def _number(node: Node, of: list[Known]) -> tuple[Array, Array]:
     if node.type not in FLOATS:
         unknown = np.logical_or.reduce([one.low != one.high for one in of])
         return np.where(unknown, -np.inf, np.inf), np.where(unknown, np.inf, -np.inf)
-    match node.kind, of:
-        case "negate", [one]:
-            return -one.high, -one.low
-        case "cast", [one]:
-            return one.low, one.high
-        case "min", [one, other]:
-            return np.minimum(one.low, other.low), np.minimum(one.high, other.high)
-        case "max", [one, other]:
-            return np.maximum(one.low, other.low), np.maximum(one.high, other.high)
-        case "add", [one, other]:
-            return _sum(one.low, other.low)[0], _sum(one.high, other.high)[1]
-        case "sub", [one, other]:
-            return _sum(one.low, -other.high)[0], _sum(one.high, -other.low)[1]
-    assert node.kind == "mul", f"no float is made by {node.kind}"
-    one, other = of
-    ends = [_product(x, y) for x in (one.low, one.high) for y in (other.low, other.high)]
-    lows, highs = zip(*ends, strict=True)
-    return np.minimum.reduce(lows), np.maximum.reduce(highs)
+    if node.kind == "negate":
+        return -of[0].high, -of[0].low
+    if node.kind == "cast":
+        return of[0].low, of[0].high
+    return _OF_TWO[node.kind](*of)
 
 
 def _chosen(condition: Known, chosen: Known, otherwise: Known) -> tuple[Array, Array]:
@@ -176,3 +170,19 @@ def _product(one: Array, other: Array) -> tuple[Array, Array]:
         np.where(exact, found, np.nextafter(found, -np.inf)),
         np.where(exact, found, np.nextafter(found, np.inf)),
     )
+
+
+def _least_and_most(one: Known, other: Known) -> tuple[Array, Array]:
+    """A product of intervals: the least and the largest of those of their ends."""
+    ends = [_product(x, y) for x in (one.low, one.high) for y in (other.low, other.high)]
+    lows, highs = zip(*ends, strict=True)
+    return np.minimum.reduce(lows), np.maximum.reduce(highs)
+
+
+_OF_TWO: dict[str, Callable[[Known, Known], tuple[Array, Array]]] = {
+    "min": lambda a, b: (np.minimum(a.low, b.low), np.minimum(a.high, b.high)),
+    "max": lambda a, b: (np.maximum(a.low, b.low), np.maximum(a.high, b.high)),
+    "add": lambda a, b: (_sum(a.low, b.low)[0], _sum(a.high, b.high)[1]),
+    "sub": lambda a, b: (_sum(a.low, -b.high)[0], _sum(a.high, -b.low)[1]),
+    "mul": _least_and_most,
+}
