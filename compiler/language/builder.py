@@ -13,6 +13,7 @@ from lark.tree import Meta
 
 from collc.base.diagnostics import Span
 from collc.language import syntax
+from collc.language.declared_names import FIXED
 from collc.language.syntax import Clause, Declaration, Expression, Word
 
 _LONGEST_INTEGER = 19  # digits; longer ones overflow 64 bits anyway
@@ -43,7 +44,6 @@ _CLASSES: dict[str, Any] = {
     "into": syntax.IntoDecl,
     "place_on": syntax.PlaceDecl,
     "given": syntax.Argument,
-    "order": syntax.OrderClause,
     "reduce": syntax.ReduceClause,
     "broadcast": syntax.BroadcastClause,
     "run": syntax.RunClause,
@@ -169,6 +169,12 @@ class _Builder(Transformer_NonRecursive[Token, Any]):
 
     def kind(self, meta: Meta, c: list[Any]) -> Word:
         return self._word(c[0])
+
+    def order(self, meta: Meta, c: list[Any]) -> Clause:
+        uses, span = tuple(c), self._span(meta)
+        if [(use.name.text, use.arguments) for use in uses] == [(FIXED, ())]:
+            return syntax.FixedClause(span=span)
+        return syntax.OrderClause(uses, span=span)
 
     def then(self, meta: Meta, c: list[Any]) -> Clause:
         return cast(Clause, replace(c[0], then=True))

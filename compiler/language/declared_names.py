@@ -10,6 +10,7 @@ from collc.spec import Order
 
 OPTIMAL = "optimal"  # the tree that the compiler looks for
 RING, HILBERT = "ring", "hilbert"
+FIXED = "fixed"  # no order: a promise that operands are combined in that of the ranks
 # what `reduce` takes beside declared trees, old spellings included
 TREE_WORDS = frozenset(("root_bypass", *TREES))
 ORDER_WORDS = frozenset((*(order.value for order in Order), RING, HILBERT))

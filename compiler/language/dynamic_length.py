@@ -20,6 +20,7 @@ from collc.language.syntax import (
     Clause,
     CollectiveDecl,
     Comparison,
+    FixedClause,
     Number,
     RunLengthDecl,
     SelectClause,
@@ -244,6 +245,11 @@ def _check_clause(clause: SelectClause, declaration: CollectiveDecl, length: Run
         message = "beside `select` there is nothing that all alternatives share"
         help = "write it into each alternative"
         raise problem("C170", message, beside.span, (clause.span, "here"), help=help)
+    fixed = (c for one in clause.alternatives for c in one.clauses if isinstance(c, FixedClause))
+    for inside in fixed:
+        message = "`order fixed` holds for vectors of all lengths"
+        help = "write it beside `select`, not into an alternative"
+        raise problem("C170", message, inside.span, (clause.span, "here"), help=help)
     if len(clause.alternatives) > MAX_ALTERNATIVES:
         message = f"{len(clause.alternatives)} alternatives; there may be {MAX_ALTERNATIVES}"
         raise problem("C171", message, clause.alternatives[MAX_ALTERNATIVES].span)

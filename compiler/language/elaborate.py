@@ -240,6 +240,7 @@ def elaborate_collective(
     if contract is None or limits is None or reserved is None:
         return None
     problems.attempt(refused_steps, contract, steps, lines.path)
+    fixed = problems.attempt(_fixed, declaration, contract)
     if contract.own is not None and not combines(steps):
         contract = replace(contract, operation=None)  # it is given for what nothing does
     limits = replace(limits, reserved=reserved)
@@ -257,8 +258,19 @@ def elaborate_collective(
         path=lines.path,
         undecided=left_open,
         counts_along=lines.counts_along if contract.kind.by_slices else "x",
+        fixed=fixed,
         origin=Declared(declaration, grids, context),
     )
+
+
+def _fixed(declaration: CollectiveDecl, contract: Contract) -> Span | None:
+    """Where operands are said to be combined in a fixed order; raises a problem (C147) where none
+    are."""
+    clauses = declaration.of_kind(syntax.FixedClause)
+    if clauses and contract.operation is None:
+        message = f"`order fixed` says how operands are combined, and {contract.name} combines none"
+        raise problem("C147", message, clauses[0].span, help="leave it out")
+    return clauses[0].span if clauses else None
 
 
 def _own(

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from collc.language import syntax
 from collc.language.declarations import bind
-from collc.language.declared_names import ORDER_WORDS, TREE_WORDS, check_words, reserved
+from collc.language.declared_names import FIXED, ORDER_WORDS, TREE_WORDS, check_words, reserved
 from collc.language.expressions import FUNCTIONS, RESERVED, check_function_call, unknown_function
 from collc.language.names_of_algorithms import (
     Known,
@@ -135,7 +135,7 @@ def _check_once(
 
 
 _WORDS: Mapping[type, tuple[frozenset[str], str]] = {
-    OrderDecl: (ORDER_WORDS, "is an order of the language and cannot be declared"),
+    OrderDecl: (ORDER_WORDS | {FIXED}, "is an order of the language and cannot be declared"),
     TreeDecl: (TREE_WORDS, "belongs to the language and cannot be declared"),
     syntax.OwnContractDecl: (
         frozenset(kind.value for kind in ContractKind),

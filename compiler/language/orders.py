@@ -11,7 +11,7 @@ from collc.base.columns import Ints
 from collc.base.grids import Grid
 from collc.base.paths import Path, Pe, hilbert
 from collc.language.declarations import Declarations, as_used, told_inside, values_of
-from collc.language.declared_names import HILBERT, ORDER_WORDS
+from collc.language.declared_names import FIXED, HILBERT, ORDER_WORDS
 from collc.language.evaluation import number, numbers_for_all, numbers_of
 from collc.language.problems import problem, suggest
 from collc.language.scope import FunctionOf, Scope
@@ -28,9 +28,13 @@ class Orders(Declarations[OrderDecl]):
         """The path of an order on a grid; raises `ProblemError`."""
         name = use.name.text
         self.check_whole(use.name)
+        if name == FIXED:
+            message = "`fixed` is no order of PEs"
+            help = "write `order fixed` as a clause of its own, besides that of an order"
+            raise problem("C111", message, use.name.span, help=help)
         if name != HILBERT and name not in self.declared:
             message = f"there is no order called {name}"
-            help = suggest(name, (*ORDER_WORDS, *self.declared))
+            help = suggest(name, (*ORDER_WORDS, FIXED, *self.declared))
             raise problem("C111", message, use.name.span, help=help)
         if grid.width * grid.height > MAX_PLACES:
             message = f"an order of all PEs has at most {MAX_PLACES} of them"

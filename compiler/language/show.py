@@ -266,6 +266,8 @@ def _choice(selection: Selection, alternatives: list[Collective]) -> Iterator[st
 def _collective(collective: Collective, name: str, steps: Iterable[str]) -> Iterator[str]:
     promise = show_promise(collective.contract, collective.contract.held)
     yield f"collective {name} = {promise} on {collective.grid.name} {{"
+    if collective.fixed is not None:
+        yield "    order fixed"
     yield from steps
     if collective.limits.colors is not None:
         yield f"    within colors <= {collective.limits.colors}"

@@ -77,12 +77,13 @@ def undecided(declaration: syntax.CollectiveDecl, around: StepContext) -> Undeci
                 assert isinstance(clause, syntax.ReduceClause | syntax.RunClause)
                 line = direction_of(clause, around)
                 gaps.append(replace(gap, ranks=line.length, place=_said(clause, line, around)))
+    said = (syntax.OrderClause, *((syntax.FixedClause,) if contract.rounds else ()))
     single = lines.single
     extents = (single.length,) if single else (lines.grid.width, lines.grid.height)
     return Undecided(
         gaps=tuple(gaps),
         extents=extents,
-        ordered=any(isinstance(clause, syntax.OrderClause) for clause in declaration.clauses),
+        ordered=any(isinstance(clause, said) for clause in declaration.clauses),
         root=root,
         span=span,
     )

@@ -4,13 +4,15 @@ Reading order: `trees` (one tree on a line), `contributions` and `steps` (algori
 steps), `due` (what contracts promise), `line` (a whole collective on a line), `grid` (phases that
 follow each other on a grid), `blocks` (slices on a grid, along one axis and then along the other),
 `lengths` (which lengths stand for all that a run may have), `other_root` (the contract kept, but
-from another rank), `keeping_order` (what messages advise).
+from another rank), `fixed_order` (operands one by one in the order of ranks), `keeping_order` (what
+messages advise).
 """
 
 from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic
 from collc.proof.blocks import prove_blocks, prove_on_slices
+from collc.proof.fixed_order import prove_fixed_order
 from collc.proof.grid import prove_contract
 from collc.proof.lengths import at_other_lengths
 from collc.proof.line import prove_line
@@ -46,7 +48,9 @@ def _wrong(schedule: Schedule) -> Iterator[Diagnostic]:
     found += combining_nothing(flat)
     if not found:
         found = list(_broken(flat))
-        other = of_other_root(schedule, lambda one: not any(_broken(one))) if found else None
+        broken = bool(found)
+        found = found or list(prove_fixed_order(flat))
+        other = of_other_root(schedule, lambda one: not any(_broken(one))) if broken else None
         found = [other] if other else found
     yield from found
 

@@ -126,7 +126,7 @@ class Contributions:
         combines = np.ones_like(step.combines) if self._tokens else step.combines
         run = self.run[step.source, step.taken] if self._ordered else None
         keys = step.destination * self.who.shape[1] + step.into
-        rounds = list(_rounds(keys))
+        rounds = list(rounds_of(keys))
         for chosen in rounds:
             at = (step.destination[chosen], step.into[chosen])
             if run is not None:
@@ -215,7 +215,7 @@ def members(who: Words) -> list[int]:
     return [int(place) for place in np.flatnonzero(bits)]
 
 
-def _rounds(keys: Ints) -> Iterator[npt.NDArray[np.intp]]:
+def rounds_of(keys: Ints) -> Iterator[npt.NDArray[np.intp]]:
     """Indices of the keys such that no key stands in a round twice, in the order given."""
     different, counts = np.unique(keys, return_counts=True)
     if len(different) == len(keys):

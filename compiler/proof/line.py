@@ -26,8 +26,9 @@ from collc.proof.contributions import (
 from collc.proof.postcondition import Due, due_of, has_before
 from collc.proof.steps import clashing, follow_steps, order_of, out_of_order, unequal_slices
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule, home_pe
-from collc.spec import ContractKind, RunStep
+from collc.spec import ContractKind, ReduceStep, RunStep
 from collc.spec.exchange import Slicing, StepsPhase
+from collc.spec.steps import ascending, axis_of
 
 _MOST_BYTES = 1 << 27  # of a block of contributions; more segments are followed in turns
 _LARGEST_BYTES = 1 << 30  # of segments that change places and have to be followed together
@@ -91,10 +92,14 @@ class Line:
         """The place of a rank."""
         return int(self._places[rank])
 
+    @property
+    def root(self) -> int:
+        """The place of the contract's root, if it has one."""
+        return home_pe(self.schedule)[0 if self.axis == "x" else 1]
+
     def due(self, block: Block) -> Due:
         """The postcondition of the contract."""
-        root = home_pe(self.schedule)[0 if self.axis == "x" else 1]
-        return due_of(self.contract, self._places, root, self.cut, block)
+        return due_of(self.contract, self._places, self.root, self.cut, block)
 
 
 def _places_of_ranks(schedule: Schedule, axis: str, places: int) -> Sequence[int]:
@@ -104,7 +109,11 @@ def _places_of_ranks(schedule: Schedule, axis: str, places: int) -> Sequence[int
         return collective.contract.own.places
     steps = (step for step in collective.steps if isinstance(step, RunStep))
     runs = [step for step in steps if step.axis == axis]
-    return runs[-1].places if runs else range(places)
+    if runs:
+        return runs[-1].places
+    trees = (step for step in collective.steps if isinstance(step, ReduceStep))
+    back = any(axis_of(step.order) == axis and not ascending(step.order) for step in trees)
+    return range(places)[::-1] if back else range(places)
 
 
 def prove_line(schedule: Schedule, axis: str) -> Iterator[Diagnostic]:

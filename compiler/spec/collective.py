@@ -136,7 +136,9 @@ class Collective:
     step says where it starts. `path` is the order of all PEs that its other steps go along; None:
     they go along rows and columns. Where a contract is about slices, ranks of a grid are counted
     along the axis `counts_along`, line by line. Of one with a `root_of_call`, a PE that is not the
-    root has to do the same for every root on that side. `origin` is None for one that was not read.
+    root has to do the same for every root on that side. `fixed` is where it is said that operands
+    are combined in the order of ranks, one by one (`order fixed`). `origin` is None for one that
+    was not read.
     """
 
     name: str
@@ -152,7 +154,14 @@ class Collective:
     decision: Decision | None = None
     counts_along: str = "x"
     root_of_call: bool = False
+    fixed: Span | None = None
     origin: Origin | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def one_by_one(self) -> bool:
+        """Whether each rank has to be combined with the result of all before it: the order is said
+        to be fixed, and the bits may depend on it."""
+        return self.fixed is not None and self.contract.rounds
 
     @property
     def lined(self) -> Grid:

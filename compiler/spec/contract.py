@@ -7,7 +7,7 @@ from enum import Enum
 
 from collc.base.diagnostics import Span
 from collc.spec.custom_contract import OwnContract
-from collc.spec.operation import ElementType, Operation, OwnOperation
+from collc.spec.operation import FLOATS, ElementType, Operation, OwnOperation
 
 
 class ContractKind(Enum):
@@ -125,6 +125,16 @@ class Contract:
     def names_slices(self) -> bool:
         """Whether it promises slices, so that it says where they begin."""
         return self.kind.by_slices or (self.own is not None and self.own.slices > 1)
+
+    @property
+    def rounds(self) -> bool:
+        """Whether the bits of a result may depend on which operands are combined first: those of
+        sums and products of floats, of operations of the user's own on floats, and of those that
+        are assumed to be associative."""
+        operation, floats = self.operation, self.element in FLOATS
+        if isinstance(operation, OwnOperation):
+            return floats or operation.assumed_associative
+        return operation is not None and operation.facts.rounds and floats
 
     @property
     def held(self) -> int:

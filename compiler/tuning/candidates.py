@@ -52,10 +52,35 @@ def plans(collective: Collective, target: Target) -> Iterator[Written]:
     it. Those that reduce by trees come first."""
     undecided = collective.undecided
     assert undecided is not None
-    if len(undecided.extents) == 1:
+    if collective.one_by_one:
+        yield from _one_by_one(collective, undecided)
+    elif len(undecided.extents) == 1:
         yield from _on_line(collective, undecided, target)
     else:
         yield from _on_grid(collective, undecided, target)
+
+
+def _one_by_one(collective: Collective, undecided: Undecided) -> Iterator[Written]:
+    """Along a line with a fixed order: every rank sends to the first one, or each what it has of
+    all before it to the next; from where that ends, to where it is due. Which of them the
+    operation allows, its proof knows."""
+    kind, last = collective.contract.kind, prod(undecided.extents) - 1
+    place = _place(undecided)
+    star, root = reduce(Use("star"), 0), (("root", last),)
+    at = place if kind is ContractKind.REDUCE else None
+    onward = run(Use("chain_reduce", root), at), run(Use("direct_broadcast", root), at)
+    if kind is ContractKind.REDUCE:
+        yield from (written((reduce(Use(tree), place),)) for tree in ("star", "chain"))
+        yield from (written((star, *_sent_on(chunks, place))) for chunks in (1, *CHUNKS))
+    elif kind is ContractKind.REDUCE_SCATTER:
+        yield from (written((star, run(Use(name)))) for name in _SCATTERED)
+    else:
+        yield written((star, broadcast(0)))
+        yield written((reduce(Use("chain"), last), broadcast(last)))
+    yield written(onward)
+
+
+_SCATTERED = ("linear_scatter", "binomial_scatter")
 
 
 _BACK = (broadcast(AUTO),)

@@ -18,6 +18,7 @@ from collc.base.diagnostics import CollcError
 from collc.checks.budgets.memory import vector_fits
 from collc.language.again import filled, with_steps
 from collc.language.show import show_steps
+from collc.proof.fixed_order import grouped_by_lines
 from collc.spec import Collective, Considered, Decision, Undecided
 from collc.target import Target
 from collc.tuning.budget import MOST_MIRRORED, MOST_SHARING, Budget
@@ -112,6 +113,8 @@ def _found(collective: Collective, search: _Search) -> Chosen | None:
     assert undecided is not None
     if too_long := list(vector_fits(collective, search.target)):
         raise CollcError(too_long)
+    if collective.one_by_one and not collective.lined.is_line:
+        raise CollcError([grouped_by_lines(collective)])
     if undecided.gaps:
         _fill(search, collective)
         _predict_waiting(search, MOST_SHARING)

@@ -170,8 +170,9 @@ def in_order(trials: Trials, name: str, below: int) -> OtherPlan | None:
 
 
 def _free(collective: Collective) -> bool:
-    """Whether the contract is kept in any order of the ranks."""
-    return commutes(collective) and not collective.contract.kind.by_slices
+    """Whether what is promised is kept in any order of the ranks."""
+    slices = collective.contract.kind.by_slices
+    return commutes(collective) and not slices and not collective.one_by_one
 
 
 def _in_order(schedule: Schedule, name: str) -> Written:

@@ -10,6 +10,7 @@ from collc.language.syntax.clauses import (
     CollectiveDecl,
     Declaration,
     ExpectClause,
+    FixedClause,
     OrderClause,
     PlaceDecl,
     ProgramDecl,

@@ -33,6 +33,11 @@ class OrderClause(Syntax):
 
 
 @dataclass(frozen=True, eq=False)
+class FixedClause(Syntax):
+    """`order fixed`: operands are combined in the order of ranks, one by one."""
+
+
+@dataclass(frozen=True, eq=False)
 class TreeUse(Syntax):
     """`two_phase(S = 4)`: a tree or algorithm by name, its first parameter left to the line it is
     used on; or an order, whose first two are left to the grid."""
@@ -128,6 +133,7 @@ class SelectClause(Syntax):
 
 Clause = (
     OrderClause
+    | FixedClause
     | ReduceClause
     | BroadcastClause
     | RunClause
