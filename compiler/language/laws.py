@@ -77,7 +77,7 @@ def _sides(formula: Formula, given: Operands) -> tuple[tuple[Array, Array], Bool
 def _breaks(formula: Formula, given: Operands) -> Bools:
     """Which operands break a law."""
     (left, right), finite = _sides(formula, given)
-    differs = finite & (left != right)
+    differs: Bools = finite & (left != right)
     if left.dtype.kind != "f":
         return differs
     chosen = np.flatnonzero(differs)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from collc.base.diagnostics import Span
 from collc.base.grids import Grid
 from collc.base.paths import Path
-from collc.language.declared_names import HILBERT, ORDER_WORDS, RING
+from collc.language.declared_names import FIXED, HILBERT, ORDER_WORDS, RING
 from collc.language.orders import Orders, check_no_arguments
 from collc.language.problems import Problems, problem
 from collc.language.scope import Scope
@@ -101,7 +101,8 @@ def elaborate_lines(
     uses = tuple(use for clause in clauses for use in clause.uses)
     path = next((use for use in uses if use.name.text not in ORDER_WORDS - {HILBERT}), None)
     if path is not None:
-        _check_alone(path, uses, problems)
+        if path.name.text != FIXED:
+            _check_alone(path, uses, problems)
         return problems.attempt(_path, path, grid, orders, scope)
     for use in uses:
         problems.attempt(check_no_arguments, use)

@@ -178,9 +178,9 @@ def _of_one_size(numbers: Numbers, dice: np.random.Generator, named: Array, coun
             size = np.where(dice.random(count) < 0.5, size, own)
             found = (dice.integers(-32, 33, (3, count)) / 16 * size).astype(numbers.dtype)
         return np.where(np.isfinite(found), found, 0).astype(numbers.dtype)
-    size = 1 << dice.integers(0, int(numbers.element[1:]), count)
-    found = dice.integers(-8, 9, (3, count)) * size + dice.integers(-1, 2, (3, count))
-    return found.astype(numbers.dtype)
+    unit = 1 << dice.integers(0, int(numbers.element[1:]), count)
+    multiples = dice.integers(-8, 9, (3, count)) * unit + dice.integers(-1, 2, (3, count))
+    return multiples.astype(numbers.dtype)
 
 
 def _of_all_sizes(numbers: Numbers, dice: np.random.Generator, count: int) -> Array:
@@ -268,8 +268,8 @@ class _Search:
             middle = (low + high) >> 1
             up = self._above(nodes, self.numbers.at(middle))
             low, high = np.where(up, middle, low), np.where(up, high, middle)
-        found = np.concatenate([self.numbers.at(low), self.numbers.at(high)], axis=2)
-        return found.reshape(len(given), -1)
+        ends = np.stack([self.numbers.at(low), self.numbers.at(high)], axis=1)
+        return np.reshape(ends, (len(given), -1))
 
     def _larger(self, nodes: Nodes, operands: Array) -> Iterator[Array]:
         """Of each turn, for which operands the first side is larger."""

@@ -34,7 +34,7 @@ class Orders(Declarations[OrderDecl]):
             raise problem("C111", message, use.name.span, help=help)
         if name != HILBERT and name not in self.declared:
             message = f"there is no order called {name}"
-            help = suggest(name, (*ORDER_WORDS, FIXED, *self.declared))
+            help = suggest(name, (*ORDER_WORDS, *self.declared))
             raise problem("C111", message, use.name.span, help=help)
         if grid.width * grid.height > MAX_PLACES:
             message = f"an order of all PEs has at most {MAX_PLACES} of them"

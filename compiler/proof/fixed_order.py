@@ -28,6 +28,7 @@ from collc.spec.formula import symmetric
 from collc.spec.operation import FLOATS
 from collc.spec.steps import axis_of
 
+_Row = tuple[int, slice]  # all segments of a place
 _EVERYWHERE = (ContractKind.ALLREDUCE, ContractKind.BARRIER)
 
 
@@ -81,7 +82,7 @@ class _Folds:
         self._line, self._block = line, block
         self._all_ranks = line.contract.own is None  # a contract of one's own may leave some out
         self._either_side = _has_no_sides(line.contract.operation)
-        self.low = np.tile(line.ranks.astype(np.int32)[:, None], (1, shape[1]))
+        self.low = np.tile(line.ranks.astype(np.int64)[:, None], (1, shape[1]))
         self.high = self.low.copy()
         self.flaw = np.zeros(shape, np.int64)
         self._wrong: list[tuple[str, Ints]] = []  # the combinations of a step, a row each
@@ -127,18 +128,18 @@ class _Folds:
         sent = (self.low[at], self.high[at], self.flaw[at])
         for chosen in rounds_of(step.destination * self.flaw.shape[1] + step.into):
             into = (step.destination[chosen], step.into[chosen])
-            arriving = tuple(values[chosen] for values in sent)
-            self._receive(name, into, arriving, step.combines[chosen])
+            low, high, flaw = (values[chosen] for values in sent)
+            self._receive(name, into, (low, high, flaw), step.combines[chosen])
 
-    def _combine(self, name: str, into: tuple[object, ...], source: tuple[object, ...]) -> None:
+    def _combine(self, name: str, into: _Row, source: _Row) -> None:
         arriving = (self.low[source], self.high[source], self.flaw[source])
         self._receive(name, into, arriving, np.ones(arriving[0].shape, np.bool_))
 
     def _receive(
         self,
         name: str,
-        into: tuple[object, ...],
-        arriving: tuple[Ints, ...],
+        into: _Row | tuple[Ints, Ints],
+        arriving: tuple[Ints, Ints, Ints],
         combines: Bools,
     ) -> None:
         """Combine with what is there, or overwrite it."""
@@ -169,7 +170,7 @@ def _has_no_sides(operation: Operation | OwnOperation | None) -> bool:
     return True
 
 
-_RULE = "by `order fixed` each rank is combined with the result of all before it"
+_RULE = "`order fixed` combines ranks one at a time, in their order"
 
 
 def _explained(line: Line, wrong: _Grouping) -> Diagnostic:
@@ -177,7 +178,7 @@ def _explained(line: Line, wrong: _Grouping) -> Diagnostic:
     lower, higher = sorted((wrong.own, wrong.received))
     if lower[1] + 1 == higher[0] == higher[1]:
         how = f"has {_ranks(higher)} on the left of {_ranks(lower)}"
-        rule = "the bits of this operation may depend on the sides"
+        rule = "to change the sides may change bits of what this operation gives"
     else:
         how, rule = f"combines {_ranks(wrong.own)} with {_ranks(wrong.received)}", _RULE
     steps = [step for step in collective.steps if isinstance(step, RunStep)]
@@ -215,14 +216,18 @@ def _kept_by(
 
 def grouped_by_lines(collective: Collective) -> Diagnostic:
     """C215: along both axes of a grid the ranks of its lines are groups."""
-    texts = zip(collective.steps, step_texts(collective), strict=True)
-    first = next((pair for pair in texts if not isinstance(pair[0], BroadcastStep)), None)
-    what, along = "a plan along rows and columns", "row"
-    if first is not None:
-        step, text = first
-        axis = step.axis if isinstance(step, RunStep) else axis_of(step.order)
-        what, along = f"`{text}`", "row" if axis == "x" else "column"
-    message = f"{what} combines the PEs of each {along} by themselves, and the {along}s after that"
+    if collective.undecided is not None:
+        what = "a plan along rows and columns combines the ranks of each line before the lines"
+        help = "name an order of all PEs, which makes them one line: `order snake`"
+        return _refused(collective, f"{what}; {_RULE}", help)
+    what, along, ranks = "", "", 0
+    for step, text in zip(collective.steps, step_texts(collective), strict=True):
+        if not isinstance(step, BroadcastStep):
+            axis = step.axis if isinstance(step, RunStep) else axis_of(step.order)
+            what, along = text, "row" if axis == "x" else "column"
+            ranks = collective.grid.extent(axis)
+            break
+    message = f"`{what}` combines the {ranks} ranks of each {along} before the {along}s"
     steps = _kept_by(collective, collective.grid.width * collective.grid.height - 1, None)
     quoted = " or ".join(f"`order snake {text}`" for text in steps)
     help = f"go along one line of all PEs, with {quoted}" if steps else "go along one line"
@@ -230,13 +235,13 @@ def grouped_by_lines(collective: Collective) -> Diagnostic:
 
 
 def _refused(collective: Collective, message: str, help: str) -> Diagnostic:
-    contract, at = collective.contract, collective.steps[0].span if collective.steps else None
-    fixed = collective.fixed
+    contract, fixed, undecided = collective.contract, collective.fixed, collective.undecided
+    at = undecided.span if undecided else collective.steps[0].span
     assert fixed is not None
     said = (fixed, "the order is said to be fixed here")
-    rounded = (contract.span, f"combinations of {contract.element.value} are rounded")
+    rounded = (contract.span, f"results in {contract.element.value} are rounded")
     also = (said, rounded) if contract.element in FLOATS else (said,)
-    return Diagnostic("C215", message, at or collective.span, also, help)
+    return Diagnostic("C215", message, at, also, help)
 
 
 def _ranks(run: tuple[int, int]) -> str:

@@ -1,0 +1,210 @@
+"""`order fixed`: ranks are combined one by one in their order, or the plan is refused."""
+
+from __future__ import annotations
+
+from time import process_time
+
+import pytest
+
+from collc.base.diagnostics import CollcError
+from collc.driver.pipeline import compile_text, prove_text
+from collc.language import parse_source
+from collc.language.show import show_spec, show_steps
+
+KINDS = {"reduce": "reduce", "allreduce": "allreduce", "scattered": "reduce_scatter"}
+# what combines rank by rank, and near misses that do not
+KEEP = [
+    ("reduce", "reduce chain to 5"),
+    ("reduce", "reduce star to 0"),
+    ("reduce", "order east_to_west reduce chain to 5"),
+    ("reduce", "run chain_reduce(root = 5) to 5"),
+    ("reduce", "run chain_reduce(root = 4) to 4"),  # 0 to 3, its own, and the last one
+    ("reduce", "run ring_reduce(c = 4, root = 5) to 5"),
+    ("reduce", "reduce star to 0 then run pipelined_broadcast(c = 2) to 3"),
+    ("allreduce", "reduce chain to 5 then broadcast from 5"),
+    (
+        "allreduce",
+        "order ring run ring_reduce(c = 3, root = 5) then run direct_broadcast(root = 5)",
+    ),
+    ("reduce_scatter", "reduce star to 0 then run linear_scatter"),
+    ("reduce_scatter", "run chain_reduce(root = 5) then run direct_broadcast(root = 5)"),
+]
+BREAK = [
+    ("reduce", "reduce chain to 0"),
+    ("reduce", "reduce star to 5"),
+    ("reduce", "reduce chain to 4"),
+    ("reduce", "reduce chain, star to 3"),
+    ("reduce", "reduce binomial to 0"),
+    ("reduce", "reduce root_bypass(star) to 2"),
+    ("reduce", "run chain_reduce(root = 3) to 3"),
+    ("reduce", "run ring_reduce(c = 4, root = 4) to 4"),
+    ("reduce", "run pipelined_reduce(c = 3)"),
+    ("allreduce", "run direct_allreduce"),
+    ("allreduce", "run ring_allreduce"),
+    ("allreduce", "run recursive_doubling"),
+    ("reduce_scatter", "run direct_reduce_scatter"),
+    ("reduce_scatter", "run chain_reduce_scatter"),
+]
+
+
+def program(kind: str, steps: str, what: str = "f32[24], add", size: str = "6 x 1") -> str:
+    declared = """
+operation turned(a, b: f32) commutative = a + b * (1.0 + a)
+operation sided(a, b: f32) = b
+operation folded(a, b: i32) assume associative = a * 3 + b
+operation whole(a, b: i32) commutative = a + b + a * b
+"""
+    clauses = f"order fixed\n{steps}"
+    return (
+        f"target wse2\ngrid g = {size}\n{declared}\ncollective c = {kind}(x: {what}) on g {{\n"
+        f"{clauses}\n}}\nprogram {{ c }}\n"
+    )
+
+
+def codes(text: str) -> list[str]:
+    try:
+        prove_text(text, "test.coll", {})
+    except CollcError as error:
+        return [diagnostic.code for diagnostic in error.diagnostics]
+    return []
+
+
+@pytest.mark.parametrize(("kind", "steps"), KEEP)
+def test_what_goes_on_rank_by_rank_is_accepted(kind: str, steps: str) -> None:
+    assert codes(program(kind, steps)) == []
+
+
+@pytest.mark.parametrize(("kind", "steps"), BREAK)
+def test_what_groups_ranks_is_refused_for_rounded_sums_only(kind: str, steps: str) -> None:
+    assert codes(program(kind, steps)) == ["C215"]
+    for what in ("i32[24], add", "u16[24], xor", "f16[24], max", "i32[24], whole"):
+        assert codes(program(kind, steps, what)) == []
+    assert codes(program(kind, steps).replace("order fixed\n", "")) == []
+
+
+def test_operands_of_an_operation_change_sides_only_where_no_bit_can_change() -> None:
+    for what in ("f32[24], turned", "f32[24], sided"):
+        assert codes(program("reduce", "reduce star to 0", what)) == []
+    assert codes(program("reduce", "reduce chain to 5", "f32[24], turned")) == ["C215"]
+    same = program("reduce", "reduce chain to 5", "f32[24], turned")
+    assert codes(same.replace("b * (1.0 + a)", "b + a * b")) == []
+
+
+def test_an_operation_that_is_assumed_to_be_associative_is_looked_at() -> None:
+    assert codes(program("reduce", "reduce star to 0", "i32[24], folded")) == []
+    assert codes(program("reduce", "reduce binomial to 0", "i32[24], folded")) == ["C215"]
+
+
+@pytest.mark.parametrize("first", ["columns", "rows"])
+def test_rows_and_columns_are_groups_and_a_path_is_none(first: str) -> None:
+    across = "row" if first == "columns" else "column"
+    steps = f"reduce {first} by chain to 0 then reduce {across} by chain to 0 then broadcast from 0"
+    text = program("allreduce", steps, size="3 x 4")
+    with pytest.raises(CollcError) as caught:
+        prove_text(text, "test.coll", {})
+    (one,) = caught.value.diagnostics
+    assert one.code == "C215" and f"ranks of each {first[:-1]}" in one.message
+    for order in ("snake", "row_major", "hilbert"):
+        along = f"order {order} reduce chain to 11 then broadcast from 11"
+        assert along in (one.help or "") or order != "snake"
+        assert codes(program("allreduce", along, size="3 x 4")) == []
+        assert (
+            codes(program("allreduce", along.replace("chain to 11", "chain to 0"), size="3 x 4"))
+            != []
+        )
+
+
+def test_a_grid_of_one_line_and_each_row_of_a_grid_are_lines() -> None:
+    assert codes(program("reduce", "reduce chain to 6", size="1 x 7")) == []
+    rows = program("reduce", "reduce chain to 3", size="4 x 5").replace("on g", "on each row of g")
+    assert codes(rows) == []
+    assert codes(rows.replace("to 3", "to 2")) == ["C215"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "run", "what", "chosen"),
+    [
+        ("allreduce", "run auto", "f32[1], add", "reduce star to 0 then broadcast from (0, 0)"),
+        ("allreduce", "run auto", "f32[300], add", "reduce chain to 5 then broadcast from (5, 0)"),
+        ("reduce", "run auto to 5", "f32[300], mul", "reduce chain to 5"),
+        ("reduce", "run auto to 0", "f32[2], add", "reduce star to 0"),
+        (
+            "reduce",
+            "run auto to 2",
+            "f16[300], add",
+            "run chain_reduce(root = 5) to (2, 0) then run direct_broadcast(root = 5) to (2, 0)",
+        ),
+        (
+            "reduce_scatter",
+            "run auto",
+            "f32[300], add",
+            "run chain_reduce(root = 5) then run direct_broadcast(root = 5)",
+        ),
+        ("reduce", "run auto to 5", "f32[30], sided", "reduce star to 0 then run pipelined"),
+    ],
+)
+def test_auto_chooses_among_what_goes_on_rank_by_rank(
+    kind: str, run: str, what: str, chosen: str
+) -> None:
+    spec, _ = prove_text(program(kind, run, what), "test.coll", {})
+    (one,) = compile_text(program(kind, run, what), "test.coll", {}).spec.collectives
+    assert spec.collectives[0].fixed is not None
+    assert show_steps(one).startswith(chosen)
+    assert one.decision is not None and one.decision.lost
+
+
+def test_auto_for_whole_numbers_is_as_free_as_without() -> None:
+    text = program("allreduce", "run auto", "i32[4], add", "2 x 2")
+    with_it, without = (
+        compile_text(one, "test.coll", {}).spec.collectives[0]
+        for one in (text, text.replace("order fixed\n", ""))
+    )
+    assert show_steps(with_it) == show_steps(without)
+
+
+def test_every_length_of_a_choice_keeps_it() -> None:
+    bundle = compile_text(program("allreduce", "run auto", "f32[n <= 400], add"), "test.coll", {})
+    (one,) = bundle.program.schedules
+    assert show_steps(one.collective) == "reduce chain to 5 then broadcast from (5, 0)"
+    auto = """select by n {
+        n <= auto: run auto
+        else: run auto
+    }"""
+    text = program("allreduce", auto, "f32[n <= 400], add")
+    chosen = [show_steps(s.collective) for s in compile_text(text, "t.coll", {}).program.schedules]
+    assert set(chosen) <= {
+        "reduce star to 0 then broadcast from (0, 0)",
+        "reduce chain to 5 then broadcast from (5, 0)",
+    }
+    beside = """select by n {
+        n <= 8: reduce star to 0 then broadcast from 0
+        else: reduce binomial to 0 then broadcast from 0
+    }"""
+    with pytest.raises(CollcError) as caught:
+        compile_text(program("allreduce", beside, "f32[n <= 400], add"), "test.coll", {})
+    assert [one.code for one in caught.value.diagnostics] == ["C215"]
+
+
+def test_it_is_shown_and_read_again() -> None:
+    text = program("reduce", "reduce chain to 5")
+    shown = show_spec(parse_source(text))
+    assert "    order fixed\n" in shown
+    assert show_spec(parse_source(shown)) == shown
+
+
+def test_a_long_line_is_proved_in_little_time() -> None:
+    begin = process_time()
+    assert (
+        codes(program("allreduce", "reduce chain to 749 then broadcast from 749", size="750 x 1"))
+        == []
+    )
+    assert (
+        codes(
+            program(
+                "reduce", "run ring_reduce(c = 64, root = 749) to 749", "f32[640], add", "750 x 1"
+            )
+        )
+        == []
+    )
+    assert codes(program("reduce", "order snake reduce chain to 3599", size="60 x 60")) == []
+    assert process_time() - begin < 10
