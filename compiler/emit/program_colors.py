@@ -9,6 +9,7 @@ from collc.plan import Phase
 from collc.plan.configuration import is_switched
 from collc.plan.placement import received_colors, sent_colors
 from collc.plan.program import ProgramPlan
+from collc.plan.stream_ends import streams_of
 
 
 @dataclass(frozen=True)
@@ -63,4 +64,14 @@ def _conditions(phase: Phase, module: str, way: str, names: set[str], index: int
     verb = "receives" if way == "in" else "sends"
     for lane in phase.exchange.lanes if phase.exchange else ("",):
         of = f"{module}.{phase.name}.{lane}_" if lane else f"{module}.{phase.name}."
-        yield f"({of}{verb} and ({of}queue_{way} == {index}))"
+        does = f"{of}{verb}"
+        if way == "in" and _combines_on_the_way(phase, lane):
+            does = f"({does} or {of}through)"
+        yield f"({does} and ({of}queue_{way} == {index}))"
+
+
+def _combines_on_the_way(phase: Phase, lane: str) -> bool:
+    """Whether some PE combines what arrives on a lane as it leaves, and keeps none of it."""
+    found = (streams_of(role).get(lane) for role in phase.roles) if phase.streams else ()
+    streams = (stream for stream in found if stream is not None)
+    return any(stream.through and stream.receives is None for stream in streams)

@@ -14,6 +14,7 @@ from lark import UnexpectedInput
 
 from collc.base.diagnostics import CollcError, Diagnostic
 from collc.language import parse_source
+from collc.language.declared_names import FIXED, ORDER_WORDS
 from collc.language.expressions import FUNCTIONS, RESERVED
 from collc.language.parser import BEGINNINGS, keywords, lexed, parse_text, parser_state, pieces
 from collc.language.prelude import PRELUDE_FILE, prelude_text
@@ -31,6 +32,7 @@ _KINDS = {
     "ORDER": ("order",),
     "PROGRAM": ("collective",),
 }
+_ORDERS = {*ORDER_WORDS, FIXED}
 
 
 @dataclass(frozen=True)
@@ -130,6 +132,7 @@ class Document:
         words, names, kinds = _expected(self.text[start : begun.start()])
         found = [(word, "keyword", "") for word in sorted(words)]
         if names:
+            found += [(word, "order", "") for word in sorted(_ORDERS) if "order" in kinds]
             found += [
                 one
                 for one in self._names_for(len(begun_before) - 1)

@@ -74,15 +74,32 @@ def _root(steps: str, ranks: int) -> int:
     return 2 if steps.endswith("to 2") else ranks - 1
 
 
+@pytest.mark.parametrize("target", ["wse2", "wse3"])
+@pytest.mark.parametrize("root", [0, 2, 3])
+def test_a_chain_to_any_rank_runs_on_each_row_where_pes_keep_nothing_of_what_passes(root, target):
+    text = f"""target {target} grid g = 4 x 2
+    collective c = allreduce(x: f32[6], add) on each row of g {{
+        run chain_reduce(root = {root}) then run direct_broadcast(root = {root})
+    }}
+    program {{ c }}"""
+    report = compile_text(text, "rows.coll", {}).run()
+    assert report.verified, report.problem
+
+
 def test_calls_of_a_program_keep_it_with_colors_that_they_share():
     text = """target wse3 grid g = 6 x 2
     collective rows = allreduce(x: f32[9], add) on each row of g { order fixed run auto }
     collective all = allreduce(y: f32[5], add) on g { order snake order fixed run auto }
-    program { rows all within colors <= 6 }"""
+    collective parts = reduce_scatter(z: f32[12], add) on each row of g { order fixed run auto }
+    program { rows all parts within colors <= 8 }"""
     bundle = compile_text(text, "fixed.coll", {})
     x, y = _varied(np.float32, (2, 6, 9)), _varied(np.float32, (2, 6, 5))
-    report = bundle.run(inputs={"x": x, "y": y})
+    z = _varied(np.float32, (2, 6, 12))
+    report = bundle.run(inputs={"x": x, "y": y, "z": z})
     assert report.verified, report.problem
+    parts = np.stack([reduce(np.add, row) for row in z]).reshape(2, 6, 2)
+    found = report.results["z"].reshape(2, 6, 6, 2)
+    assert all((found[:, rank, rank] == parts[:, rank]).all() for rank in range(6))
     wanted = np.stack([reduce(np.add, row) for row in x])
     assert (report.results["x"].reshape(2, 6, 9) == wanted[:, None]).all()
     along = reduce(np.add, [y[pe] for pe in _ranks("snake", "6 x 2")])

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import reduce
 from time import process_time
 
+import numpy as np
 import pytest
 
 from collc.base.diagnostics import CollcError
 from collc.driver.pipeline import compile_text, prove_text
 from collc.language import parse_source
 from collc.language.show import show_spec, show_steps
+from collc.run.expected import expected
 
 KINDS = {"reduce": "reduce", "allreduce": "allreduce", "scattered": "reduce_scatter"}
 # what combines rank by rank, and near misses that do not
@@ -190,6 +194,53 @@ def test_it_is_shown_and_read_again() -> None:
     shown = show_spec(parse_source(text))
     assert "    order fixed\n" in shown
     assert show_spec(parse_source(shown)) == shown
+
+
+TREES = ("chain", "star", "binomial", "two_phase(S = 2)", "chain_star(S = 2)", "chain, star")
+ALGORITHMS = (
+    "ring_allreduce",
+    "halving_doubling",
+    "butterfly(G = 2)",
+    "pipelined_allreduce(c = 2)",
+    "binary_tree_allreduce(c = 2)",
+    "dual_root_allreduce(c = 2)",
+    "direct_allreduce",
+)
+
+
+def _many(ranks: int) -> Iterator[str]:
+    for order in ("", "order east_to_west "):
+        for root in range(ranks):
+            for tree in TREES:
+                yield f"{order}reduce {tree} to {root} then broadcast from {root}"
+    for order in ("", "order ring "):
+        yield from (f"{order}run {name}" for name in ALGORITHMS)
+        for root in range(ranks):
+            spread = f"run direct_broadcast(root = {root})"
+            yield f"{order}run chain_reduce(root = {root}) then {spread}"
+            yield f"{order}run ring_reduce(c = 3, root = {root}) then {spread}"
+
+
+def _places(steps: str, ranks: int) -> list[int]:
+    forward = list(range(ranks))
+    if "ring " in steps:
+        return forward[::2] + forward[1::2][::-1]
+    return forward[::-1] if "east_to_west" in steps else forward
+
+
+def test_the_proof_and_numpy_agree_on_what_is_a_left_fold() -> None:
+    ranks, seen = 4, []
+    dice = np.random.default_rng(3)
+    sizes = 10.0 ** dice.uniform(-2, 2, (1, ranks, 96))
+    given = (sizes * dice.choice([-1, 1], sizes.shape)).astype(np.float32)
+    for steps in _many(ranks):
+        fixed = program("allreduce", steps, "f32[96], add", f"{ranks} x 1")
+        _, schedule = prove_text(fixed.replace("order fixed\n", ""), "test.coll", {})
+        wanted = reduce(np.add, [given[0, place] for place in _places(steps, ranks)])
+        same = bool((expected(schedule, given) == wanted).all())
+        assert (codes(fixed) == []) == same, steps
+        seen.append(same)
+    assert 10 < sum(seen) < len(seen) / 2
 
 
 def test_a_long_line_is_proved_in_little_time() -> None:
