@@ -33,7 +33,7 @@ _EVERYWHERE = (ContractKind.ALLREDUCE, ContractKind.BARRIER)
 
 
 def prove_fixed_order(schedule: Schedule) -> Iterator[Diagnostic]:
-    """C215: where a schedule that keeps its contract groups operands otherwise, if that is refused;
+    """C216: where a schedule that keeps its contract groups operands otherwise, if that is refused;
     at most one diagnostic. A path is laid out as a row."""
     collective = schedule.collective
     if not collective.one_by_one:
@@ -215,7 +215,7 @@ def _kept_by(
 
 
 def grouped_by_lines(collective: Collective) -> Diagnostic:
-    """C215: along both axes of a grid the ranks of its lines are groups."""
+    """C216: along both axes of a grid the ranks of its lines are groups."""
     if collective.undecided is not None:
         what = "a plan along rows and columns combines the ranks of each line before the lines"
         help = "name an order of all PEs, which makes them one line: `order snake`"
@@ -241,7 +241,7 @@ def _refused(collective: Collective, message: str, help: str) -> Diagnostic:
     said = (fixed, "the order is said to be fixed here")
     rounded = (contract.span, f"results in {contract.element.value} are rounded")
     also = (said, rounded) if contract.element in FLOATS else (said,)
-    return Diagnostic("C215", message, at, also, help)
+    return Diagnostic("C216", message, at, also, help)
 
 
 def _ranks(run: tuple[int, int]) -> str:
