@@ -2,12 +2,28 @@
 
 Both print the nodes of `collc.spec.formula` and nothing else; no text of the user's gets here.
 Names are given to what is used more than once, to choices, and to what a minimum or maximum
-compares.
+compares. Of two floats CSL has no minimum or maximum: the larger is the one that compares so; if it
+is a NaN, the other; and of equal ones, which may be zeros of both signs, what has no sign unless
+both have.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from math import copysign
 
-from collc.spec.formula import CHOICES, COMPARISONS, FLOATS, LOGIC, Formula, Node, named_nodes
+from collc.spec.formula import (
+    CHOICES,
+    COMPARISONS,
+    FLOATS,
+    LOGIC,
+    Formula,
+    Node,
+    limit_of,
+    named_nodes,
+)
+
+_Choice = tuple[str, str, str]  # condition, in parentheses, what it chooses, what else
+_Named = Callable[[str, str], str]  # gives a value of a type, which a text has, a name
 
 _SIGNS = {
     "add": "+",
@@ -44,49 +60,61 @@ _NUMPY = {
 }
 
 
+@dataclass(frozen=True)
+class _Language:
+    """How a language spells nodes, and the line that gives a value a name."""
+
+    spelled: Mapping[str, str]
+    line: str
+    larger: Callable[[Formula, Node, list[str], _Named], _Choice]
+
+
 def csl_body(formula: Formula) -> tuple[str, ...]:
     """The lines of a function of `own` and `received` that returns the formula."""
-    lines, result = _lines(formula, _CSL, "const {name}: {type} = {text};")
-    if len(result) == 3:
-        condition, chosen, otherwise = result
-        return (
-            *lines,
-            f"const result = if {condition} {chosen} else {otherwise};",
-            "return result;",
-        )
-    return (*lines, f"return {result[0]};")
+    lines, result = _lines(formula, _IN_CSL)
+    if isinstance(result, str):
+        return (*lines, f"return {result};")
+    condition, chosen, otherwise = result
+    choice = f"const result = if {condition} {chosen} else {otherwise};"
+    return (*lines, choice, "return result;")
 
 
 def numpy_body(formula: Formula) -> tuple[str, ...]:
     """The same as lines of a Python function on arrays."""
-    lines, result = _lines(formula, _NUMPY, "{name} = {text}")
-    if len(result) == 3:
-        return (*lines, f"return np.where({', '.join(result)})")
-    return (*lines, f"return {result[0]}")
+    lines, result = _lines(formula, _IN_NUMPY)
+    if isinstance(result, str):
+        return (*lines, f"return {result}")
+    return (*lines, f"return np.where({', '.join(result)})")
 
 
-def _lines(
-    formula: Formula, spelling: Mapping[str, str], line: str
-) -> tuple[list[str], tuple[str, ...]]:
-    """The definitions of what has a name, and the result: one text, or three for a choice."""
-    named, texts, lines = named_nodes(formula), list[str](), list[str]()
+def _lines(formula: Formula, language: _Language) -> tuple[list[str], str | _Choice]:
+    """The definitions of what has a name, and the result: one text, or a choice."""
+    in_need, texts, lines = named_nodes(formula), list[str](), list[str]()
+
+    def named(type: str, text: str) -> str:
+        name = f"part_{len(lines)}"
+        lines.append(language.line.format(name=name, type=type, text=text))
+        return name
+
     for index, node in enumerate(formula):
         of = [texts[i] for i in node.of]
-        if index == len(formula) - 1 and node.kind in CHOICES:
-            return lines, _choice(node, of)
-        texts.append(_text(node, of, spelling))
-        if index in named:
-            name = f"part_{len(lines)}"
-            lines.append(line.format(name=name, type=node.type, text=texts[index]))
-            texts[index] = name
-    return lines, (texts[-1],)
+        choice = None
+        if node.kind == "choose":
+            choice = of[0] if of[0].startswith("(") else f"({of[0]})", of[1], of[2]
+        elif node.kind in CHOICES:
+            choice = language.larger(formula, node, of, named)
+        if choice and index == len(formula) - 1:
+            return lines, choice
+        text = _text(node, of, language.spelled, choice or ("", "", ""))
+        texts.append(named(node.type, text) if index in in_need else text)
+    return lines, texts[-1]
 
 
-def _text(node: Node, of: list[str], spelling: Mapping[str, str]) -> str:
-    pattern = spelling[node.kind]
-    if node.kind == "negate" and node.type in FLOATS and spelling is _CSL:
+def _text(node: Node, of: list[str], spelled: Mapping[str, str], choice: _Choice) -> str:
+    pattern = spelled[node.kind]
+    if node.kind == "negate" and node.type in FLOATS and spelled is _CSL:
         pattern = "(-{0})"
-    condition, chosen, otherwise = _choice(node, of) if node.kind in CHOICES else ("", "", "")
+    condition, chosen, otherwise = choice
     return pattern.format(
         *of,
         type=node.type,
@@ -98,12 +126,43 @@ def _text(node: Node, of: list[str], spelling: Mapping[str, str]) -> str:
     )
 
 
-def _choice(node: Node, of: list[str]) -> tuple[str, str, str]:
-    """Condition, in parentheses, what it chooses, what else."""
-    if node.kind == "choose":
-        return of[0] if of[0].startswith("(") else f"({of[0]})", of[1], of[2]
-    sign = "<" if node.kind == "min" else ">"
-    return f"({of[1]} {sign} {of[0]})", of[1], of[0]
+def _larger_in_csl(formula: Formula, node: Node, of: list[str], named: _Named) -> _Choice:
+    """The smaller or larger of two: what is compared, what is chosen, what else."""
+    own, received = of
+    sign, bits = ("<", "|") if node.kind == "min" else (">", "&")
+    if node.type not in FLOATS:
+        return f"({received} {sign} {own})", received, own
+    limit = limit_of(formula, node)
+    if limit:
+        at = next(i for i, part in enumerate(node.of) if formula[part] is limit)
+        # Nothing compares with a NaN, so the limit is chosen; a zero that is the limit is chosen
+        # but for one beyond it.
+        beyond = copysign(1, limit.value) == (1 if node.kind == "min" else -1)
+        return f"({of[1 - at]} {sign}{'=' * (not limit.value and beyond)} {of[at]})", of[1 - at], of[at]
+    further = named(node.type, f"if ({received} {sign} {own}) {received} else {own}")
+    number = named(node.type, f"if ({further} == {further}) {further} else {received}")
+    word = f"u{node.type[1:]}"
+    both = f"(@bitcast({word}, {own}) {bits} @bitcast({word}, {received}))"
+    return f"({own} == {received})", f"@bitcast({node.type}, {both})", number
+
+
+def _larger_in_numpy(_: Formula, node: Node, of: list[str], __: _Named) -> _Choice:
+    own, received = of
+    return takes_in_numpy(node.kind, node.type in FLOATS, own, received), received, own
+
+
+def takes_in_numpy(kind: str, floats: bool, own: str, received: str) -> str:
+    """Where the received one is to be taken as the smaller or larger, as
+    `collc.spec.formula.takes`."""
+    sign, upper = ("<", received) if kind == "min" else (">", own)
+    found = f"({received} {sign} {own})"
+    if not floats:
+        return found
+    return f"{found} | np.isnan({own}) | ({received} == {own}) & np.signbit({upper})"
+
+
+_IN_CSL = _Language(_CSL, "const {name}: {type} = {text};", _larger_in_csl)
+_IN_NUMPY = _Language(_NUMPY, "{name} = {text}", _larger_in_numpy)
 
 
 def _numpy_type(type: str) -> str:

@@ -21,7 +21,7 @@ from collc.emit.exchange import BitModel, row_bits
 from collc.emit.grid_places import SiteModel, coordinates, site_model
 from collc.emit.headline import headline, promise_of
 from collc.emit.names import Combine, combine_of
-from collc.emit.order import numpy_combine, order_of, rounds
+from collc.emit.order import compared_by_bits, numpy_combine, order_of, rounds
 from collc.emit.paths import PathModel, path_model
 from collc.emit.phase_context import PhaseContext
 from collc.emit.phases import PhaseModel, entries_of, phase_model
@@ -91,6 +91,7 @@ class BundleModel:
     numpy_combine: str
     order: tuple[str, ...]
     rounds: bool
+    by_bits: bool
     own: OwnModel | None
     combine: Combine
     colors: tuple[tuple[str, int], ...]
@@ -223,12 +224,13 @@ def model_of(plan: Plan, source: str, shared: tuple[SharedPhase, ...] | None = N
         element=contract.element.word.value,
         numpy_type=numpy_type(contract.element),
         bits=8 * contract.element.word.bytes,
-        numpy_reduction=numpy_reduction(contract.operation),
-        numpy_callback=numpy_callback(contract.operation),
+        numpy_reduction=numpy_reduction(contract),
+        numpy_callback=numpy_callback(contract),
         numpy_operands=numpy_operands(schedule),
-        numpy_combine=numpy_combine(contract.operation),
+        numpy_combine=numpy_combine(contract),
         order=order_of(schedule),
         rounds=rounds(schedule),
+        by_bits=compared_by_bits(schedule),
         own=own_model(collective) if contract.own else None,
         combine=how,
         colors=plan.colors,

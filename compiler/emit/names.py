@@ -9,6 +9,7 @@ from collc.emit.formulas import csl_body
 from collc.spec import Contract, ElementType, Operation, OwnOperation
 from collc.spec.arithmetic import arithmetic_of
 
+# of integers: what of floats is not the vector unit's is in `collc.emit.formulas`
 _CHOSEN = "const chosen = if (received {} own) received else own; return chosen;"
 _FLOAT_SUFFIX = {ElementType.F32: "s", ElementType.F16: "h"}
 
@@ -16,13 +17,11 @@ _FLOAT_SUFFIX = {ElementType.F32: "s", ElementType.F16: "h"}
 @dataclass(frozen=True)
 class _Spelling:
     """The body of a call-back and the builtins of the vector unit that `OperationFacts` says to be
-    there, those of floats without the letter of their type; of pairs, how a received value compares
-    with the own one where it is chosen."""
+    there, those of floats without the letter of their type."""
 
     body: str = ""
     floats: str = ""
     integers: str = ""
-    compares: str = ""
 
 
 _SPELLED = {
@@ -33,8 +32,6 @@ _SPELLED = {
     Operation.AND: _Spelling("return (own & received);", integers="@and16"),
     Operation.OR: _Spelling("return (own | received);", integers="@or16"),
     Operation.XOR: _Spelling("return (own ^ received);", integers="@xor16"),
-    Operation.ARGMAX: _Spelling(compares=">"),
-    Operation.ARGMIN: _Spelling(compares="<"),
 }
 
 # Of two pairs one is chosen by their values, which come first; the index follows its value.
@@ -45,13 +42,25 @@ if (index_next) {{
   return index;
 }}
 index_next = true;
-const own_value = {own};
-const received_value = {received};
+{values}
 takes = (received_value {first} own_value);
 ties = (received_value == own_value);
 const value = if (takes) received else own;
 return value;
 """
+# A value as what compares as it does. Bits of floats, as whole numbers, rise with them once those
+# of negative ones are turned over; added to that is what brings NaN of both signs to one end, the
+# one that is not chosen. Alike are only bits that are equal, so a value never has another's index.
+_VALUE = {
+    ElementType.U32: ("const {word}_value = {word};",),
+    ElementType.I32: ("const {word}_value = @bitcast(i32, {word});",),
+    ElementType.F32: (
+        "const {word}_signs = @bitcast(u32, @bitcast(i32, {word}) >> @as(u16, 31));",
+        "const {word}_value = ({word} ^ ({word}_signs | @as(u32, 0x80000000))) {beyond}"
+        " @as(u32, 0x7fffff);",
+    ),
+}
+_BEYOND = {"max": "+", "min": "-"}
 _PAIR_STATE = (
     "var index_next: bool = false;  // the words of a pair are its value, then its index",
     "var takes: bool = false;  // the received one of the two values",
@@ -100,17 +109,19 @@ def _callback(operation: Operation | OwnOperation) -> tuple[str, ...]:
 
 def _of_pairs(operation: Operation, value: ElementType) -> tuple[str, ...]:
     """The lines of the function that combines two words of pairs."""
-    words = ("own", "received")
-    if value is not ElementType.U32:
-        words = (f"@bitcast({value.value}, own)", f"@bitcast({value.value}, received)")
+    beyond = _BEYOND[operation.facts.chooses]
+    values = "\n".join(
+        line.format(word=word, beyond=beyond)
+        for word in ("own", "received")
+        for line in _VALUE[value]
+    )
     first = comparison_of(operation)
-    return tuple(_OF_PAIRS.format(own=words[0], received=words[1], first=first).split("\n")[1:-1])
+    return tuple(_OF_PAIRS.format(values=values, first=first).split("\n")[1:-1])
 
 
 def comparison_of(operation: Operation) -> str:
-    """The sign between the received value and the own one where the received pair is chosen."""
-    assert operation.of_pairs
-    return _SPELLED[operation].compares
+    """The sign between the received value and the own one where the received is chosen."""
+    return {"max": ">", "min": "<"}[operation.facts.chooses]
 
 
 def _move(element: ElementType) -> str:

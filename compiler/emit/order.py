@@ -12,7 +12,7 @@ from collc.base.columns import Ints
 from collc.emit.custom_contract import shown_rows
 from collc.emit.reference import numpy_reduction
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule
-from collc.spec import Operation, OwnOperation
+from collc.spec import Contract, ElementType, OwnOperation
 from collc.spec.exchange import Moves, StepsPhase
 from collc.spec.operation import FLOATS
 
@@ -41,10 +41,18 @@ def order_of(schedule: Schedule) -> tuple[str, ...]:
     return tuple(printed) if len(printed) == len(found) and rows <= MOST_ROWS else ()
 
 
-def numpy_combine(operation: Operation | OwnOperation | None) -> str:
-    """The NumPy function that combines own elements with received ones; that of an own operation is
-    printed beside it."""
-    name = numpy_reduction(operation)
+def compared_by_bits(schedule: Schedule) -> bool:
+    """Whether run.py looks at the signs of zeros and at NaN: where there are floats, and their
+    rounding does not depend on an order that it does not follow."""
+    floats = (*FLOATS, ElementType.F32_U32)
+    in_floats = schedule.collective.contract.element in floats
+    return in_floats and not (rounds(schedule) and not order_of(schedule))
+
+
+def numpy_combine(contract: Contract) -> str:
+    """The NumPy function that combines own elements with received ones; one that NumPy does not
+    have is printed beside it."""
+    name = numpy_reduction(contract)
     return f"np.{name}" if name else "combine"
 
 

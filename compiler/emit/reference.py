@@ -1,31 +1,60 @@
 """What the emitted run.py compares with, as NumPy text."""
 
-from collc.emit.formulas import numpy_body
+from collc.emit.formulas import numpy_body, takes_in_numpy
 from collc.emit.names import comparison_of
 from collc.schedule import Schedule, ascending, axis_of, pes_of_ranks
-from collc.spec import Collective, ElementType, Operation, OwnOperation, ReduceStep, RunStep
+from collc.spec import (
+    Collective,
+    Contract,
+    ElementType,
+    Operation,
+    OwnOperation,
+    ReduceStep,
+    RunStep,
+)
 from collc.spec.arrays import DTYPE
+from collc.spec.operation import FLOATS
 from collc.spec.slice_ownership import lines_and_ranks, owners
 
 
-def numpy_reduction(operation: Operation | OwnOperation | None) -> str:
+def numpy_reduction(contract: Contract) -> str:
     """The NumPy function that reduces vectors; empty where one is printed."""
-    if not isinstance(operation, Operation) or operation.of_pairs:
+    operation = contract.operation
+    if not isinstance(operation, Operation) or numpy_callback(contract):
         return ""
     return operation.facts.ufunc.__name__
 
 
-def numpy_callback(operation: Operation | OwnOperation | None) -> tuple[str, ...]:
+def numpy_callback(contract: Contract) -> tuple[str, ...]:
     """The lines of a function of `own` and `received` that combines as an operation does that NumPy
     has no function for."""
+    operation, element = contract.operation, contract.element
     if isinstance(operation, OwnOperation):
         return numpy_body(operation.formula)
-    if operation is None or not operation.of_pairs:
+    if operation is None or not operation.facts.chooses:
         return ()
-    first = comparison_of(operation)
+    if element.pair_of:
+        return _of_pairs(operation, element)
+    if element not in FLOATS:
+        return ()
+    taken = takes_in_numpy(operation.facts.chooses, True, "own", "received")
+    return (f"return np.where({taken}, received, own)",)
+
+
+def _of_pairs(operation: Operation, element: ElementType) -> tuple[str, ...]:
+    if element is ElementType.F32_U32:
+        beyond = "+" if operation.facts.chooses == "max" else "-"
+        ordered = (
+            "# rising with the floats, -0.0 below 0.0; NaN are at the end that is not chosen",
+            'bits = [pairs["value"].view(np.int32) for pairs in (own, received)]',
+            f"first, second = ((b ^ ((b >> 31) & 0x7FFFFFFF)) {beyond} np.int32(0x7FFFFF) for b in bits)",
+        )
+    else:
+        ordered = ('first, second = own["value"], received["value"]',)
     return (
-        'ties = (received["value"] == own["value"]) & (received["index"] < own["index"])',
-        f'return np.where((received["value"] {first} own["value"]) | ties, received, own)',
+        *ordered,
+        'lower = (second == first) & (received["index"] < own["index"])',
+        f"return np.where((second {comparison_of(operation)} first) | lower, received, own)",
     )
 
 

@@ -20,7 +20,7 @@ from collc.base.grids import Grid, Lines, Site
 from collc.run.unordered_reference import in_any_order
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule, home_pe, pes_of_ranks
 from collc.spec import Collective, ContractKind, Operation, OwnOperation
-from collc.spec.arrays import DTYPE, combine
+from collc.spec.arrays import DTYPE, combine, same
 from collc.spec.custom_contract import Holdings, OwnContract, dues
 from collc.spec.exchange import Moves, Slicing, StepsPhase
 from collc.spec.formula import evaluate
@@ -114,13 +114,13 @@ def promised(schedule: Schedule) -> Bools:
 
 def describe(wanted: Array, found: Array, asked: Bools) -> str:
     """Where two arrays [height, width, length] differ in what is asked, in words; empty if they do
-    not, bit by bit."""
-    rows = zip(_bits(wanted), _bits(found), asked, strict=True)  # a grid's masks take much room
-    wrong = [int(((one != other) & which).sum()) for one, other, which in rows]
+    not, bit by bit, but for the bits of NaN."""
+    rows = zip(wanted, found, asked, strict=True)  # a grid's masks take much room
+    wrong = [int((~same(one, other) & which).sum()) for one, other, which in rows]
     if not any(wrong):
         return ""
     y = next(row for row, count in enumerate(wrong) if count)
-    differs = (_bits(wanted[y]) != _bits(found[y])) & asked[y]
+    differs = ~same(wanted[y], found[y]) & asked[y]
     x, i = (int(index) for index in np.argwhere(differs)[0])
     return (
         f"{sum(wrong)} of {int(asked.sum())} elements are wrong; the first is element "
@@ -224,10 +224,6 @@ def _reduce(phase: ReducePhase, combine: Combine, state: Array) -> None:
         into[...] = combine(into, out)
 
 
-def _bits(values: Array) -> Array:
-    return values.view(f"u{values.dtype.itemsize}")
-
-
 def _exchange(phase: StepsPhase, combine: Combine | None, state: Array) -> None:
     """Carry out the steps of a phase: all transfers of a step read before any of them writes."""
     first, last = phase.lines
@@ -284,23 +280,24 @@ def keeps_contract(schedule: Schedule, given: Array, wanted: Array) -> bool:
     if contract.own is not None:
         return keeps_own(schedule.collective, given, wanted)
     if kind.reduces:
-        return _is_reduction(schedule, given, wanted)
+        alike = kind is not ContractKind.ALLREDUCE or bool(same(wanted, wanted[y, x]).all())
+        return alike and _is_reduction(schedule, given, wanted)
     if kind is ContractKind.BROADCAST:
-        return bool((_bits(wanted) == _bits(given[y, x])).all())
+        return bool(same(wanted, given[y, x]).all())
     if kind is ContractKind.BARRIER:
         return True
     ranks = list(owners(schedule.collective))
-    same = []
+    pairs = []
     for (x_of, y_of), part in ranks:
         if kind is ContractKind.SCATTER:
-            same.append((wanted[y_of, x_of, part], given[y, x, part]))
+            pairs.append((wanted[y_of, x_of, part], given[y, x, part]))
         elif kind is ContractKind.GATHER:
-            same.append((wanted[y, x, part], given[y_of, x_of, part]))
+            pairs.append((wanted[y, x, part], given[y_of, x_of, part]))
         elif kind is ContractKind.ALLGATHER:
-            same += [(wanted[b, a, part], given[y_of, x_of, part]) for (a, b), _ in ranks]
+            pairs += [(wanted[b, a, part], given[y_of, x_of, part]) for (a, b), _ in ranks]
         else:
-            same += [(wanted[y_of, x_of, there], given[b, a, part]) for (a, b), there in ranks]
-    return all((_bits(one) == _bits(other)).all() for one, other in same)
+            pairs += [(wanted[y_of, x_of, there], given[b, a, part]) for (a, b), there in ranks]
+    return all(same(one, other).all() for one, other in pairs)
 
 
 def _is_reduction(schedule: Schedule, given: Array, wanted: Array) -> bool:
@@ -308,8 +305,6 @@ def _is_reduction(schedule: Schedule, given: Array, wanted: Array) -> bool:
     contract = schedule.collective.contract
     operation = contract.operation
     assert operation is not None
-    if isinstance(operation, OwnOperation):
-        return True  # in another order of combining it may give something else
     right = in_any_order(operation, given.reshape(-1, contract.length))
     rows = zip(wanted, promised(schedule), strict=True)  # since a grid as float64 takes much room
     return all(right.allows(row)[mask].all() for row, mask in rows)
@@ -346,11 +341,9 @@ def keeps_own(collective: Collective, given: Array, wanted: Array) -> bool:
 def _same(result: Array, operands: Array, collective: Collective) -> bool:
     """Compare with operands combined in any order; rounding may differ a little."""
     if len(operands) == 1:
-        bits = f"u{operands.dtype.itemsize}"
-        return bool((result.view(bits) == operands[0].view(bits)).all())
+        return bool(same(result, operands[0]).all())
     operation = collective.contract.operation
-    if not isinstance(operation, Operation):
-        return True  # in another order of combining it may give something else
+    assert operation is not None
     return bool(in_any_order(operation, operands).allows(result).all())
 
 

@@ -59,7 +59,7 @@ def _fitting(name: str, drawn: Mapping[str, Array], value: ArrayLike) -> Array:
         raise ValueError(f"input {name} has shape {array.shape}, the program's is {wanted.shape}")
     with np.errstate(over="ignore", invalid="ignore"):
         cast = array.astype(wanted.dtype)
-    if wanted.dtype.kind != "f" and not np.array_equal(cast, array):
+    if wanted.dtype.kind in "iu" and not np.array_equal(cast, array):
         raise ValueError(f"input {name} has numbers that {wanted.dtype} cannot hold")
     return np.ascontiguousarray(cast.reshape(wanted.shape))
 

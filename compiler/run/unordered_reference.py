@@ -2,17 +2,25 @@
 
 What is never rounded is the same in every order. A sum is off by at most half a step of the type
 for each operand, of the sizes of all of them, since a partial sum may be larger than the whole; a
-product is so by parts of its own size. Partial results that leave the type's range end anywhere.
+product is so by parts of its own size. Partial results that leave the type's range end anywhere;
+where none can, infinities and NaN among the operands decide in every order alike.
+
+An operation of the user's own is taken to be the same in every order where the language has tried
+it: on integers, and where it chooses one of two floats. Where it rounds, or depends on the order of
+its operands, nothing is said.
 """
 
 from dataclasses import dataclass
+from functools import partial, reduce
 
 import numpy as np
 
 from collc.base.columns import Array, Bools
-from collc.spec import Operation
-from collc.spec.arrays import reduced
+from collc.spec import Operation, OwnOperation
+from collc.spec.arrays import reduced, same
+from collc.spec.formula import evaluate
 
+_CHOOSING = ("own", "received", "constant", "min", "max")
 _MOST_AT_ONCE = 1 << 26  # bytes of operands, whose copies in wider arithmetic take four times that
 
 
@@ -26,18 +34,18 @@ class InAnyOrder:
 
     def allows(self, results: Array) -> Bools:
         """Which of the results, [..., length], may be those of some order."""
-        same = results == self.plain
-        if results.dtype.names is None:
-            same |= np.isnan(results) & np.isnan(self.plain)
         if self.most is None:
-            return np.asarray(same)
-        with np.errstate(invalid="ignore"):  # of infinite ones, that may be anything
+            return same(results, self.plain)
+        alike = (results == self.plain) | (np.isnan(results) & np.isnan(self.plain))
+        with np.errstate(invalid="ignore"):  # of infinite ones
             near = np.abs(results - self.plain) <= self.most
-        return np.asarray(same | near | np.isinf(self.most))
+        return np.asarray(alike | near | np.isinf(self.most))
 
 
-def in_any_order(operation: Operation, operands: Array) -> InAnyOrder:
+def in_any_order(operation: Operation | OwnOperation, operands: Array) -> InAnyOrder:
     """What the operands, [count, length], give."""
+    if isinstance(operation, OwnOperation):
+        return _of_own(operation, operands)
     floating = np.issubdtype(operands.dtype, np.floating)
     if not floating or not operation.facts.rounds:
         return InAnyOrder(reduced(operation, operands), None)
@@ -46,21 +54,33 @@ def in_any_order(operation: Operation, operands: Array) -> InAnyOrder:
     return InAnyOrder(*(np.concatenate(of_parts) for of_parts in zip(*found, strict=True)))
 
 
+def _of_own(operation: OwnOperation, operands: Array) -> InAnyOrder:
+    chooses = all(node.kind in _CHOOSING for node in operation.formula)
+    exact = operands.dtype.kind != "f" or chooses
+    if operation.assumed_associative or not operation.commutative or not exact:
+        return InAnyOrder(operands[0], np.full(operands.shape[1:], np.inf))
+    return InAnyOrder(reduce(partial(evaluate, operation.formula), operands), None)
+
+
 def _rounded(operation: Operation, operands: Array) -> tuple[Array, Array]:
     """`plain` and `most` of an operation that rounds."""
     ufunc = operation.facts.ufunc
     info = np.finfo(operands.dtype)
     exact = operands.astype(np.float64)
+    nowhere = np.isnan(exact).any(axis=0)  # a number in no order
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         plain = ufunc.reduce(exact, axis=0)
+        finite = np.isfinite(exact)
         exact = np.abs(exact)
+        roundings = len(operands) * float(info.eps)
         if operation is Operation.ADD:
-            sizes = exact.sum(axis=0)
-            in_range = sizes <= info.max
+            sizes = exact.sum(axis=0, where=finite)
+            in_range = sizes * (1 + roundings) <= info.max
         else:
-            sizes = np.abs(plain)
-            largest = np.multiply.reduce(exact, axis=0, where=exact > 1)
-            smallest = np.multiply.reduce(exact, axis=0, where=exact < 1)
-            in_range = (largest <= info.max) & (smallest >= info.tiny) & ~np.isnan(plain)
-        most = len(operands) * float(info.eps) * sizes
-    return plain, np.where(in_range, most, np.inf)
+            sizes = np.where(np.isfinite(plain), np.abs(plain), 0)
+            largest = np.multiply.reduce(exact, axis=0, where=finite & (exact > 1))
+            smallest = np.multiply.reduce(exact, axis=0, where=(exact > 0) & (exact < 1))
+            in_range = largest * (1 + roundings) <= info.max
+            in_range &= smallest * (1 - roundings) >= info.tiny
+        most = roundings * sizes
+    return plain, np.where(in_range | nowhere, most, np.inf)

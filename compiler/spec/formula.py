@@ -5,8 +5,8 @@ nothing in it but what `KINDS` lists, so text printed from it can hold nothing e
 computes it in NumPy; `collc.emit.formulas` prints it as CSL, `collc.language.show_declared` as the
 language has it. All three follow the same nodes, one by one.
 
-Integers wrap around at their width. The smaller (larger) of two is the second if it is smaller
-(larger), else the first.
+Integers wrap around at their width. The smaller or larger of two floats is a number if one of them
+is, and -0.0 is below 0.0 (docs/language.md, "Floats that are no numbers, and zeros").
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from collc.base.columns import Array
+from collc.base.columns import Array, Bools
 
 INTEGERS = ("i32", "u32", "i16", "u16")
 FLOATS = ("f32", "f16")
@@ -51,6 +51,18 @@ KINDS = (
 )
 
 
+def takes(kind: str, own: Array, received: Array) -> Bools:
+    """Where the received one of two is to be taken as the larger ("max") or the smaller ("min");
+    where they are alike it does not matter."""
+    if kind == "min":
+        found, upper = received < own, received
+    else:
+        found, upper = received > own, own
+    if own.dtype.kind == "f":  # of two zeros the one with a sign is below the other
+        found = found | np.isnan(own) | ((own == received) & np.signbit(upper))
+    return np.asarray(found)
+
+
 def _chosen(condition: Array, chosen: Array, otherwise: Array) -> Array:
     return np.asarray(np.where(condition, chosen, otherwise))
 
@@ -58,8 +70,8 @@ def _chosen(condition: Array, chosen: Array, otherwise: Array) -> Array:
 _OTHER: dict[str, Callable[..., Array]] = {
     "negate": np.negative,
     "not": np.logical_not,
-    "min": lambda a, b: _chosen(b < a, b, a),
-    "max": lambda a, b: _chosen(b > a, b, a),
+    "min": lambda a, b: _chosen(takes("min", a, b), b, a),
+    "max": lambda a, b: _chosen(takes("max", a, b), b, a),
     "choose": _chosen,
 }
 
@@ -190,10 +202,25 @@ class Work:
     wide_products: int = 0
 
 
+_OF_FLOATS = 7  # three comparisons and choices, and the bits of equal ones
+
+
+def limit_of(formula: Formula, node: Node) -> Node | None:
+    """The constant that a minimum or maximum compares something with: it is a number, so what no
+    comparison holds for is chosen at once."""
+    return next((formula[i] for i in node.of if formula[i].kind == "constant"), None)
+
+
+def _instructions(formula: Formula, node: Node) -> int:
+    if node.kind not in {"min", "max"}:
+        return 1
+    return 2 if node.type not in FLOATS or limit_of(formula, node) else _OF_FLOATS
+
+
 def work_of(formula: Formula) -> Work:
-    """One instruction for each node that computes, two for a choice between two values, of which a
-    minimum or maximum has to compare them first. A choice takes no jump. The instruction behind
-    one that computes a float waits for it if it needs it."""
+    """One instruction for each node that computes; a minimum or maximum has to compare its operands
+    before it chooses, and of floats to look for NaN and zeros. A choice takes no jump. The
+    instruction behind one that computes a float waits for it if it needs it."""
     scalars = waits = wide = 0
     computed = [at for at, node in enumerate(formula) if node.kind not in LEAVES]
     for at, behind in zip(computed, [*computed, None][1:], strict=True):
@@ -201,7 +228,7 @@ def work_of(formula: Formula) -> Work:
         if node.kind == "mul" and node.type in {"i32", "u32"}:
             wide += 1
             continue
-        scalars += 2 if node.kind in {"min", "max"} else 1
+        scalars += _instructions(formula, node)
         needed = behind is not None and at in formula[behind].of
         waits += needed and node.type in FLOATS and node.kind not in CHOICES
     return Work(scalars, waits, wide)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import Literal
 
 import numpy as np
 
@@ -62,14 +63,15 @@ _CHOSEN = Work(scalars=2)  # compared, then chosen
 class OperationFacts:
     """What the compiler knows of an operation, but for its CSL, which `collc.emit.names` has.
 
-    `ufunc` combines two numbers; of pairs it compares the received value with the own one, and the
-    received pair is chosen where that holds. The vector unit combines the types in `vector`, floats
+    `ufunc` combines two numbers; where one of two is chosen, `chooses` says whether it is the "max"
+    or the "min", and NumPy combines no floats as the language does. The vector unit combines the types in `vector`, floats
     only once they are negated if `negated`. For all other numbers a call-back does `work`, or
     `wide` on those of 32 bits if there is one; what one takes of pairs is measured as a whole.
     `rounds`: a result in floats depends on the order.
     """
 
     ufunc: np.ufunc
+    chooses: Literal["max", "min", ""] = ""
     vector: tuple[ElementType, ...] = ()
     work: Work = _AT_ONCE
     wide: Work | None = None
@@ -82,15 +84,15 @@ class OperationFacts:
 class Operation(Enum):
     """Reduction operations of the language; all are associative and commutative up to rounding."""
 
-    ADD = "add", OperationFacts(np.add, (*FLOATS, *_SIXTEEN_BIT), rounds=True)
-    MAX = "max", OperationFacts(np.maximum, FLOATS, _CHOSEN)
-    MIN = "min", OperationFacts(np.minimum, FLOATS, _CHOSEN, negated=True)
-    MUL = "mul", OperationFacts(np.multiply, FLOATS, wide=Work(wide_products=1), rounds=True)
-    AND = "and", OperationFacts(np.bitwise_and, _SIXTEEN_BIT, bitwise=True)
-    OR = "or", OperationFacts(np.bitwise_or, _SIXTEEN_BIT, bitwise=True)
-    XOR = "xor", OperationFacts(np.bitwise_xor, _SIXTEEN_BIT, bitwise=True)
-    ARGMAX = "argmax", OperationFacts(np.greater, of_pairs=True)
-    ARGMIN = "argmin", OperationFacts(np.less, of_pairs=True)
+    ADD = "add", OperationFacts(np.add, vector=(*FLOATS, *_SIXTEEN_BIT), rounds=True)
+    MAX = "max", OperationFacts(np.maximum, "max", FLOATS, _CHOSEN)
+    MIN = "min", OperationFacts(np.minimum, "min", FLOATS, _CHOSEN, negated=True)
+    MUL = "mul", OperationFacts(np.multiply, vector=FLOATS, wide=Work(wide_products=1), rounds=True)
+    AND = "and", OperationFacts(np.bitwise_and, vector=_SIXTEEN_BIT, bitwise=True)
+    OR = "or", OperationFacts(np.bitwise_or, vector=_SIXTEEN_BIT, bitwise=True)
+    XOR = "xor", OperationFacts(np.bitwise_xor, vector=_SIXTEEN_BIT, bitwise=True)
+    ARGMAX = "argmax", OperationFacts(np.maximum, "max", of_pairs=True)
+    ARGMIN = "argmin", OperationFacts(np.minimum, "min", of_pairs=True)
 
     facts: OperationFacts
 

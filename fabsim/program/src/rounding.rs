@@ -10,6 +10,20 @@ pub fn result(value: f32) -> f32 {
     }
 }
 
+/// The larger of two: a NaN only where both are, and -0.0 is below 0.0. A maximum of the library leaves the sign of a
+/// zero to the processor that it runs on.
+#[inline(always)]
+pub fn larger(a: f32, b: f32) -> f32 {
+    if a > b || b.is_nan() {
+        return a;
+    }
+    if b > a || a.is_nan() {
+        return b;
+    }
+    // Equal: of two zeros the bits tell which is the larger, and all others are alike.
+    f32::from_bits(a.to_bits() & b.to_bits())
+}
+
 /// An f32 that rounds to the same f16 or bf16 as the value does: toward zero, with the last bit set
 /// where anything is lost, so that no tie is made that was none.
 pub fn single_for_rounding(value: f64) -> f32 {
@@ -112,6 +126,18 @@ mod tests {
             let (exact, odd) = (f16::from_f32(exact), f16::from_f32(odd));
             let same = exact.to_bits() == odd.to_bits() || exact.is_nan() && odd.is_nan();
             assert!(same, "{a} + {b} * {c} = {exact}, not {odd}");
+        }
+    }
+
+    #[test]
+    fn the_larger_of_two_is_a_number_if_one_is_and_does_not_depend_on_their_order() {
+        let nan = f32::from_bits(0xffc0_0001);
+        let rising = [nan, f32::NEG_INFINITY, -1.0, -0.0, 0.0, 1e-45, f32::INFINITY];
+        for (i, below) in rising.iter().enumerate() {
+            for above in &rising[i..] {
+                assert_eq!(larger(*below, *above).to_bits(), above.to_bits());
+                assert_eq!(larger(*above, *below).to_bits(), above.to_bits());
+            }
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::scalar::{float, float_bits};
 use fabsim_program::program::{Arch, Opcode, ScalarType};
-use fabsim_program::rounding::{result, single_for_rounding};
+use fabsim_program::rounding::{larger, result, single_for_rounding};
 
 /// What the table below says of an operation.
 #[derive(Clone, Copy, Debug)]
@@ -175,8 +175,8 @@ pub fn element(opcode: Opcode, s: &Sources) -> u32 {
         Opcode::Fsubh => rounded(s, s.float(0) - s.float(1)),
         Opcode::Fmuls => single(s.float(0) * s.float(1)),
         Opcode::Fmulh => rounded(s, s.float(0) * s.float(1)),
-        Opcode::Fmaxs => single(s.float(0).max(s.float(1))),
-        Opcode::Fmaxh => rounded(s, s.float(0).max(s.float(1))),
+        Opcode::Fmaxs => single(larger(s.float(0), s.float(1))),
+        Opcode::Fmaxh => rounded(s, larger(s.float(0), s.float(1))),
         // Multiply-accumulate rounds once; f64 is wide enough for that with halves, f32 is not.
         Opcode::Fmacs | Opcode::Fmachs => single(s.float(1).mul_add(s.float(2), s.float(0))),
         Opcode::Fmach => half_of(s, s.double(1).mul_add(s.double(2), s.double(0))),
