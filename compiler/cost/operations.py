@@ -269,7 +269,9 @@ def costs_of(plan: Plan, alone: bool = True) -> Costs:
     arithmetic = arithmetic_of(contract.element, contract.operation)
     combine = arithmetic.cycles_per_element(target)
     pairs = arithmetic.kind == "map" and contract.element.words > 1
-    value, index = (code.pair_value, code.pair_kept) if pairs else (combine, combine)
+    value, index = combine, combine
+    if pairs:
+        value, index = arithmetic.pair_value_cycles(target), code.pair_kept
     return Costs(
         length=contract.words,
         operands=contract.words,

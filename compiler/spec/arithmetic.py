@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from collc.spec import ElementType, Operation, OwnOperation
 from collc.spec.formula import Work, work_of
+from collc.spec.operation import FLOATS
 from collc.target import Target
 
 NO_WORK = Work()
@@ -21,11 +22,13 @@ _WIDE = 4  # bytes of a number that no product of the machine has
 @dataclass(frozen=True)
 class Arithmetic:
     """`kind` is "dsd" (the vector unit), "negated_dsd" (it, on negated values) or "map", and `work`
-    what the call-backs of that do, one for each of the `words` of an element."""
+    what the call-backs of that do, one for each of the `words` of an element, the first of which
+    may be a float."""
 
     kind: str
     work: Work = NO_WORK
     words: int = 1
+    of_float: bool = False
 
     def cycles_per_element(self, target: Target) -> int:
         """Cycles to combine one element with one that arrives; the next call of a call-back begins
@@ -34,7 +37,7 @@ class Arithmetic:
         if self.kind != "map":
             return self.words
         if self.words > 1:
-            return target.code.pair_value + target.code.pair_kept
+            return self.pair_value_cycles(target) + target.code.pair_kept
         engine, work = target.cycles.engine, self.work
         return (
             engine.map_element
@@ -42,6 +45,10 @@ class Arithmetic:
             + engine.float_wait * work.float_waits
             + engine.wide_product * work.wide_products
         )
+
+    def pair_value_cycles(self, target: Target) -> int:
+        """Cycles of the call-back of a pair's value."""
+        return target.code.pair_value + self.of_float * target.code.pair_float
 
 
 def arithmetic_of(element: ElementType, operation: Operation | OwnOperation | None) -> Arithmetic:
@@ -54,4 +61,5 @@ def arithmetic_of(element: ElementType, operation: Operation | OwnOperation | No
     if element in facts.vector:
         return Arithmetic("negated_dsd" if facts.negated else "dsd")
     wide = facts.wide if element.bytes == _WIDE else None
-    return Arithmetic("map", wide or facts.work, element.words)
+    of_float = element.pair_of in FLOATS
+    return Arithmetic("map", wide or facts.work, element.words, of_float)

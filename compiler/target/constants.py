@@ -74,6 +74,7 @@ class Code:
     store_one: int  # the same with a dynamic length, an operation for each vector
     own_vector_read: int  # behind storing the own vector is read, its register loaded
     pair_value: int  # the call-back of a pair's value, to the next call
+    pair_float: int  # by how much that takes longer where values are floats
     pair_kept: int  # that of its index, where the own pair is kept
     pair_taken: int  # and where the received one is
     next_round: int  # an operation of several that store is over: on to the next
