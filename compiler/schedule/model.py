@@ -18,6 +18,7 @@ from collc.spec import (
     BroadcastStep,
     Collective,
     Order,
+    OwnOperation,
     ReduceStep,
     RunStep,
     Share,
@@ -25,6 +26,7 @@ from collc.spec import (
     Tree,
 )
 from collc.spec.exchange import Blocks, Slicing, StepsPhase
+from collc.spec.formula import FLOATS, is_symmetric, with_sorted_operands
 from collc.spec.steps import ROOT_BYPASS, ascending, axis_of
 
 Children = tuple[tuple[int, ...], ...]
@@ -197,7 +199,37 @@ def build_schedule(collective: Collective) -> Schedule:
             phases += (_without_passing(phase, collective) for phase in reduced)
             home = _home(step, grid)
             holders[axis_of(step.order)] = (home, home)
-    return Schedule(collective, tuple(_with_unique_names(phases)))
+    found = tuple(_with_unique_names(phases))
+    return Schedule(_alike_at_all_ranks(collective, found), found)
+
+
+def _alike_at_all_ranks(collective: Collective, phases: tuple[Phase, ...]) -> Collective:
+    """The collective with an operation that gives the same bits at every rank. Where several ranks
+    combine the same vectors, each has its own on the left; an operation of floats may be
+    commutative but for rounding, zeros and NaN, and then its operands are put in order first."""
+    operation = collective.contract.operation
+    if not isinstance(operation, OwnOperation) or not operation.commutative:
+        return collective
+    if operation.element.value not in FLOATS or is_symmetric(operation.formula):
+        return collective
+    if not any(_combines_again(phases, axis) for axis in "xy"):
+        return collective
+    in_order = replace(operation, formula=with_sorted_operands(operation.formula))
+    return replace(collective, contract=replace(collective.contract, operation=in_order))
+
+
+def _combines_again(phases: tuple[Phase, ...], axis: str) -> bool:
+    """Whether elements are combined more often along an axis than it takes for one result."""
+    combined = ranks = length = 0
+    for phase in phases:
+        if not isinstance(phase, StepsPhase) or phase.axis != axis:
+            continue
+        ranks, length = max(ranks, len(phase.places)), max(length, phase.slicing.length)
+        bounds = phase.slicing.bounds
+        for moves in phase.steps:
+            elements = bounds[moves.slice + moves.count] - bounds[moves.slice]
+            combined += int(elements[moves.combines].sum())
+    return combined > max(ranks - 1, 0) * length
 
 
 def _reduce(

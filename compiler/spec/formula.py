@@ -9,7 +9,7 @@ Integers wrap around at their width. The smaller or larger of two floats is a nu
 is, and -0.0 is below 0.0 (docs/language.md, "Floats that are no numbers, and zeros").
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,7 +47,7 @@ KINDS = (
     *_BINARY,
     *SHIFTS,
     *("own", "received", "constant"),
-    *("negate", "not", "min", "max", "choose", "cast"),
+    *("negate", "not", "min", "max", "choose", "cast", "bits"),
 )
 
 
@@ -126,6 +126,56 @@ class Builder:
         return tuple(found)
 
 
+_SYMMETRIC = frozenset({"add", "mul", "min", "max", "==", "!=", *BITS, *LOGIC})
+_TURNED = {">": "<", ">=": "<="}
+
+
+def is_symmetric(formula: Formula) -> bool:
+    """Whether it can be seen that a formula gives the same bits if its operands change places,
+    apart from those of a NaN."""
+    known: dict[tuple[object, ...], int] = {}
+
+    def named(swaps: Mapping[str, str]) -> int:
+        names: list[int] = []
+        for node in formula:
+            kind, of = swaps.get(node.kind, node.kind), [names[i] for i in node.of]
+            if kind in _TURNED:
+                kind, of = _TURNED[kind], of[::-1]
+            if kind in _SYMMETRIC:
+                of.sort()
+            key = (kind, node.type, repr(node.value), *of)
+            names.append(known.setdefault(key, len(known)))
+        return names[-1]
+
+    return named({}) == named({"own": "received", "received": "own"})
+
+
+def with_sorted_operands(formula: Formula) -> Formula:
+    """The formula of floats with its operands in the order of their values, -0.0 before 0.0 and NaN
+    last, so that it gives the same bits if they change places."""
+    builder = Builder()
+    type = formula[-1].type
+    own, received = (builder.add(kind, type) for kind in ("own", "received"))
+    bits = [builder.add("bits", f"u{type[1:]}", of) for of in (own, received)]
+    zeros = builder.add(
+        "and", BOOL, builder.add("==", BOOL, own, received), builder.add("<", BOOL, *bits)
+    )
+    beyond = builder.add("or", BOOL, builder.add(">", BOOL, own, received), zeros)
+    swaps = builder.add("or", BOOL, beyond, builder.add("!=", BOOL, own, own))
+    operands = {
+        "own": builder.add("choose", type, swaps, received, own),
+        "received": builder.add("choose", type, swaps, own, received),
+    }
+    place: list[int] = []
+    for node in formula:
+        made = operands.get(node.kind)
+        if made is None:
+            of = (place[i] for i in node.of)
+            made = builder.add(node.kind, node.type, *of, value=node.value)
+        place.append(made)
+    return builder.formula(place[-1])
+
+
 def uses(formula: Formula) -> list[int]:
     """How often each node is used by others."""
     counts = [0] * len(formula)
@@ -158,6 +208,8 @@ def _computed(node: Node, of: list[Array]) -> Array:
     dtype = DTYPE_OF_NUMBER[node.type]
     if node.kind == "cast":
         return of[0].astype(dtype)
+    if node.kind == "bits":
+        return of[0].view(dtype)
     if node.kind in SHIFTS:
         return np.asarray(SHIFTS[node.kind](of[0], dtype(node.value)))
     compute = _BINARY.get(node.kind) or _OTHER[node.kind]
