@@ -9,7 +9,6 @@ both have.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import copysign
 
 from collc.spec.formula import (
     CHOICES,
@@ -68,7 +67,7 @@ class _Language:
 
     spelled: Mapping[str, str]
     line: str
-    larger: Callable[[Formula, Node, list[str], _Named], _Choice]
+    larger: Callable[[Node, list[str], _Named], _Choice]  # of two floats
 
 
 def csl_body(formula: Formula) -> tuple[str, ...]:
@@ -104,7 +103,7 @@ def _lines(formula: Formula, language: _Language) -> tuple[list[str], str | _Cho
         if node.kind == "choose":
             choice = of[0] if of[0].startswith("(") else f"({of[0]})", of[1], of[2]
         elif node.kind in CHOICES:
-            choice = language.larger(formula, node, of, named)
+            choice = _compared(formula, node, of) or language.larger(node, of, named)
         if choice and index == len(formula) - 1:
             return lines, choice
         text = _text(node, of, language.spelled, choice or ("", "", ""))
@@ -128,19 +127,25 @@ def _text(node: Node, of: list[str], spelled: Mapping[str, str], choice: _Choice
     )
 
 
-def _larger_in_csl(formula: Formula, node: Node, of: list[str], named: _Named) -> _Choice:
-    """The smaller or larger of two: what is compared, what is chosen, what else."""
+def _compared(formula: Formula, node: Node, of: list[str]) -> _Choice | None:
+    """The smaller or larger of two where one comparison tells: of integers, and of a float and a
+    number, which is chosen where nothing compares, as a NaN does not."""
     own, received = of
-    sign, bits = ("<", "|") if node.kind == "min" else (">", "&")
+    sign = "<" if node.kind == "min" else ">"
     if node.type not in FLOATS:
         return f"({received} {sign} {own})", received, own
     limit = limit_of(formula, node)
-    if limit:
-        at = next(i for i, part in enumerate(node.of) if formula[part] is limit)
-        # Nothing compares with a NaN, so the limit is chosen; a zero that is the limit is chosen
-        # but for one beyond it.
-        beyond = copysign(1, limit.value) == (1 if node.kind == "min" else -1)
-        return f"({of[1 - at]} {sign}{'=' * (not limit.value and beyond)} {of[at]})", of[1 - at], of[at]
+    if limit is None:
+        return None
+    number, other = of if formula[node.of[0]] is limit else (received, own)
+    if node.kind == "min" and not limit.value:
+        sign = "<="  # -0.0 is the smaller one
+    return f"({other} {sign} {number})", other, number
+
+
+def _larger_in_csl(node: Node, of: list[str], named: _Named) -> _Choice:
+    own, received = of
+    sign, bits = ("<", "|") if node.kind == "min" else (">", "&")
     further = named(node.type, f"if ({received} {sign} {own}) {received} else {own}")
     number = named(node.type, f"if ({further} == {further}) {further} else {received}")
     word = f"u{node.type[1:]}"
@@ -148,19 +153,17 @@ def _larger_in_csl(formula: Formula, node: Node, of: list[str], named: _Named) -
     return f"({own} == {received})", f"@bitcast({node.type}, {both})", number
 
 
-def _larger_in_numpy(_: Formula, node: Node, of: list[str], __: _Named) -> _Choice:
+def _larger_in_numpy(node: Node, of: list[str], _: _Named) -> _Choice:
     own, received = of
-    return takes_in_numpy(node.kind, node.type in FLOATS, own, received), received, own
+    return takes_in_numpy(node.kind, own, received), received, own
 
 
-def takes_in_numpy(kind: str, floats: bool, own: str, received: str) -> str:
-    """Where the received one is to be taken as the smaller or larger, as
-    `collc.spec.formula.takes`."""
+def takes_in_numpy(kind: str, own: str, received: str) -> str:
+    """Where the received one of two floats is to be taken as the smaller or larger, as
+    `collc.spec.formula.takes` says."""
     sign, upper = ("<", received) if kind == "min" else (">", own)
-    found = f"({received} {sign} {own})"
-    if not floats:
-        return found
-    return f"{found} | np.isnan({own}) | ({received} == {own}) & np.signbit({upper})"
+    alike = f"({received} == {own}) & np.signbit({upper})"
+    return f"({received} {sign} {own}) | np.isnan({own}) | {alike}"
 
 
 _IN_CSL = _Language(_CSL, "const {name}: {type} = {text};", _larger_in_csl)

@@ -49,8 +49,8 @@ const value = if (takes) received else own;
 return value;
 """
 # A value as what compares as it does. Bits of floats, as whole numbers, rise with them once those
-# of negative ones are turned over; added to that is what brings NaN of both signs to one end, the
-# one that is not chosen. Alike are only bits that are equal, so a value never has another's index.
+# of negative ones are turned over; adding wraps NaN of both signs to one end, the one that is not
+# chosen. Alike are only bits that are equal, so a value never has another's index.
 _VALUE = {
     ElementType.U32: ("const {word}_value = {word};",),
     ElementType.I32: ("const {word}_value = @bitcast(i32, {word});",),
@@ -60,6 +60,7 @@ _VALUE = {
         " @as(u32, 0x7fffff);",
     ),
 }
+_RISING = "// rising with the floats, -0.0 below 0.0; NaN are at the end that is not chosen"
 _BEYOND = {"max": "+", "min": "-"}
 _PAIR_STATE = (
     "var index_next: bool = false;  // the words of a pair are its value, then its index",
@@ -115,6 +116,8 @@ def _of_pairs(operation: Operation, value: ElementType) -> tuple[str, ...]:
         for word in ("own", "received")
         for line in _VALUE[value]
     )
+    if value is ElementType.F32:
+        values = f"{_RISING}\n{values}"
     first = comparison_of(operation)
     return tuple(_OF_PAIRS.format(values=values, first=first).split("\n")[1:-1])
 

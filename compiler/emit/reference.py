@@ -37,20 +37,20 @@ def numpy_callback(contract: Contract) -> tuple[str, ...]:
         return _of_pairs(operation, element)
     if element not in FLOATS:
         return ()
-    taken = takes_in_numpy(operation.facts.chooses, True, "own", "received")
+    taken = takes_in_numpy(operation.facts.chooses, "own", "received")
     return (f"return np.where({taken}, received, own)",)
 
 
 def _of_pairs(operation: Operation, element: ElementType) -> tuple[str, ...]:
+    ordered = ['first, second = own["value"], received["value"]']
     if element is ElementType.F32_U32:
         beyond = "+" if operation.facts.chooses == "max" else "-"
-        ordered = (
+        turned = f"(b ^ ((b >> 31) & 0x7FFFFFFF)) {beyond} np.int32(0x7FFFFF)"
+        ordered = [
             "# rising with the floats, -0.0 below 0.0; NaN are at the end that is not chosen",
             'bits = [pairs["value"].view(np.int32) for pairs in (own, received)]',
-            f"first, second = ((b ^ ((b >> 31) & 0x7FFFFFFF)) {beyond} np.int32(0x7FFFFF) for b in bits)",
-        )
-    else:
-        ordered = ('first, second = own["value"], received["value"]',)
+            f"first, second = ({turned} for b in bits)",
+        ]
     return (
         *ordered,
         'lower = (second == first) & (received["index"] < own["index"])',

@@ -66,9 +66,9 @@ def _rounded(operation: Operation, operands: Array) -> tuple[Array, Array]:
     """`plain` and `most` of an operation that rounds."""
     ufunc = operation.facts.ufunc
     info = np.finfo(operands.dtype)
-    exact = operands.astype(np.float64)
-    nowhere = np.isnan(exact).any(axis=0)  # a number in no order
+    nowhere = np.isnan(operands).any(axis=0)  # a number in no order
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        exact = operands.astype(np.float64)
         plain = ufunc.reduce(exact, axis=0)
         finite = np.isfinite(exact)
         exact = np.abs(exact)

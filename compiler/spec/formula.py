@@ -98,7 +98,14 @@ class Builder:
         self._known: dict[Node, int] = {}
 
     def add(self, kind: str, type: str, *of: int, value: int | float = 0) -> int:
-        """The position of a node, which is new if there is none like it."""
+        """The position of a node, which is new if there is none like it, nor one that is the
+        same."""
+        if kind in ("min", "max") and of[0] == of[1]:
+            return of[0]
+        if kind == "negate" and type in FLOATS and self.nodes[of[0]].kind == "constant":
+            number = self.nodes[of[0]].value
+            if number:  # constants compare as numbers, so -0.0 is none
+                return self.add("constant", type, value=-number)
         node = Node(kind, type, of, value)
         if node not in self._known:
             self._known[node] = len(self.nodes)
@@ -151,17 +158,12 @@ def is_symmetric(formula: Formula) -> bool:
 
 
 def with_sorted_operands(formula: Formula) -> Formula:
-    """The formula of floats with its operands in the order of their values, -0.0 before 0.0 and NaN
-    last, so that it gives the same bits if they change places."""
+    """The formula of floats with its operands in the order of their values, NaN first and -0.0
+    before 0.0, so that it gives the same bits if they change places."""
     builder = Builder()
     type = formula[-1].type
     own, received = (builder.add(kind, type) for kind in ("own", "received"))
-    bits = [builder.add("bits", f"u{type[1:]}", of) for of in (own, received)]
-    zeros = builder.add(
-        "and", BOOL, builder.add("==", BOOL, own, received), builder.add("<", BOOL, *bits)
-    )
-    beyond = builder.add("or", BOOL, builder.add(">", BOOL, own, received), zeros)
-    swaps = builder.add("or", BOOL, beyond, builder.add("!=", BOOL, own, own))
+    swaps = builder.add("<", BOOL, _rising(builder, received), _rising(builder, own))
     operands = {
         "own": builder.add("choose", type, swaps, received, own),
         "received": builder.add("choose", type, swaps, own, received),
@@ -174,6 +176,21 @@ def with_sorted_operands(formula: Formula) -> Formula:
             made = builder.add(node.kind, node.type, *of, value=node.value)
         place.append(made)
     return builder.formula(place[-1])
+
+
+def _rising(builder: Builder, of: int) -> int:
+    """An integer that rises with a float: its bits, those of a negative one turned over. What is
+    added wraps the NaN that are at the upper end to those at the lower."""
+    type = builder.nodes[of].type
+    word = f"i{type[1:]}"
+    info = np.finfo(DTYPE_OF_NUMBER[type])
+    bits = builder.add("bits", word, of)
+    signs = builder.add("shift_right", word, bits, value=info.bits - 1)
+    digits = builder.add("constant", word, value=(1 << (info.bits - 1)) - 1)
+    turned = builder.add("xor", word, bits, builder.add("bit_and", word, signs, digits))
+    return builder.add(
+        "add", word, turned, builder.add("constant", word, value=(1 << info.nmant) - 1)
+    )
 
 
 def uses(formula: Formula) -> list[int]:
@@ -271,10 +288,11 @@ def _instructions(formula: Formula, node: Node) -> int:
 
 def work_of(formula: Formula) -> Work:
     """One instruction for each node that computes; a minimum or maximum has to compare its operands
-    before it chooses, and of floats to look for NaN and zeros. A choice takes no jump. The
-    instruction behind one that computes a float waits for it if it needs it."""
+    before it chooses, and of floats to look for NaN and zeros. A choice takes no jump, and to
+    read bits as another type nothing. The instruction behind one that computes a float waits for it
+    if it needs it."""
     scalars = waits = wide = 0
-    computed = [at for at, node in enumerate(formula) if node.kind not in LEAVES]
+    computed = [at for at in _in_turn(formula) if formula[at].kind not in (*LEAVES, "bits")]
     for at, behind in zip(computed, [*computed, None][1:], strict=True):
         node = formula[at]
         if node.kind == "mul" and node.type in {"i32", "u32"}:
@@ -284,6 +302,23 @@ def work_of(formula: Formula) -> Work:
         needed = behind is not None and at in formula[behind].of
         waits += needed and node.type in FLOATS and node.kind not in CHOICES
     return Work(scalars, waits, wide)
+
+
+def _in_turn(formula: Formula) -> list[int]:
+    """Nodes as they are computed: each that has a name, behind those that it alone is made of."""
+    named = named_nodes(formula)
+    found: list[int] = []
+    for root in (*sorted(named), len(formula) - 1):
+        pending = [(root, iter(formula[root].of))]
+        while pending:
+            here, parts = pending[-1]
+            part = next((i for i in parts if i not in named), None)
+            if part is None:
+                found.append(here)
+                pending.pop()
+            else:
+                pending.append((part, iter(formula[part].of)))
+    return found
 
 
 def named_nodes(formula: Formula) -> set[int]:

@@ -64,9 +64,10 @@ class OperationFacts:
     """What the compiler knows of an operation, but for its CSL, which `collc.emit.names` has.
 
     `ufunc` combines two numbers; where one of two is chosen, `chooses` says whether it is the "max"
-    or the "min", and NumPy combines no floats as the language does. The vector unit combines the types in `vector`, floats
-    only once they are negated if `negated`. For all other numbers a call-back does `work`, or
-    `wide` on those of 32 bits if there is one; what one takes of pairs is measured as a whole.
+    or the "min", and NumPy combines no floats as the language does. The vector unit combines the
+    types in `vector`, floats only once they are negated if `negated`. For all other numbers a
+    call-back does `work`, or `wide` on those of 32 bits if there is one; what one takes of pairs is
+    measured as a whole.
     `rounds`: a result in floats depends on the order.
     """
 

@@ -29,7 +29,9 @@ def measured_pairs(target: str, timing: str) -> dict[str, int]:
         (element is ElementType.F32_U32, *_measured(element, operation, target, timing))
         for element, operation in product(types, operations)
     }
-    assert len(found) == len({floats for floats, *_ in found}), f"pairs do not take as long: {found}"
+    assert len(found) == len({floats for floats, *_ in found}), (
+        f"pairs do not take as long: {found}"
+    )
     (_, value, *index), (_, of_floats, *their_index) = sorted(found)
     assert index == their_index, f"indices of floats do not take as long as others: {found}"
     cycles = (value, of_floats - value, *index)
