@@ -71,11 +71,47 @@ def test_a_maximum_of_large_elements_is_compared_too(operation: Operation) -> No
     assert not right.allows(other.facts.ufunc.reduce(given, axis=0)).any()
 
 
-def test_zeros_of_both_signs_are_one_and_no_number_is_allowed_where_there_is_none() -> None:
-    given = np.array([[0.0, np.nan, np.inf], [-0.0, 1.0, 1.0]], np.float32)
+def test_of_zeros_and_nan_what_the_language_says_is_allowed() -> None:
+    given = np.array([[0.0, np.nan, np.inf, np.nan], [-0.0, 1.0, 1.0, -np.nan]], np.float32)
     right = in_any_order(Operation.MAX, given)
-    assert right.allows(np.array([-0.0, np.nan, np.inf], np.float32)).all()
-    assert right.allows(np.array([0.0, 1.0, 1.0], np.float32)).tolist() == [True, False, False]
+    assert right.allows(np.array([0.0, 1.0, np.inf, np.nan], np.float32)).all()
+    wrong = np.array([-0.0, np.nan, 1.0, 1.0], np.float32)
+    assert not right.allows(wrong).any()
+
+
+def test_infinities_decide_a_sum_or_product_where_nothing_else_leaves_the_range() -> None:
+    given = np.array([[np.inf, np.inf, np.nan, 1], [1, -np.inf, 1, 2]], np.float32)
+    right = in_any_order(Operation.ADD, given)
+    assert right.allows(np.array([np.inf, np.nan, -np.nan, 3], np.float32)).all()
+    assert not right.allows(np.array([np.nan, np.inf, 1, np.inf], np.float32)).any()
+    given = np.array([[np.inf, np.inf, np.nan], [-1, 0, 0]], np.float32)
+    right = in_any_order(Operation.MUL, given)
+    assert right.allows(np.array([-np.inf, np.nan, np.nan], np.float32)).all()
+    assert not right.allows(np.array([np.inf, 0, 0], np.float32)).any()
+
+
+@pytest.mark.parametrize(
+    ("declared", "guarded"),
+    [
+        ("f32) commutative = max(a, b)", True),
+        ("i32) commutative = a + b", True),
+        ("f32) commutative = a + b", False),  # rounded
+        ("i32) commutative assume associative = min(a + b, 9)", False),
+        ("f32) = b == b ? b : a", False),
+    ],
+)
+def test_own_operations_are_guarded_where_no_order_matters(declared: str, guarded: bool) -> None:
+    text = f"""
+    target wse2
+    operation own(a, b: {declared}
+    grid row = 3 x 1
+    collective c = reduce(x: {declared[:3]}[4], own) on row {{ reduce chain }}
+    program {{ c }}
+    """
+    operation = parse_source(text).collectives[0].contract.operation
+    assert operation is not None
+    given = np.array([[1, 2, 3, 4]] * 3, declared[0] + "4")
+    assert in_any_order(operation, given).allows(given[0] - 7).any() is np.bool_(not guarded)
 
 
 @pytest.mark.parametrize("operation", ROUNDED)
