@@ -4,7 +4,8 @@ A vector is cut into segments, so finely that every slice of every phase is a wh
 At a place, a segment has the set of ranks whose contributions are in it, the segment it was at
 first, and a flaw if contributions were combined that cannot be told apart afterwards. Where their
 order matters it is a run of ranks, and what does not go on behind its last one is a flaw. Sets
-are bits of 64-bit words, so that a step moves all its slices by a few array operations.
+are bits of 64-bit words, so that a step moves all its slices by a few array operations. Where
+rounding matters a segment has a mark, too, which tells in which groups it was combined.
 """
 
 from collections.abc import Iterable, Iterator
@@ -99,10 +100,18 @@ def carried(phase: StepsPhase, moves: Moves, starts: Ints, block: Block) -> Carr
 class Contributions:
     """What the places of a line hold of the segments of a block.
 
-    `ranks`, the rank at each place, is given where contributions have to be in the order of ranks.
+    `ranks`, the rank at each place, is given where contributions have to be in the order of ranks;
+    `groups` says that it matters which are combined first.
     """
 
-    def __init__(self, places: int, block: Block, tokens: bool, ranks: Ints | None = None) -> None:
+    def __init__(
+        self,
+        places: int,
+        block: Block,
+        tokens: bool,
+        ranks: Ints | None = None,
+        groups: bool = False,
+    ) -> None:
         segments = block.last - block.first
         words = (places + 63) // 64
         self.block = block
@@ -117,6 +126,10 @@ class Contributions:
         self.run = np.zeros((places, segments if self._ordered else 0, 2), np.int64)
         if ranks is not None:
             self.run[:] = ranks[:, None, None]
+        # equal where the same contributions were combined in the same groups, on either side
+        self.mark: Words = np.zeros((places, segments if groups else 0), np.uint64)
+        if groups:
+            self.mark[:] = _stirred(np.arange(places, dtype=np.uint64))[:, None]
 
     def move(self, step: Carried) -> tuple[int, int] | None:
         """Carry out a step; yields place and segment where an overwriting transfer met another."""
@@ -125,12 +138,16 @@ class Contributions:
         flaw = self.flaw[step.source, step.taken]
         combines = np.ones_like(step.combines) if self._tokens else step.combines
         run = self.run[step.source, step.taken] if self._ordered else None
+        mark = self.mark[step.source, step.taken] if self.mark.size else None
         keys = step.destination * self.who.shape[1] + step.into
         rounds = list(rounds_of(keys))
         for chosen in rounds:
             at = (step.destination[chosen], step.into[chosen])
             if run is not None:
                 flaw[chosen] = self._go_on(at, run[chosen], flaw[chosen], combines[chosen])
+            if mark is not None:
+                joined = _stirred(self.mark[at] + mark[chosen])
+                self.mark[at] = np.where(combines[chosen], joined, mark[chosen])
             self._receive(at, (who[chosen], origin[chosen], flaw[chosen]), combines[chosen])
         return _clash(keys, combines, self.who.shape[1]) if len(rounds) > 1 else None
 
@@ -180,6 +197,8 @@ class Contributions:
             flaw = np.maximum(flaw, np.where(gap, UNORDERED, 0))
         self.flaw[destination] = np.maximum(flaw, np.where(mixed, MIXED, np.where(twice, TWICE, 0)))
         self.who[destination] |= self.who[source]
+        if self.mark.size:
+            self.mark[destination] = _stirred(self.mark[destination] + self.mark[source])
 
     def drop(self, places: list[int]) -> None:
         """What these places have is kept by nobody: they have passed it on as it came in."""
@@ -191,8 +210,16 @@ class Contributions:
 
     def copy_to_all(self, source: int) -> None:
         """Overwrite every vector with that of one place."""
-        for held in (self.who, self.origin, self.flaw, self.run):
+        for held in (self.who, self.origin, self.flaw, self.run, self.mark):
             held[:] = held[source].copy()
+
+
+def _stirred(numbers: Words) -> Words:
+    """Numbers of which sums say nothing any more (the last steps of SplitMix64)."""
+    mixed = numbers + np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(mixed ^ (mixed >> np.uint64(31)))
 
 
 def one_of(place: int, words: int) -> Words:

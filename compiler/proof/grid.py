@@ -18,7 +18,15 @@ from collc.base.diagnostics import Diagnostic, Span
 from collc.base.grids import Grid
 from collc.base.number_ranges import consecutive
 from collc.proof.contributions import UNORDERED, Block, Contributions, all_of, cut_for, one_of
-from collc.proof.steps import clashing, follow_steps, order_of, out_of_order, unequal_slices
+from collc.proof.steps import (
+    clashing,
+    follow_steps,
+    groups_matter,
+    order_of,
+    out_of_order,
+    rounded_otherwise,
+    unequal_slices,
+)
 from collc.schedule import BroadcastPhase, Phase, ReducePhase, Schedule, home_pe
 from collc.schedule.written import text_of_step
 from collc.spec import ContractKind
@@ -146,12 +154,17 @@ def _outcome(
     right = np.ones(phase.ranks, np.bool_)
     unordered = False
     ranks = np.argsort(np.array(phase.places)) if order_of(schedule) and sources is None else None
+    groups = sources is None and groups_matter(schedule) and not _broadcast_behind(schedule, phase)
     for first in range(0, cut.count, size):
-        held = Contributions(phase.ranks, Block(first, min(first + size, cut.count)), tokens, ranks)
+        block = Block(first, min(first + size, cut.count))
+        held = Contributions(phase.ranks, block, tokens, ranks, groups)
         clash = follow_steps(phase, cut, held)
         if clash is not None:
             return clashing(phase, clash[0], clash[1], "")
         right &= _right(held, sources, tokens)
+        if groups and (held.mark[right] != held.mark[right][:1]).any():
+            how = "combines in different groups what the ranks of a line end with"
+            return rounded_otherwise(schedule, phase.algorithm, how, phase.span)
         unordered |= bool((held.flaw == UNORDERED).any())
     if right.any():
         return frozenset(int(place) for place in np.flatnonzero(right))
@@ -165,6 +178,12 @@ def _outcome(
         what = f"no PE of a line has the result any more after `{step}`"
     remedy = "run an algorithm that sums the line, or spreads the sum"
     return _contract(schedule, phase.span, what, remedy)
+
+
+def _broadcast_behind(schedule: Schedule, phase: StepsPhase) -> bool:
+    """Whether one PE's result is sent to all in the end."""
+    behind = schedule.phases[schedule.phases.index(phase) + 1 :]
+    return any(isinstance(later, BroadcastPhase) for later in behind)
 
 
 def _right(held: Contributions, sources: frozenset[int] | None, tokens: bool) -> Bools:

@@ -24,7 +24,15 @@ from collc.proof.contributions import (
     members,
 )
 from collc.proof.postcondition import Due, due_of, has_before
-from collc.proof.steps import clashing, follow_steps, order_of, out_of_order, unequal_slices
+from collc.proof.steps import (
+    clashing,
+    follow_steps,
+    groups_matter,
+    order_of,
+    out_of_order,
+    rounded_otherwise,
+    unequal_slices,
+)
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule, home_pe
 from collc.spec import ContractKind, ReduceStep, RunStep
 from collc.spec.exchange import Slicing, StepsPhase
@@ -127,10 +135,10 @@ def prove_line(schedule: Schedule, axis: str) -> Iterator[Diagnostic]:
         yield _too_large(line)
         return
     tokens = schedule.collective.contract.length == 0
-    ranks = line.ranks if order_of(schedule) else None
+    ranks, groups = line.ranks if order_of(schedule) else None, groups_matter(schedule)
     worst: Wrong | None = None
     for block in line.blocks():
-        held = Contributions(line.places, block, tokens, ranks)
+        held = Contributions(line.places, block, tokens, ranks, groups)
         if line.contract.own is not None:
             held.keep_only(has_before(line.contract.own, line.contract.length, line.cut, block))
         clash = follow_line(line, held)
@@ -138,6 +146,9 @@ def prove_line(schedule: Schedule, axis: str) -> Iterator[Diagnostic]:
             yield clash
             return
         wrong = _first_wrong(line, held, line.due(block))
+        if wrong is None and groups and (held.mark != held.mark[line.place_of(0)]).any():
+            yield _grouped_otherwise(line, held)
+            return
         if wrong is not None and (worst is None or wrong.rank < worst.rank):
             worst = wrong
     if worst is not None:
@@ -234,6 +245,16 @@ def _unordered(line: Line, wrong: Wrong) -> Diagnostic:
     )
     name = line.steps[-1].algorithm if line.steps else line.schedule.phases[-1].name
     return out_of_order(line.schedule, name, how, _span(line))
+
+
+def _grouped_otherwise(line: Line, held: Contributions) -> Diagnostic:
+    """C215: right contributions, combined in other groups than at rank 0."""
+    differs = held.mark != held.mark[line.place_of(0)]
+    rank = next(rank for rank in range(line.places) if differs[line.place_of(rank)].any())
+    segment = int(np.argmax(differs[line.place_of(rank)])) + held.block.first
+    how = f"combines in other groups what rank {rank} ends with than rank 0{_part(line, segment)}"
+    name = line.steps[-1].algorithm if line.steps else line.schedule.phases[-1].name
+    return rounded_otherwise(line.schedule, name, how, _span(line))
 
 
 def _missing(line: Line, wrong: Wrong) -> int:

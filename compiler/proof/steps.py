@@ -12,8 +12,12 @@ from collc.proof.order_advice import keeping_order
 from collc.schedule import Schedule
 from collc.spec import ContractKind, OwnOperation
 from collc.spec.exchange import Slicing, StepsPhase
+from collc.spec.formula import only_chooses
+from collc.spec.operation import FLOATS
 
 _BY_HAND = "let a rank combine what it has with what the ranks right behind it have, nearest first"
+
+_IN_GROUPS = "combine in the same groups at every rank, or let one of them send its result on"
 
 
 def follow_steps(phase: StepsPhase, cut: Cut, held: Contributions) -> tuple[int, int, int] | None:
@@ -56,6 +60,33 @@ def order_of(schedule: Schedule) -> OwnOperation | None:
     if isinstance(operation, OwnOperation) and not operation.commutative:
         return operation
     return None
+
+
+def groups_matter(schedule: Schedule) -> bool:
+    """Whether it matters which contributions are combined first: all ranks have to end with the
+    same bits, and sums or products of floats are rounded."""
+    contract = schedule.collective.contract
+    operation = contract.operation
+    if contract.kind is not ContractKind.ALLREDUCE or contract.element not in FLOATS:
+        return False
+    if isinstance(operation, OwnOperation):
+        return not only_chooses(operation.formula)
+    return operation is not None and operation.facts.rounds
+
+
+def rounded_otherwise(schedule: Schedule, name: str, how: str, at: Span) -> Diagnostic:
+    """C215: ranks that combine the same contributions in different groups."""
+    contract, found = schedule.collective.contract, keeping_order(schedule)
+    assert contract.operation is not None
+    quoted = " or ".join(f"`{steps}`" for steps in found)
+    return Diagnostic(
+        "C215",
+        f"`{name}` {how}, and `{contract.operation.value}` of floats is rounded: they end with "
+        "different bits",
+        at,
+        ((contract.span, "an allreduce ends with the same bits everywhere"),),
+        f"write {quoted}, which send one result to all ranks" if found else _IN_GROUPS,
+    )
 
 
 def combining_nothing(schedule: Schedule) -> Iterator[Diagnostic]:

@@ -18,9 +18,8 @@ import numpy as np
 from collc.base.columns import Array, Bools
 from collc.spec import Operation, OwnOperation
 from collc.spec.arrays import reduced, same
-from collc.spec.formula import evaluate
+from collc.spec.formula import evaluate, only_chooses
 
-_CHOOSING = ("own", "received", "constant", "min", "max")
 _MOST_AT_ONCE = 1 << 26  # bytes of operands, whose copies in wider arithmetic take four times that
 
 
@@ -55,8 +54,7 @@ def in_any_order(operation: Operation | OwnOperation, operands: Array) -> InAnyO
 
 
 def _of_own(operation: OwnOperation, operands: Array) -> InAnyOrder:
-    chooses = all(node.kind in _CHOOSING for node in operation.formula)
-    exact = operands.dtype.kind != "f" or chooses
+    exact = operands.dtype.kind != "f" or only_chooses(operation.formula)
     if operation.assumed_associative or not operation.commutative or not exact:
         return InAnyOrder(operands[0], np.full(operands.shape[1:], np.inf))
     return InAnyOrder(reduce(partial(evaluate, operation.formula), operands), None)

@@ -157,6 +157,11 @@ def is_symmetric(formula: Formula) -> bool:
     return named({}) == named({"own": "received", "received": "own"})
 
 
+def only_chooses(formula: Formula) -> bool:
+    """Whether the result is one of the operands or of the constants, the same in every order."""
+    return all(node.kind in (*LEAVES, "min", "max") for node in formula)
+
+
 def with_sorted_operands(formula: Formula) -> Formula:
     """The formula of floats with its operands in the order of their values, NaN first and -0.0
     before 0.0, so that it gives the same bits if they change places."""
