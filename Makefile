@@ -284,6 +284,11 @@ checker-mutants: setup
 fuzz-coll: setup
 	$(BIN)/python tests/fuzz_coll.py --seconds $(FUZZ_SECONDS)
 
+# Programs on NaN, infinities, zeros of both signs and the largest floats; those of a day of the year.
+.PHONY: salted
+salted: setup
+	$(BIN)/python tests/salted.py --programs 1000 --first $$(date +%-j)000
+
 # The table of patterns, docs/patterns.md, from the prelude, the examples and the compiler.
 .PHONY: patterns sweep
 patterns: setup

@@ -60,7 +60,8 @@ def _fitting(name: str, drawn: Mapping[str, Array], value: ArrayLike) -> Array:
     with np.errstate(over="ignore", invalid="ignore"):
         cast = array.astype(wanted.dtype)
     if wanted.dtype.kind in "iu" and not np.array_equal(cast, array):
-        raise ValueError(f"input {name} has numbers that {wanted.dtype} cannot hold")
+        what = "numbers" if np.isfinite(array).all() else "NaN or infinities"
+        raise ValueError(f"input {name} has {what} that {wanted.dtype} cannot hold")
     return np.ascontiguousarray(cast.reshape(wanted.shape))
 
 
