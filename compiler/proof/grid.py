@@ -21,10 +21,10 @@ from collc.proof.contributions import UNORDERED, Block, Contributions, all_of, c
 from collc.proof.steps import (
     clashing,
     follow_steps,
+    grouped_otherwise,
     groups_matter,
     order_of,
     out_of_order,
-    rounded_otherwise,
     unequal_slices,
 )
 from collc.schedule import BroadcastPhase, Phase, ReducePhase, Schedule, home_pe
@@ -163,8 +163,8 @@ def _outcome(
             return clashing(phase, clash[0], clash[1], "")
         right &= _right(held, sources, tokens)
         if groups and (held.mark[right] != held.mark[right][:1]).any():
-            how = "combines in different groups what the ranks of a line end with"
-            return rounded_otherwise(schedule, phase.algorithm, how, phase.span)
+            where = "at the ranks of a line"
+            return grouped_otherwise(schedule, phase.algorithm, where, phase.span)
         unordered |= bool((held.flaw == UNORDERED).any())
     if right.any():
         return frozenset(int(place) for place in np.flatnonzero(right))

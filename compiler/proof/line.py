@@ -27,10 +27,10 @@ from collc.proof.postcondition import Due, due_of, has_before
 from collc.proof.steps import (
     clashing,
     follow_steps,
+    grouped_otherwise,
     groups_matter,
     order_of,
     out_of_order,
-    rounded_otherwise,
     unequal_slices,
 )
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule, home_pe
@@ -252,9 +252,9 @@ def _grouped_otherwise(line: Line, held: Contributions) -> Diagnostic:
     differs = held.mark != held.mark[line.place_of(0)]
     rank = next(rank for rank in range(line.places) if differs[line.place_of(rank)].any())
     segment = int(np.argmax(differs[line.place_of(rank)])) + held.block.first
-    how = f"combines in other groups what rank {rank} ends with than rank 0{_part(line, segment)}"
+    where = f"at rank {rank} and at rank 0{_part(line, segment)}"
     name = line.steps[-1].algorithm if line.steps else line.schedule.phases[-1].name
-    return rounded_otherwise(line.schedule, name, how, _span(line))
+    return grouped_otherwise(line.schedule, name, where, _span(line))
 
 
 def _missing(line: Line, wrong: Wrong) -> int:

@@ -64,25 +64,28 @@ def order_of(schedule: Schedule) -> OwnOperation | None:
 
 def groups_matter(schedule: Schedule) -> bool:
     """Whether it matters which contributions are combined first: all ranks have to end with the
-    same bits, and sums or products of floats are rounded."""
+    same bits, and sums or products of floats are rounded. So may be what is only assumed to be
+    associative."""
     contract = schedule.collective.contract
     operation = contract.operation
-    if contract.kind is not ContractKind.ALLREDUCE or contract.element not in FLOATS:
+    if contract.kind is not ContractKind.ALLREDUCE or operation is None:
         return False
+    floats = contract.element in FLOATS
     if isinstance(operation, OwnOperation):
-        return not only_chooses(operation.formula)
-    return operation is not None and operation.facts.rounds
+        rounds = floats and not only_chooses(operation.formula)
+        return rounds or operation.assumed_associative
+    return floats and operation.facts.rounds
 
 
-def rounded_otherwise(schedule: Schedule, name: str, how: str, at: Span) -> Diagnostic:
+def grouped_otherwise(schedule: Schedule, name: str, where: str, at: Span) -> Diagnostic:
     """C215: ranks that combine the same contributions in different groups."""
     contract, found = schedule.collective.contract, keeping_order(schedule)
     assert contract.operation is not None
     quoted = " or ".join(f"`{steps}`" for steps in found)
     return Diagnostic(
         "C215",
-        f"`{name}` {how}, and `{contract.operation.value}` of floats is rounded: they end with "
-        "different bits",
+        f"`{name}` groups contributions differently {where}, so `{contract.operation.value}` "
+        "gives them different bits",
         at,
         ((contract.span, "an allreduce ends with the same bits everywhere"),),
         f"write {quoted}, which send one result to all ranks" if found else _IN_GROUPS,

@@ -17,6 +17,7 @@ from collc.schedule.tree_steps import chunks_of, steps_of_tree
 from collc.spec import (
     BroadcastStep,
     Collective,
+    ContractKind,
     Order,
     OwnOperation,
     ReduceStep,
@@ -207,15 +208,17 @@ def _alike_at_all_ranks(collective: Collective, phases: tuple[Phase, ...]) -> Co
     """The collective with an operation that gives the same bits at every rank. Where several ranks
     combine the same vectors, each has its own on the left; an operation of floats may be
     commutative but for rounding, zeros and NaN, and then its operands are put in order first."""
-    operation = collective.contract.operation
+    contract, operation = collective.contract, collective.contract.operation
     if not isinstance(operation, OwnOperation) or not operation.commutative:
         return collective
+    if contract.own is None and contract.kind is not ContractKind.ALLREDUCE:
+        return collective  # one rank has the result of each element
     if operation.element.value not in FLOATS or is_symmetric(operation.formula):
         return collective
     if not any(_combines_again(phases, axis) for axis in "xy"):
         return collective
     in_order = replace(operation, formula=with_sorted_operands(operation.formula))
-    return replace(collective, contract=replace(collective.contract, operation=in_order))
+    return replace(collective, contract=replace(contract, operation=in_order))
 
 
 def _combines_again(phases: tuple[Phase, ...], axis: str) -> bool:

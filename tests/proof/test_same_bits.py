@@ -34,6 +34,15 @@ def test_ranks_that_group_a_rounded_sum_each_in_a_way_of_its_own_are_refused(
     assert codes(f"allreduce(x: f16[4], {operation})", "run dissemination_barrier") == ["C215"]
 
 
+def test_what_is_only_assumed_to_be_associative_is_grouped_alike_too() -> None:
+    declared = "operation own(a, b: i16) commutative {} = {}"
+    contract = "allreduce(x: i16[4], own)"
+    saturated = declared.format("assume associative", "i16(min(i32(a) + i32(b), 9))")
+    assert codes(contract, "run everyone", declared=saturated) == ["C215"]
+    assert not codes(contract, "run recursive_doubling", declared=saturated)
+    assert not codes(contract, "run everyone", declared=declared.format("", "max(a, b)"))
+
+
 def test_of_two_ranks_both_have_the_one_sum() -> None:
     assert not codes("allreduce(x: f32[4], add)", "run everyone", "2 x 1")
 
