@@ -142,15 +142,18 @@ def refused_steps(contract: Contract, steps: tuple[Step, ...], path: Path | None
             why += "known when compiled"
             help = "use a contiguous order"
         elif isinstance(step, RunStep):
-            why, help = _refused_run(step)
+            why, help = _refused_run(step, contract)
         if why:
             help = f"{help}, or give the collective a fixed length"
             raise problem("C172", why, step.span, at, help=help)
 
 
-def _refused_run(step: RunStep) -> tuple[str, str]:
+def _refused_run(step: RunStep, contract: Contract) -> tuple[str, str]:
     """Why an algorithm cannot go by a dynamic length, and what would help."""
     name, slices = step.algorithm.text, step.algorithm.slices
+    if step.share is not Share.VECTOR and contract.kind.by_slices:
+        message = f"a {contract.name} on a grid cuts vectors into blocks, whose lengths are known "
+        return message + "when compiled", "run it along a path of all PEs, `order snake`"
     if step.share is not Share.VECTOR:
         return (
             f"{name} runs on slices, which have a length known when compiled",

@@ -6,6 +6,7 @@ were written out. What a PE does depends on where the root is: behind it, before
 itself; for each of these there is a collective that PEs choose.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
@@ -17,6 +18,7 @@ from collc.language.lines import Lines
 from collc.language.parser import not_supported
 from collc.language.problems import problem
 from collc.language.scope import Scope
+from collc.language.step_places import StepClause
 from collc.language.syntax import (
     BroadcastClause,
     CollectiveDecl,
@@ -25,8 +27,8 @@ from collc.language.syntax import (
     RunLengthDecl,
     Word,
 )
-from collc.language.undecided import leaves_open
-from collc.spec import Collective, RootChoice
+from collc.language.undecided import is_whole, leaves_open
+from collc.spec import Collective, ContractKind, RootChoice
 
 SUFFIXES = ("behind", "root", "before")  # where a PE is, seen from the root
 
@@ -59,6 +61,7 @@ def elaborate_root_of_call(
 ) -> RootOfCall | None:
     """The choice and its alternatives; None where an alternative has problems, which are kept.
     Raises ProblemError."""
+    declaration = _decided(declaration)
     said = _only_root(declaration)
     word, most = _root(said, scope)
     lines = lines_of(declaration)
@@ -119,9 +122,43 @@ def _only_root(declaration: CollectiveDecl) -> Comparison:
         )
     if leaves_open(declaration):
         what = "`auto` with a root that is given when the program runs"
-        help = "name the steps, or give a number for the root"
-        raise not_supported(what, said[0].span, help=help, fix="0")
+        help = _HELPS[declaration.contract.kind.text]
+        raise not_supported(what, said[0].span, help=help)
     return said[0]
+
+
+_BY_SIDES = (
+    "write an algorithm for each side of the root, as in docs/language.md: {0}_behind(n, root) "
+    "with `each r where r > root`, {0}_before(n, root) with `each r where r < root`; then "
+    "`run {0}_behind(root = r) then run {0}_before(root = r) {1} r < RANKS`"
+)
+_HELPS = defaultdict(
+    lambda: "leave nothing open",
+    {
+        "broadcast": "write `run auto from r < RANKS`, or `broadcast from r < RANKS`",
+        "reduce": "write `run auto to r < RANKS`, or `reduce chain to r < RANKS`",
+        "scatter": _BY_SIDES.format("scatter", "from"),
+        "gather": _BY_SIDES.format("gather", "to"),
+    },
+)
+
+
+def _decided(declaration: CollectiveDecl) -> CollectiveDecl:
+    """The same with steps for `run auto` where only one way serves every root: a multicast, and
+    for a reduction a chain on each side."""
+    kind = declaration.contract.kind.text
+    steps = [clause for clause in declaration.clauses if isinstance(clause, StepClause)]
+    run = steps[0] if len(steps) == 1 else None
+    if not isinstance(run, syntax.RunClause) or not is_whole(run) or run.root is None:
+        return declaration
+    step: syntax.Clause = run
+    if kind == ContractKind.BROADCAST.value:
+        step = BroadcastClause(run.root, span=run.span)
+    elif kind == ContractKind.REDUCE.value:
+        chain = replace(run.algorithm, name=Word("chain", run.algorithm.span))
+        step = syntax.ReduceClause(None, chain, None, run.root, span=run.span)
+    clauses = (step if one is run else one for one in declaration.clauses)
+    return replace(declaration, clauses=tuple(clauses))
 
 
 def _root(said: Comparison, scope: Scope) -> tuple[Word, int]:

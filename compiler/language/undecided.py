@@ -26,13 +26,13 @@ def is_auto(expression: syntax.Expression | syntax.PeDecl | None) -> bool:
 
 def leaves_open(declaration: syntax.CollectiveDecl) -> bool:
     """Whether anything is left to the compiler."""
-    return any(_whole(clause) or any(_autos(clause)) for clause in declaration.clauses)
+    return any(is_whole(clause) or any(_autos(clause)) for clause in declaration.clauses)
 
 
 def opened(declaration: syntax.CollectiveDecl) -> syntax.CollectiveDecl:
     """The same with all steps left to the compiler; the place that they name stays."""
     steps = [clause for clause in declaration.clauses if isinstance(clause, StepClause)]
-    if not steps or any(_whole(clause) for clause in steps):
+    if not steps or any(is_whole(clause) for clause in steps):
         return declaration
     span = steps[0].span
     use = syntax.TreeUse(syntax.Word(AUTO, span), (), span=span)
@@ -66,7 +66,7 @@ def undecided(declaration: syntax.CollectiveDecl, around: StepContext) -> Undeci
     contract, lines = around.contract, around.lines
     if contract is None:
         raise KnownProblemError
-    whole = next((clause for clause in declaration.clauses if _whole(clause)), None)
+    whole = next((clause for clause in declaration.clauses if is_whole(clause)), None)
     gaps, root, span = [], None, declaration.span
     if isinstance(whole, syntax.RunClause):
         root, span = _check_whole(whole, declaration, contract, around), whole.span
@@ -98,7 +98,7 @@ def _said(
     return rank_of(clause.root, line, around)
 
 
-def _whole(clause: syntax.Clause) -> bool:
+def is_whole(clause: syntax.Clause) -> bool:
     """`run auto`."""
     return isinstance(clause, syntax.RunClause) and clause.algorithm.name.text == AUTO
 

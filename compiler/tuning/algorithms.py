@@ -101,6 +101,14 @@ ALGORITHMS: dict[ContractKind, tuple[Pattern, ...]] = {
         Pattern("dissemination_barrier", 1, doubling=True),
     ),
 }
+# Contracts that no tree and no multicast keeps, so that there is nothing but steps.
+ONLY_BY_STEPS = (
+    ContractKind.REDUCE_SCATTER,
+    ContractKind.ALLGATHER,
+    ContractKind.SCATTER,
+    ContractKind.GATHER,
+    ContractKind.ALL_TO_ALL,
+)
 _BOTH_WAYS = (
     Pattern("ring_allreduce", 2),
     Pattern("halving_doubling", 2, doubling=True),
@@ -124,7 +132,7 @@ def algorithms(
     once to everybody; each time one PE sends and one takes it.
     """
     contract = collective.contract
-    if contract.run_length is not None:
+    if contract.run_length is not None and contract.kind not in ONLY_BY_STEPS:
         return  # for every limit all lengths would have to be evaluated, row by row
     moved, length = 0, wavelets(contract, target, combines=True)
     if contract.kind is ContractKind.ALLREDUCE:

@@ -20,6 +20,7 @@ from collc.spec.simd import wavelets
 from collc.target import Target
 from collc.tuning.algorithms import (
     CHUNKS,
+    ONLY_BY_STEPS,
     algorithms,
     compositions,
     lines_of_steps,
@@ -218,7 +219,7 @@ def _on_grid(collective: Collective, undecided: Undecided, target: Target) -> It
     else:
         for steps, at_least in on_slices(collective, target):
             yield written(steps, at_least, "bandwidth")
-    if max(undecided.extents) <= _LONGEST_OF_STEPS:
+    if kind in ONLY_BY_STEPS or max(undecided.extents) <= _LONGEST_OF_STEPS:
         yield from _steps_on_grid(collective, undecided, target)
 
 
