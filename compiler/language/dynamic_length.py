@@ -47,6 +47,8 @@ ANY_LENGTH = (
     ContractKind.ALLREDUCE,
     ContractKind.SCATTER,
     ContractKind.GATHER,
+    ContractKind.ALLGATHER,
+    ContractKind.REDUCE_SCATTER,
 )
 
 _HELP = "name it in the contract: `x: f32[n <= B]`"
@@ -130,6 +132,9 @@ def refused_steps(contract: Contract, steps: tuple[Step, ...], path: Path | None
         article = "an" if contract.name[0] in "aeiou" else "a"
         who = contract.name if contract.own else f"{article} {contract.name}"
         message = f"{who} deals with slices, whose lengths are known when compiled"
+        if contract.kind is ContractKind.ALL_TO_ALL:
+            message = "the number of ranks divides the length of an all_to_all, "
+            message += "so it has to be known when compiled"
         help = "give it a fixed length; a length that is given when the program runs is for "
         help += ", ".join(kind.value for kind in ANY_LENGTH)
         raise problem("C172", message, contract.span, help=help)

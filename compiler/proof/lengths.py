@@ -7,9 +7,9 @@ they do for every n. What holds for that length holds for all others: they only 
 
 If that length is longer than any that can be given, some segments may have no element at any length
 of the run, and what becomes of them is nothing. Then a few lengths are proved that together have
-every segment that any length has. That is enough: slices stay in their places (where they do not,
-or where the contract names slices, a dynamic length is refused), so what a segment comes to hold
-does not depend on the others. Were something wrong at a length, it were so in one of its segments,
+every segment that any length has. That is enough: slices stay in their places (where they do not, a
+dynamic length is refused), so what a segment comes to hold does not depend on the others. Where
+slices belong to ranks, the contract cuts vectors, too, into one for each rank. Were something wrong at a length, it were so in one of its segments,
 and it is wrong as well at the length that was proved for that one.
 """
 
@@ -36,6 +36,8 @@ def at_other_lengths(schedule: Schedule, prove: Prove) -> Iterator[Diagnostic]:
     counts = [p.slicing.count for p in schedule.phases if isinstance(p, StepsPhase)]
     if given is None or not counts:
         return
+    if schedule.collective.contract.kind.by_slices:
+        counts.append(schedule.collective.grid.width * schedule.collective.grid.height)
     of_all = lcm(*counts)
     whole = -(-given.least // of_all) * of_all  # the first that may be given, if any may
     found = list(prove(of_length(schedule, whole)))
@@ -49,7 +51,7 @@ def at_other_lengths(schedule: Schedule, prove: Prove) -> Iterator[Diagnostic]:
 
 def lengths_to_prove(given: RunLength, counts: Sequence[int]) -> Iterator[int]:
     """Lengths below the longest one that have, together with it, every segment that any length of
-    the run has. `counts` are the phases' numbers of slices."""
+    the run has. `counts` are the numbers of slices, of the phases and of the contract."""
     cuts = sorted({Fraction(k, count) for count in counts for k in range(count + 1)})
     numerators = np.array([cut.numerator for cut in cuts], np.int64)
     denominators = np.array([cut.denominator for cut in cuts], np.int64)

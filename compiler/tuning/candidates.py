@@ -121,7 +121,7 @@ def _on_line(collective: Collective, undecided: Undecided, target: Target) -> It
             yield from _and_back(collective, root)
     if not commutes(collective):
         yield from _in_rank_order(collective, undecided)
-    elif collective.contract.run_length is None:
+    elif collective.contract.run_length is None or kind in ONLY_BY_STEPS:
         yield from (written(steps, 1, "start-up") for steps in compositions(kind, place))
     at = None if undecided.root is None else place
     for one, at_least in algorithms(collective, ranks, target):

@@ -53,6 +53,28 @@ CASES = [
         program("order ring run ring_allreduce", 5, 33, limits="reconfigure teardown"),
         (33, 4, 4, 20),
     ),
+    (
+        "wse3",
+        program("run ring_allgather", 6, 40, contract="allgather", operation=""),
+        (40, 1, 5, 23),
+    ),
+    (
+        "wse2",
+        program("run auto", 5, 33, contract="allgather", operation=""),
+        (1, 33, 4, 6),
+    ),
+    (
+        "wse2",
+        program("run chain_reduce_scatter", 6, 31, contract="reduce_scatter"),
+        (31, 1, 5, 6),
+    ),
+    (
+        "wse3",
+        program("run auto", 5, 31, contract="reduce_scatter", element="i16"),
+        (2, 31, 5, 30),
+    ),
+    ("wse2", program("run auto", 7, 30, contract="gather", operation=""), (30, 1, 6, 8)),
+    ("wse3", program("run auto", 7, 30, contract="scatter", operation=""), (30, 1, 6, 8)),
 ]
 
 

@@ -98,3 +98,22 @@ def test_slices_of_several_phases_are_proved_where_none_is_empty() -> None:
     assert not refused(text.format(1, 3))
     assert not refused(text.format(1, 1))
     assert refused(text.format(0, 3))
+
+
+def test_slices_that_belong_to_ranks_are_proved_where_none_of_theirs_is_empty() -> None:
+    """Of three elements the ranks 1, 3 and 4 of five have one each, of two the ranks 2 and 4."""
+    text = """
+    target wse2
+    grid row = 5 x 1
+    algorithm thirds(n) slices 3 {{
+        step {{
+            each r where r == 1 : slice 0  r -> 0
+            each r where r == 3 : slice 1  r -> 0
+            each r where r == 4 : slice 2  r -> 0
+        }}
+    }}
+    collective c = gather(x: f32[{}3]) on row {{ run thirds }}
+    program {{ c }}
+    """
+    assert not refused(text.format(""))
+    assert refused(text.format("m <= "))
