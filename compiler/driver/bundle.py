@@ -16,7 +16,7 @@ from collc.emit.clock import MEMORY_BYTES
 from collc.emit.render import with_commands
 from collc.language.show import show_spec, show_steps
 from collc.plan import Plan
-from collc.plan.dynamic_lengths import Lengths
+from collc.plan.dynamic_lengths import Given, checked_lengths
 from collc.plan.placement import colors_of
 from collc.plan.program import ProgramPlan
 from collc.run import Progress, RunReport
@@ -104,9 +104,10 @@ class Bundle:
             texts = [show_steps(alternative.collective) for alternative in planned]
             yield one, ranges(one, planned, texts)
 
-    def predicted(self, lengths: Lengths) -> Prediction:
-        """What a run takes with these lengths."""
-        return predict_program(self.program, lengths) if lengths else self.prediction
+    def predicted(self, lengths: Mapping[str, Given]) -> Prediction:
+        """What a run takes with these lengths; raises as `run` for what it cannot be run with."""
+        fitting = checked_lengths(self.program.program, lengths.items())
+        return predict_program(self.program, fitting) if fitting else self.prediction
 
     @property
     def decisions(self) -> tuple[Decision, ...]:
@@ -189,7 +190,7 @@ class Bundle:
         inputs: Inputs | None = None,
         seed: int = 1,
         repeats: int = 1,
-        lengths: Lengths | None = None,
+        lengths: Mapping[str, Given] | None = None,
         progress: Progress | None = None,
     ) -> RunReport:
         """Run the emitted text on fabsim with random input and compare with NumPy, `repeats` times

@@ -8,7 +8,7 @@ from collc.emit.grid_places import SiteModel
 from collc.emit.length_choice import halved
 from collc.emit.model import BundleModel
 from collc.plan.program import ProgramPlan
-from collc.spec import RootChoice
+from collc.spec import RootChoice, RunLength
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,8 @@ class CallModel:
     """What a call runs: a collective, or a choice by length of several. `m` is the collective, or
     one of the choice; `names` are its alternatives, `limits` the most elements of all but the last,
     `choice` the statements that run the one for n elements. With a `root` of the call they run the
-    one for it, and `places` are those of the ranks; `rank` is that of PE (x, y)."""
+    one for it, and `places` are those of the ranks; `rank` is that of PE (x, y). `checks` are what
+    its length and its root have to keep."""
 
     name: str
     m: BundleModel
@@ -57,20 +58,23 @@ class CallModel:
     root: str = ""
     rank: str = ""
     places: tuple[int, ...] = ()
+    checks: tuple[str, ...] = ()
 
 
 def entries_of(plan: ProgramPlan, modules: tuple[ModuleModel, ...]) -> Iterator[CallModel]:
     """What can be called: every collective, and every choice of several."""
     of_name = {module.m.name: module for module in modules}
+    lengths = {one.name: _length_check(one.length) for one in plan.program.selections}
     for name, module in of_name.items():
-        yield CallModel(name, module.m)
+        yield CallModel(name, module.m, checks=lengths.get(name, ()))
     for one in plan.program.selections:
         if one.names != (one.name,):
             most = [one.lengths(i)[1] for i in range(len(one.names))]
             begins = [tuple(_beginning(of_name[name])) for name in one.names]
             choice = tuple(halved("n", list(zip(most, begins, strict=True))))
             first = of_name[one.names[0]].m
-            yield CallModel(one.name, first, one.names, tuple(most[:-1]), choice)
+            checks = lengths[one.name]
+            yield CallModel(one.name, first, one.names, tuple(most[:-1]), choice, checks=checks)
 
     for chosen in plan.program.rooted:
         parts = tuple(of_name[name] for name in chosen.names)
@@ -81,7 +85,13 @@ def entries_of(plan: ProgramPlan, modules: tuple[ModuleModel, ...]) -> Iterator[
             root=chosen.root,
             rank=_rank(chosen, parts[0].m.site),
             places=chosen.places,
+            checks=(*_length_check(chosen.length), f"root < {chosen.ranks}"),
         )
+
+
+def _length_check(length: RunLength | None) -> tuple[str, ...]:
+    """What a length of the call has to keep, in CSL."""
+    return () if length is None else (f"n >= 1 and n <= {length.most}",)
 
 
 def _by_root(name: str, parts: tuple[ModuleModel, ...]) -> Iterator[str]:

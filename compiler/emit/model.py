@@ -121,6 +121,17 @@ class BundleModel:
     root: tuple[int, int]
 
     @property
+    def pointer(self) -> str:
+        """The type of a pointer to the buffer that a call works in: an array of its length, so that
+        one of another length is refused when the kernel is compiled."""
+        return f"*[{self.held}]{self.element}"
+
+    @property
+    def input_pointer(self) -> str:
+        """The same of the input of a call whose results have a buffer apart."""
+        return f"*[{self.input_held}]{self.element}"
+
+    @property
     def sets_routers(self) -> bool:
         """Whether some phase has code for routers that are torn down."""
         return any(phase.sets_routers for phase in self.phases)

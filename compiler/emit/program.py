@@ -92,6 +92,21 @@ class ProgramModel:
         does."""
         return next((step.index for step in self.steps if not step.last), 0)
 
+    def checks_of(self, name: str) -> tuple[str, ...]:
+        """What a call of a collective has to keep."""
+        return next((one.checks for one in self.entries if one.name == name), ())
+
+    @property
+    def given(self) -> list[tuple[str, int, int]]:
+        """The numbers that are given when it runs, each with the least and the most, for run.py."""
+        lengths = [(name, 1, most) for name, most in self.lengths]
+        return lengths + [(name, 0, ranks - 1) for name, ranks in self.roots]
+
+    @property
+    def ranges(self) -> tuple[str, ...]:
+        """Which numbers its calls take, in words."""
+        return tuple(f"{name} is {least} to {most}" for name, least, most in self.given)
+
     @property
     def waiting(self) -> tuple[ColorModel, ...]:
         """The colors that have a task which is blocked until they are torn down."""

@@ -1,8 +1,10 @@
 """Lengths that are given when a program runs: which, and what is run for one of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import log
+from operator import index
+from typing import SupportsIndex
 
 import numpy as np
 
@@ -13,6 +15,7 @@ from collc.spec import Program
 from collc.spec.exchange import StepsPhase
 
 Lengths = Mapping[str, Sequence[int]]  # by name, one for each round
+Given = Sequence[SupportsIndex] | SupportsIndex  # one for all rounds, or one for each
 
 
 def lengths_of_run(program: Program, given: Lengths, seed: int) -> dict[str, tuple[int, ...]]:
@@ -29,14 +32,16 @@ def lengths_of_run(program: Program, given: Lengths, seed: int) -> dict[str, tup
 
 
 def checked_lengths(
-    program: Program | None, given: Sequence[tuple[str, tuple[int, ...]]]
-) -> Lengths:
+    program: Program | None, given: Iterable[tuple[str, Given]]
+) -> dict[str, tuple[int, ...]]:
     """What a user gives, of which no name need be said where there is only one, and one length may
-    stand for all rounds. Raises CollcError where a program has no use for it."""
+    stand for all rounds. Raises CollcError where a program has no use for it or a number is out of
+    its range, TypeError for what is no whole number."""
     known = {name: limits for name, *limits in program.given} if program else {}
     rounds = program.rounds if program else 1
     found: dict[str, tuple[int, ...]] = {}
-    for said, lengths in given:
+    for said, numbers in given:
+        lengths = _whole_numbers(numbers)
         name = next(iter(known)) if not said and len(known) == 1 else said
         if name not in known or name in found:
             raise _refused(_why_not(name, known, found))
@@ -50,7 +55,9 @@ def checked_lengths(
         least, most = known[name]
         wrong = next((n for n in lengths if not least <= n <= most), None)
         if wrong is not None:
-            raise _refused(f"{name} = {wrong}: it is {least} to {most}")
+            raise _refused(
+                f"{name} = {wrong}: it is {least} to {most}", _NEVER if wrong == 0 else ""
+            )
         found[name] = lengths * rounds if len(lengths) == 1 else lengths
     return found
 
@@ -64,8 +71,15 @@ def _why_not(name: str, known: Mapping[str, object], found: Mapping[str, object]
     return f"there is no length {name} to give, but {names}" if name else f"say which of {names}"
 
 
-def _refused(message: str) -> CollcError:
-    return CollcError([Diagnostic("C503", message, None)])
+_NEVER = "a call with nothing to send is left out, on all PEs"
+
+
+def _whole_numbers(given: Given) -> tuple[int, ...]:
+    return tuple(index(one) for one in (given if isinstance(given, Iterable) else (given,)))
+
+
+def _refused(message: str, help: str = "") -> CollcError:
+    return CollcError([Diagnostic("C503", message, None, help=help)])
 
 
 def plan_of_length(plan: Plan, length: int) -> Plan:

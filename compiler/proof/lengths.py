@@ -9,8 +9,9 @@ If that length is longer than any that can be given, some segments may have no e
 of the run, and what becomes of them is nothing. Then a few lengths are proved that together have
 every segment that any length has. That is enough: slices stay in their places (where they do not, a
 dynamic length is refused), so what a segment comes to hold does not depend on the others. Where
-slices belong to ranks, the contract cuts vectors, too, into one for each rank. Were something wrong at a length, it were so in one of its segments,
-and it is wrong as well at the length that was proved for that one.
+slices belong to ranks the contract cuts vectors, too, into one for each rank. Were something wrong
+at a length, it were so in one of its segments, and it is wrong as well at the length that was
+proved for that one.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from collc.base.columns import Array, Bools
 from collc.base.grids import Grid
 from collc.emit.program import call_stream_name
-from collc.plan.dynamic_lengths import Lengths, checked_lengths, lengths_of_run
+from collc.plan.dynamic_lengths import Given, Lengths, checked_lengths, lengths_of_run
 from collc.plan.program import ProgramPlan
 from collc.run import Outcome, Progress, RunReport, run_texts, tokens_of
 from collc.run.expected import (
@@ -93,7 +93,7 @@ def run_program(  # noqa: PLR0913 - what to run, then how
     *,
     seed: int,
     repeats: int = 1,
-    lengths: Lengths | None = None,
+    lengths: Mapping[str, Given] | None = None,
     progress: Progress | None = None,
     inputs: Inputs | None = None,
 ) -> RunReport:
@@ -104,7 +104,7 @@ def run_program(  # noqa: PLR0913 - what to run, then how
     where there are none they are random. `repeats` launches follow each other on one load. Raises
     as `collc.run.run_texts`, and CollcError for lengths that the program cannot be run with.
     """
-    fitting = checked_lengths(plan.program, [(n, tuple(of)) for n, of in (lengths or {}).items()])
+    fitting = checked_lengths(plan.program, (lengths or {}).items())
 
     def turn(simulator: Any, number: int) -> Outcome:  # noqa: ANN401 - see `fabsim_module`
         given = _given(plan, seed + number, inputs)
