@@ -85,8 +85,9 @@ class Cell:
         order = "order snake " if self.site == "path" else ""
         root = f" {ROOTED[self.contract]} r < {ranks}" if "root" in self.given else ""
         limit = f" within colors <= {self.around[-1]}" if self.around[:6] == "within" else ""
-        body = f"{order}run auto{root}{limit}"
+        body = f"{order}run auto{root}{limit if self.given == 'fixed' else ''}"
         other, calls = "", {"repeated": "repeat 3 { c }"}.get(self.around, "c")
+        calls += "" if self.given == "fixed" else limit
         if self.around.endswith("another"):
             other = "collective o = allreduce(z: f32[8], max) on g { run auto }"
             calls = {"before": "c o", "behind": "o c", "beside": "c and o"}[self.around.split()[0]]

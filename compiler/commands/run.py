@@ -239,7 +239,8 @@ def _run_facts(report: RunReport | RunError) -> dict[str, Any]:
     """The same keys for every run; one that did not come to its end has no measurements."""
     told = [field.name for field in fields(RunReport) if field.name != "results"]
     if isinstance(report, RunReport):
-        return {name: getattr(report, name) for name in told}
+        of_calls = [{"call": one.name, "compared": one.elements} for one in report.of_calls]
+        return {name: getattr(report, name) for name in told} | {"of_calls": of_calls}
     unknown = dict.fromkeys(told)
     return unknown | {"verified": False, "problem": str(report)}
 
@@ -269,6 +270,16 @@ def _verdict(facts: dict[str, Any]) -> tuple[str, str]:
     return "WRONG", "the run failed"
 
 
+def _print_calls(facts: dict[str, Any]) -> None:
+    """How many elements were compared of each call, where there are several."""
+    counts = [f"{one['call']} {one['compared']}" for one in facts["of_calls"]]
+    if len(counts) < 2:
+        return
+    more = ", ..." if len(counts) > _SHOWN else ""
+    by_turns = " (each run by itself, too)" if facts["by_turns"] else ""
+    click.echo(f"  of calls   {', '.join(counts[:_SHOWN])}{more}{by_turns}")
+
+
 def _print_run(facts: dict[str, Any], output: Path | None, skew: int) -> None:
     verdict, failure = _verdict(facts)
     click.echo(f"{facts['file']} on {facts['target']}: {verdict}")
@@ -282,6 +293,7 @@ def _print_run(facts: dict[str, Any], output: Path | None, skew: int) -> None:
     click.echo(f"  colors     {facts['colors']}")
     if facts["compared"] is not None:
         click.echo(f"  compared   {facts['compared']} elements, those that are promised")
+        _print_calls(facts)
     click.echo(f"  memory     {facts['memory_bytes']} bytes a PE (estimate)")
     if facts["cycles"] is not None:
         seconds = f"{facts['wall_seconds']:.2f} s"

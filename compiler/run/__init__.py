@@ -29,6 +29,15 @@ class RunError(Exception):
 
 
 @dataclass(frozen=True)
+class OfCall:
+    """A call of a round, and how many of the elements that were compared are its results, or made
+    of them."""
+
+    name: str
+    elements: int
+
+
+@dataclass(frozen=True)
 class RunReport:
     """One verified or refuted run.
 
@@ -36,9 +45,11 @@ class RunReport:
     over PEs of the cycles in which they were active; `wall_seconds` is compiling and simulating.
     `problem` is empty exactly when `verified`. `lengths` are those that were given when the program
     ran, by name, for each round; `compared` is how many elements of the buffers, those that the
-    contracts promise; `start_cycle` is the simulator's cycle at the common start. `results` are the
-    buffers of all PEs after the last launch, by name: arrays [height, width, length], or [round,
-    height, width, length] of a program.
+    contracts promise, and `of_calls` how many of them are of each call of a round that leaves
+    something in a buffer. Where nothing would be of some call, each turn was run by itself as well
+    (`by_turns`): `of_calls` counts those runs, `compared` all. `start_cycle` is the simulator's
+    cycle at the common start. `results` are the buffers of all PEs after the last launch, by name:
+    arrays [height, width, length], or [round, height, width, length] of a program.
     """
 
     verified: bool
@@ -48,6 +59,8 @@ class RunReport:
     wall_seconds: float
     lengths: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     compared: int = 0
+    of_calls: tuple[OfCall, ...] = ()
+    by_turns: bool = False
     start_cycle: int = 0
     results: Mapping[str, Array] = field(default_factory=dict, repr=False, compare=False)
 
@@ -55,12 +68,14 @@ class RunReport:
 @dataclass(frozen=True)
 class Outcome:
     """What came of one launch: fabsim's account of it, what is wrong in words (empty if nothing
-    is), the lengths it was given, how many elements were compared, and what the buffers hold."""
+    is), the lengths it was given, how many elements were compared, and of which calls; and what the
+    buffers hold."""
 
     launch: Any
     problem: str
     lengths: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     compared: int = 0
+    of_calls: tuple[OfCall, ...] = ()
     results: Mapping[str, Array] = field(default_factory=dict)
 
 
@@ -100,6 +115,7 @@ def run_texts(
         wall_seconds=time.perf_counter() - began,
         lengths=slowest.lengths,
         compared=slowest.compared,
+        of_calls=slowest.of_calls,
         start_cycle=slowest.launch.start_cycle,
         results=outcomes[-1].results,
     )

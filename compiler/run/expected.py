@@ -155,23 +155,42 @@ def carry_on(schedule: Schedule, given: Array, known: Bools) -> Carried:
 def known_after_call(schedule: Schedule, known: Bools) -> Bools:
     """Which elements of the PEs of a collective, [height, width, copies, length], are known by its
     contract: those that it promises, as far as what they are made of was known."""
+    return _of_operands(schedule, known, np.bitwise_and) & promised(schedule)[:, :, None]
+
+
+def marked_after_call(schedule: Schedule, marks: Array, mark: int) -> Array:
+    """Bits that say which calls have made the elements of the whole grid, [height, width, length],
+    after one more call: what it promises has those of its operands and `mark`, all else of its PEs
+    none. Its vectors are the first elements."""
+    grid, part = schedule.collective.grid, (..., slice(schedule.collective.contract.length))
+    has = _of_operands(schedule, on_site(grid, marks[part]), np.bitwise_or)
+    has = np.where(promised(schedule)[:, :, None], has | marks.dtype.type(mark), 0)
+    found = marks.copy()
+    found[part] = replaced_on_site(grid, marks[part], has.astype(marks.dtype))
+    return found
+
+
+def _of_operands(schedule: Schedule, given: Array, both: np.ufunc) -> Array:
+    """For each element of the PEs of a collective, [height, width, copies, length], what is said of
+    those that its contract makes it of, taken together by `both`."""
     contract, (x, y) = schedule.collective.contract, home_pe(schedule)
-    kind, has = contract.kind, np.zeros_like(known)
+    kind, has = contract.kind, np.zeros_like(given)
     if contract.own is not None:
         needless = ~_given_of(schedule.collective)[:, :, None]
-        has[:] = (known | needless).all(axis=(0, 1, 3), keepdims=True)
+        used = np.where(needless, both.identity, given).astype(given.dtype)
+        has[:] = both.reduce(used, axis=(0, 1, 3), keepdims=True)
     elif kind in (ContractKind.BROADCAST, ContractKind.SCATTER):
-        has[:] = known[y, x]
+        has[:] = given[y, x]
     elif kind in (ContractKind.GATHER, ContractKind.ALLGATHER):
         for (x_of, y_of), part in owners(schedule.collective):
-            has[..., part] = known[y_of, x_of, :, part]
+            has[..., part] = given[y_of, x_of, :, part]
     elif kind is ContractKind.ALL_TO_ALL:
         ranks = list(owners(schedule.collective))
         for ((x_of, y_of), part), ((a, b), there) in product(ranks, ranks):
-            has[y_of, x_of, :, there] = known[b, a, :, part]
+            has[y_of, x_of, :, there] = given[b, a, :, part]
     else:
-        has[:] = known.all(axis=(0, 1))
-    return has & promised(schedule)[:, :, None]
+        has[:] = both.reduce(given, axis=(0, 1))
+    return has
 
 
 def on_site(grid: Grid, values: Array) -> Array:

@@ -1,7 +1,7 @@
 """Running a program on fabsim and judging all its rounds."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -9,10 +9,11 @@ from numpy.typing import ArrayLike
 
 from collc.base.columns import Array, Bools
 from collc.base.grids import Grid
+from collc.emit.one_turn import END, FIRST, by_turns
 from collc.emit.program import call_stream_name
 from collc.plan.dynamic_lengths import Given, Lengths, checked_lengths, lengths_of_run
 from collc.plan.program import ProgramPlan
-from collc.run import Outcome, Progress, RunReport, run_texts, tokens_of
+from collc.run import OfCall, Outcome, Progress, RunReport, run_texts, tokens_of
 from collc.run.expected import (
     NOT_KEPT,
     Carried,
@@ -20,10 +21,12 @@ from collc.run.expected import (
     carry_on_in_part,
     describe,
     make_input,
+    marked_after_call,
     on_site,
+    promised,
     replaced_on_site,
 )
-from collc.schedule import build_schedule
+from collc.schedule import Schedule, build_schedule
 from collc.schedule.lengths import of_length
 from collc.spec import Collective, Contract
 from collc.spec.arrays import DTYPE, words_of
@@ -69,16 +72,19 @@ def _without_ones(shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(size for size in shape if size != 1)
 
 
+KERNEL = "pe_program.csl"
 NOTHING_KNOWN = "no element was compared: no contract says what a buffer holds behind the last call"
 
 
 @dataclass(frozen=True, eq=False)
 class Wanted:
-    """What the buffers hold after each round, and which elements of it are known; and a call whose
-    contract its schedule has not kept, if there is one."""
+    """What the buffers hold after each round, and which elements of it are known; a call whose
+    contract its schedule has not kept, if there is one; and for each call of a round that has a
+    buffer how many of the known elements are its results, or made of them."""
 
     buffers: dict[str, list[tuple[Array, Bools]]]
     broken: str
+    of_calls: tuple[OfCall, ...]
 
     @property
     def compared(self) -> int:
@@ -100,9 +106,11 @@ def run_program(  # noqa: PLR0913 - what to run, then how
     """Run `texts` on random input, or that of `inputs` (see `with_inputs`), and compare with NumPy.
 
     Each round has vectors of its own, all of which are compared as far as the contracts promise
-    something. `lengths` are those of the run, by name, for each round or one for all of them;
-    where there are none they are random. `repeats` launches follow each other on one load. Raises
-    as `collc.run.run_texts`, and CollcError for lengths that the program cannot be run with.
+    something. Where that leaves nothing of some call, its turns are run again one by one, in their
+    order, each on new vectors, and compared. `lengths` are those of the run, by name, for each
+    round or one for all of them; where there are none they are random. `repeats` launches follow
+    each other on one load. Raises as `collc.run.run_texts`, and CollcError for lengths that the
+    program cannot be run with.
     """
     fitting = checked_lengths(plan.program, (lengths or {}).items())
 
@@ -119,12 +127,64 @@ def run_program(  # noqa: PLR0913 - what to run, then how
         results = {
             name: vectors[0] if plan.alone else vectors for name, (vectors, _) in held.items()
         }
-        return Outcome(launch, wrong, of_run, wanted.compared, results)
+        return Outcome(launch, wrong, of_run, wanted.compared, wanted.of_calls, results)
 
+    report = run_texts(texts, arch, _size(plan), repeats, turn)
+    unseen = any(not one.elements for one in report.of_calls)
+    if not unseen or len(plan.program.turns) == 1 or report.problem not in ("", NOTHING_KNOWN):
+        return report
+    return _by_turns(texts, plan, arch, report, seed, progress)
+
+
+def _size(plan: ProgramPlan) -> str:
     grid = plan.plans[0].collective.grid.whole
     elements = plan.program.rounds * sum(one.length for one, _ in _buffers(plan).values())
-    size = f"{grid.width} x {grid.height} PEs of {elements} elements"
-    return run_texts(texts, arch, size, repeats, turn)
+    return f"{grid.width} x {grid.height} PEs of {elements} elements"
+
+
+def _by_turns(  # noqa: PLR0913, PLR0917 - what to run, then how
+    texts: Mapping[str, str],
+    plan: ProgramPlan,
+    arch: str,
+    report: RunReport,
+    seed: int,
+    progress: Progress | None,
+) -> RunReport:
+    """The report of a run in which nothing is left of some call, with what its turns leave that are
+    run one by one: with the same library, on one load, in their order, on new vectors each."""
+    grid, turns = plan.plans[0].collective.grid.whole, plan.program.turns
+    of_calls: list[OfCall] = []
+
+    def turn(simulator: Any, number: int) -> Outcome:  # noqa: ANN401 - see `fabsim_module`
+        given = _given(plan, seed + number, None)
+        copy_in(simulator, plan, given, seed + number)
+        copy_lengths(simulator, plan, report.lengths)
+        for name, value in ((FIRST, number), (END, number + 1)):
+            for y, x in np.ndindex(grid.height, grid.width):
+                simulator.write_variable(name, x, y, np.uint16(value).tobytes())
+        launch = simulator.launch("run", progress=progress)
+        wanted = wanted_of(plan, given, report.lengths, turns[number])
+        held = held_in(simulator, plan)
+        wrong = compare(simulator, plan, wanted, held)
+        of_calls.extend(wanted.of_calls)
+        if wrong in ("", NOTHING_KNOWN):
+            return Outcome(launch, "")
+        names = " and ".join(plan.program.calls[call] for call in turns[number])
+        return Outcome(launch, f"{names} by itself: {wrong}")
+
+    by_turn = dict(texts) | {KERNEL: by_turns(texts[KERNEL])}
+    again = run_texts(by_turn, arch, _size(plan), len(turns), turn)
+    found = tuple(of_calls)
+    nothing = "" if any(one.elements for one in found) else report.problem
+    return replace(
+        report,
+        problem=again.problem or nothing,
+        verified=not (again.problem or nothing),
+        compared=report.compared + sum(one.elements for one in found),
+        of_calls=found,
+        by_turns=True,
+        wall_seconds=report.wall_seconds + again.wall_seconds,
+    )
 
 
 def _given(plan: ProgramPlan, seed: int, inputs: Inputs | None) -> dict[str, Array]:
@@ -180,19 +240,31 @@ def copy_lengths(simulator: Any, plan: ProgramPlan, lengths: Lengths) -> None:  
         simulator.memcpy_h2d(name, everywhere, 0, 0, grid.width, grid.height, len(of_rounds))
 
 
-def wanted_of(plan: ProgramPlan, given: dict[str, Array], lengths: Lengths | None = None) -> Wanted:
-    """The buffers after each round, and which of their elements the contracts make known."""
+def wanted_of(
+    plan: ProgramPlan,
+    given: dict[str, Array],
+    lengths: Lengths | None = None,
+    calls: Sequence[int] | None = None,
+) -> Wanted:
+    """The buffers after each round of all its calls, or of those with these indices, and which of
+    their elements the contracts make known."""
+    made = range(len(plan.program.calls)) if calls is None else calls
     rounds = [
         _carried_out(
             plan,
             {name: vectors[round_] for name, vectors in given.items()},
             {name: of_rounds[round_] for name, of_rounds in (lengths or {}).items()},
+            made,
         )
         for round_ in range(plan.program.rounds)
     ]
     return Wanted(
-        {name: [state[name] for state, _ in rounds] for name in given},
-        next((broken for _, broken in rounds if broken), ""),
+        {name: [one.state[name] for one in rounds] for name in given},
+        next((one.broken for one in rounds if one.broken), ""),
+        tuple(
+            OfCall(of_call[0].name, sum(one.elements for one in of_call))
+            for of_call in zip(*(one.of_calls for one in rounds), strict=True)
+        ),
     )
 
 
@@ -215,16 +287,31 @@ def compare(simulator: Any, plan: ProgramPlan, wanted: Wanted, held: Held) -> st
     return _tokens(simulator, plan)
 
 
+@dataclass(frozen=True, eq=False)
+class _Round:
+    """The buffers after a round, and which of their elements the contracts make known; the first
+    call that its schedule does not keep the contract of; and for each call with a buffer how many
+    of the known elements are its results, or made of them."""
+
+    state: dict[str, tuple[Array, Bools]]
+    broken: str
+    of_calls: tuple[OfCall, ...]
+
+
 def _carried_out(
-    plan: ProgramPlan, given: dict[str, Array], lengths: Mapping[str, int]
-) -> tuple[dict[str, tuple[Array, Bools]], str]:
-    """The buffers after a round, which of their elements the contracts make known, and the first
-    call that its schedule does not keep the contract of."""
+    plan: ProgramPlan,
+    given: dict[str, Array],
+    lengths: Mapping[str, int],
+    calls: Sequence[int],
+) -> _Round:
+    """These calls carried out, one after the other."""
     state = {name: (vectors, np.ones(vectors.shape, np.bool_)) for name, vectors in given.items()}
     choices = {one.name: one for one in plan.program.choices}
     rooted = {one.name: one for one in plan.program.rooted}
     broken = ""
-    for call in plan.program.calls:
+    made: list[Schedule] = []
+    names: list[str] = []
+    for call in (plan.program.calls[index] for index in calls):
         of_call = choices[call].length if call in choices else None
         length = lengths[of_call.name] if of_call else 0
         schedule = plan.schedules[plan.index_of(call, length)]
@@ -234,16 +321,52 @@ def _carried_out(
         if not name:
             continue
         if of_call:
-            carried = carry_on_in_part(of_length(schedule, length), *state[name])
+            schedule = of_length(schedule, length)
+            carried = carry_on_in_part(schedule, *state[name])
         else:
             carried = carry_on(schedule, *state[name])
+        made.append(schedule)
+        names.append(call)
         into = schedule.collective.contract.result
         if into is None:
             state[name] = carried.vectors, carried.known
         else:
             state[into.name] = _written_into(schedule.collective.grid, carried, *state[into.name])
         broken = broken or ("" if carried.kept else call)
-    return state, broken
+    seen = _seen(made, {name: mask for name, (_, mask) in state.items()})
+    return _Round(state, broken, tuple(map(OfCall, names, seen)))
+
+
+_MOST_MARKS = 8  # calls that are followed at once, each with a bit for every element
+
+
+def _seen(made: Sequence[Schedule], known: Mapping[str, Bools]) -> Iterator[int]:
+    """For each call how many of the elements that are known in the end are its results, or made of
+    them."""
+    if len(made) == 1:  # a grid's marks take much room
+        yield _left(made[0], known)
+        return
+    for first in range(0, len(made), _MOST_MARKS):
+        marks = {name: np.zeros(mask.shape, np.uint8) for name, mask in known.items()}
+        for index, schedule in enumerate(made):
+            mark = 1 << (index - first) if first <= index < first + _MOST_MARKS else 0
+            contract, grid = schedule.collective.contract, schedule.collective.grid
+            found = marked_after_call(schedule, marks[contract.buffer], mark)
+            if contract.result is None:
+                marks[contract.buffer] = found
+            else:
+                there = marks[contract.result.name]
+                marks[contract.result.name] = replaced_on_site(grid, there, on_site(grid, found))
+        for bit in range(min(_MOST_MARKS, len(made) - first)):
+            yield sum(int((known[name] & (of >> bit & 1 > 0)).sum()) for name, of in marks.items())
+
+
+def _left(schedule: Schedule, known: Mapping[str, Bools]) -> int:
+    """How many of the elements that are known are what the last call has promised."""
+    contract, grid = schedule.collective.contract, schedule.collective.grid
+    name = contract.result.name if contract.result else contract.buffer
+    there = on_site(grid, known[name][..., : contract.length])
+    return int((there & promised(schedule)[:, :, None]).sum())
 
 
 def _written_into(
