@@ -19,6 +19,13 @@ from collc.cli import commands
 from collc.run import compiled
 from collc.run.program import NOTHING_KNOWN
 
+NOTHING = """target wse2
+grid pe = 1 x 1
+contract shift(n) { after each r where r > 0 : r has r - 1 }
+algorithm pass_on(n) { step { each r where r < n - 1 : r -> r + 1 } }
+collective shifted = shift(x: f32[4]) on pe { run pass_on }
+program { shifted shifted }
+"""
 TEXT = """target wse2
 grid row = 4 x 1
 collective total = reduce(x: i32[3], add) on row {
@@ -177,7 +184,7 @@ def test_a_run_of_which_nothing_is_compared_is_status_3_and_not_called_wrong(
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "twice.coll"
-    path.write_text(TEXT.replace("{ total }", "{ total total }"), encoding="utf-8")
+    path.write_text(NOTHING, encoding="utf-8")
     result = CliRunner().invoke(commands, ["run", str(path)])
     assert result.exit_code == 3
     assert "twice.coll on wse2: nothing was compared" in result.output

@@ -1,6 +1,6 @@
 """Running a program on fabsim and judging all its rounds."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -165,7 +165,7 @@ def _by_turns(  # noqa: PLR0913, PLR0917 - what to run, then how
         launch = simulator.launch("run", progress=progress)
         wanted = wanted_of(plan, given, report.lengths, turns[number])
         held = held_in(simulator, plan)
-        wrong = compare(simulator, plan, wanted, held)
+        wrong = compare(simulator, plan, wanted, held, number + 1)
         of_calls.extend(wanted.of_calls)
         if wrong in ("", NOTHING_KNOWN):
             return Outcome(launch, "")
@@ -268,9 +268,15 @@ def wanted_of(
     )
 
 
-def compare(simulator: Any, plan: ProgramPlan, wanted: Wanted, held: Held) -> str:  # noqa: ANN401 - see `fabsim_module`
+def compare(
+    simulator: Any,  # noqa: ANN401 - see `fabsim_module`
+    plan: ProgramPlan,
+    wanted: Wanted,
+    held: Held,
+    turns: int | None = None,
+) -> str:
     """What is not as wanted in the machine, whose buffers hold `held`, in words; empty when all is
-    right."""
+    right. Of a round so many turns have been made, or all."""
     if wanted.broken:
         return NOT_KEPT if plan.alone else f"`{wanted.broken}`: {NOT_KEPT}"
     if wanted.buffers and not wanted.compared:
@@ -284,7 +290,8 @@ def compare(simulator: Any, plan: ProgramPlan, wanted: Wanted, held: Held) -> st
             if wrong:
                 where = f"`{name}` after round {round_ + 1}: "
                 return wrong if plan.alone and len(wanted.buffers) == 1 else where + wrong
-    return _tokens(simulator, plan)
+    made = (plan.program.calls[call] for turn in plan.program.turns[:turns] for call in turn)
+    return _tokens(simulator, plan, set(made))
 
 
 @dataclass(frozen=True, eq=False)
@@ -386,10 +393,10 @@ def _module_of(plan: ProgramPlan, name: str) -> str:
     return f"{call_stream_name(own)}.{name}"
 
 
-def _tokens(simulator: Any, plan: ProgramPlan) -> str:  # noqa: ANN401 - see `fabsim_module`
-    """Whether every barrier has gathered the tokens it should have."""
+def _tokens(simulator: Any, plan: ProgramPlan, made: Set[str]) -> str:  # noqa: ANN401 - see `fabsim_module`
+    """Whether every barrier that was called has gathered the tokens it should have."""
     for one in plan.plans:
-        if one.collective.contract.buffer or not one.phases:
+        if one.collective.contract.buffer or not one.phases or one.collective.name not in made:
             continue
         given = make_input(one.collective, 0)
         wanted = carry_on(one.schedule, given, np.ones(given.shape, np.bool_))

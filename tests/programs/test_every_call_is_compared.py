@@ -112,13 +112,15 @@ def test_more_calls_than_marks_are_counted() -> None:
 
 def test_the_run_command_says_what_was_compared_of_each_call(tmp_path: Path) -> None:
     file = tmp_path / "x.coll"
-    file.write_text(OVERWRITTEN.format("wse2", "parts all"), encoding="utf-8")
+    file.write_text(OVERWRITTEN.format("wse2", "parts all parts"), encoding="utf-8")
     said = collc_command("run", file)
     assert said.returncode == 0
-    assert "  of calls   parts 18, all 18 (each run by itself, too)\n" in said.stdout
+    assert "  of calls   parts 18, all 18, parts 18 (each run by itself, too)\n" in said.stdout
     found = json.loads(collc_command("run", file, "--json").stdout)
     assert found["by_turns"] is True
-    assert found["of_calls"] == [{"call": name, "compared": 18} for name in ("parts", "all")]
+    assert found["of_calls"] == [
+        {"call": name, "compared": 18} for name in ("parts", "all", "parts")
+    ]
 
 
 def test_a_kernel_of_one_call_has_no_turns() -> None:
