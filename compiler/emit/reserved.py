@@ -155,6 +155,7 @@ _MODULE = frozenset(
         "output_queues",
         "task_ids",
         "dsr_ids",
+        "check_arguments",
         "phase_done_id",
         "tile_config",
         "shared_ids",

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from collc.base.columns import Array, Bools
 from collc.base.grids import Grid
-from collc.emit.one_turn import END, FIRST, by_turns
+from collc.emit.one_turn import by_turns
 from collc.emit.program import call_stream_name
 from collc.plan.dynamic_lengths import Given, Lengths, checked_lengths, lengths_of_run
 from collc.plan.program import ProgramPlan
@@ -153,13 +153,14 @@ def _by_turns(  # noqa: PLR0913, PLR0917 - what to run, then how
     """The report of a run in which nothing is left of some call, with what its turns leave that are
     run one by one: with the same library, on one load, in their order, on new vectors each."""
     grid, turns = plan.plans[0].collective.grid.whole, plan.program.turns
+    kernel, first, end = by_turns(texts[KERNEL])
     of_calls: list[OfCall] = []
 
     def turn(simulator: Any, number: int) -> Outcome:  # noqa: ANN401 - see `fabsim_module`
         given = _given(plan, seed + number, None)
         copy_in(simulator, plan, given, seed + number)
         copy_lengths(simulator, plan, report.lengths)
-        for name, value in ((FIRST, number), (END, number + 1)):
+        for name, value in ((first, number), (end, number + 1)):
             for y, x in np.ndindex(grid.height, grid.width):
                 simulator.write_variable(name, x, y, np.uint16(value).tobytes())
         launch = simulator.launch("run", progress=progress)
@@ -172,8 +173,7 @@ def _by_turns(  # noqa: PLR0913, PLR0917 - what to run, then how
         names = " and ".join(plan.program.calls[call] for call in turns[number])
         return Outcome(launch, f"{names} by itself: {wrong}")
 
-    by_turn = dict(texts) | {KERNEL: by_turns(texts[KERNEL])}
-    again = run_texts(by_turn, arch, _size(plan), len(turns), turn)
+    again = run_texts(dict(texts) | {KERNEL: kernel}, arch, _size(plan), len(turns), turn)
     found = tuple(of_calls)
     nothing = "" if any(one.elements for one in found) else report.problem
     return replace(

@@ -127,3 +127,10 @@ def test_a_kernel_of_one_call_has_no_turns() -> None:
     kernel = collc.compile_text(SUM.format("wse2", 5, 5, 0, "total"), "x.coll", {}).files
     with pytest.raises(ValueError, match="one call"):
         by_turns(kernel["pe_program.csl"])
+
+
+def test_a_buffer_may_be_called_as_the_variables_that_say_which_turn() -> None:
+    written = SUM.format("wse2", 5, 5, 1, "total spread").replace("x:", "first_turn:")
+    report = collc.compile_text(written, "x.coll", {}).run()
+    assert report.verified, report.problem
+    assert report.by_turns
