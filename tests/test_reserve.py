@@ -125,13 +125,13 @@ def test_a_program_that_leaves_too_few_dsrs_says_so():
     assert {problem.code for problem in caught.value.diagnostics} == {"C307"}
 
 
-@pytest.mark.parametrize(("target", "tasks"), [("wse2", "8 .. 20"), ("wse3", "8 .. 23")])
+@pytest.mark.parametrize("target", ["wse2", "wse3"])
 @pytest.mark.parametrize("way", ["", "reconfigure teardown"])
-def test_exchanges_that_only_move_slices_tear_down_with_what_their_lanes_have(target, tasks, way):
+def test_exchanges_that_only_move_slices_tear_down_with_what_their_lanes_have(target, way):
     text = f"""target {target} grid row = 5 x 1
     collective deal = scatter(x: f32[10]) on row {{ run binomial_scatter }}
     collective all = allgather(y: i16[10]) on row {{ order ring run ring_allgather }}
-    program {{ repeat 2 {{ deal all }} reserve tasks {tasks}, dsrs 3 .. 7 {way} }}"""
+    program {{ repeat 2 {{ deal all }} reserve tasks 8 .. 20, dsrs 3 .. 7 {way} }}"""
     report = compile_text(text, "test.coll", {}, None, 30).run()
     assert report.verified, report.problem
 
@@ -234,3 +234,48 @@ program { one other reconfigure teardown reserve colors 1 .. 18 }
     assert program.colors and set(program.color_numbers) <= program.target.switch_colors
     report = bundle.run()
     assert report.verified, report.problem
+
+
+MANY_TASKS = """target {target} grid g = 4 x 3
+collective total = allreduce(x: f32[6], add) on g {{
+    order north_to_south, west_to_east
+    reduce columns by chain to 0
+    then reduce row by chain to 0
+    then broadcast from (0, 0)
+    {reserve}
+}}
+program {{ total }}"""
+
+
+def task_ids_beside(target: str, reserve: str) -> tuple[int, ...]:
+    bundle = compile_text(MANY_TASKS.format(target=target, reserve=reserve), "test.coll", {})
+    return tuple(bundle.program.plans[0].task_ids)
+
+
+@pytest.mark.parametrize("target", ["wse2", "wse3"])
+def test_ids_of_memcpy_and_the_runtime_are_dealt_to_no_task(target):
+    ids = task_ids_beside(target, "reserve tasks 8 .. 14")
+    assert len(ids) == 8
+    assert not set(ids) & {21, 22, 23, *range(27, 32)}
+
+
+def test_a_color_takes_no_task_id_where_tasks_of_wavelets_have_those_of_queues():
+    beside = "reserve colors 0 .. 8"
+    assert task_ids_beside("wse3", beside)[0] == 8
+    assert task_ids_beside("wse2", beside)[0] > 13  # five colors in use from 9 on
+
+
+@pytest.mark.parametrize(
+    ("target", "left"),
+    [
+        ("wse2", "wse2 has 3 beside memcpy, the colors in use and what is reserved"),
+        ("wse3", "wse3 has 3 beside memcpy and what is reserved"),
+    ],
+)
+def test_too_few_task_ids_are_said_with_figures(target, left):
+    text = MANY_TASKS.format(target=target, reserve="reserve tasks 8 .. 20")
+    with pytest.raises(CollcError) as caught:
+        compile_text(text, "test.coll", {})
+    (problem,) = [one for one in caught.value.diagnostics if one.code == "C306"]
+    assert "needs more local task ids than there are" in problem.message
+    assert left in problem.message

@@ -13,7 +13,7 @@ from collc.checks.budgets.filters import filters_of_program
 from collc.checks.budgets.memory import has_free
 from collc.checks.color_hand_over import turns
 from collc.checks.counted import tasks_in_turn
-from collc.checks.resource_report import kept_by, left_beside
+from collc.checks.resource_report import kept_by, left_beside, task_id_rivals
 from collc.checks.teardown import teardown
 from collc.plan import Phase, Plan
 from collc.plan.pe_masks import receiving, sending, union_by_key
@@ -151,11 +151,11 @@ def _microthreads(plan: ProgramPlan) -> Iterator[Diagnostic]:
 def _task_ids(plan: ProgramPlan) -> Iterator[Diagnostic]:
     """C306: too few task ids."""
     used, colors = plan.task_ids, {color.number for color in plan.colors}
-    free = [number for number in plan.target.local_task_ids if number not in colors]
+    free = plan.target.task_ids_beside(colors)
     needed = plan.own_tasks + tasks_in_turn(plan.plans, ends_torn_down=plan.ends_torn_down)
     if len(used) < needed or len(set(used)) < len(used) or not set(used) <= set(free):
-        of = ("local_task_ids", "colors")
-        left = _left(plan, len(free), *of, beside=("the colors in use",))
+        of, beside = task_id_rivals(plan.target)
+        left = _left(plan, len(free), *of, beside=beside)
         message = f"the program needs {needed} local task ids, {left}"
         yield _shared("C306", plan, message, resources=of)
 
@@ -304,9 +304,9 @@ def _available(plan: ProgramPlan, what: str) -> str:
     """What there is of something for all call streams together."""
     target = plan.target
     if what == "task ids":
-        colors = {color.number for color in plan.colors}
-        free = sum(number not in colors for number in target.local_task_ids)
-        return f"{free} beside memcpy and these colors"
+        free = target.task_ids_beside(color.number for color in plan.colors)
+        beside = " and ".join(("memcpy", *(["these colors"] if target.tasks_by_color else [])))
+        return f"{len(free)} beside {beside}"
     if what == "DSRs":
         return f"{len(target.dsr_ids)} of a file beside memcpy"
     of_program = plan.program.colors
@@ -319,11 +319,13 @@ def _available(plan: ProgramPlan, what: str) -> str:
 def _occupied(call_stream: ProgramPlan) -> dict[str, set[int]]:
     """What a call stream uses on a PE. Queues of both kinds count as one: a microthread has the
     number of the one or the other."""
+    target = call_stream.target
     queues = {n for color in call_stream.colors for n in (color.input_queue, color.output_queue)}
     return {
         "color": {color.number for color in call_stream.colors},
         "queue": queues,
-        "task id": set(call_stream.task_ids) | {color.number for color in call_stream.colors},
+        "task id": set(call_stream.task_ids)
+        | ({color.number for color in call_stream.colors} if target.tasks_by_color else set()),
         "DSR": set(call_stream.dsr_ids),
     }
 

@@ -47,6 +47,14 @@ def left_beside(target: Target, available: int, kept: bool, *others: str) -> str
     return f"{target.name} has {available or 'none'} beside {beside}"
 
 
+def task_id_rivals(target: Target) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The fields of the target that decide how many local task ids there are, and in words what
+    takes some of them beside memcpy: colors in use, where tasks of wavelets have their numbers."""
+    if target.tasks_by_color:
+        return ("local_task_ids", "colors"), ("the colors in use",)
+    return ("local_task_ids",), ()
+
+
 def shortage(  # noqa: PLR0913 - needed, available, and who has what
     code: str,
     plan: Plan,

@@ -64,7 +64,7 @@ def with_time_stamps(spec: Spec) -> Spec:
         ),
         task=_last(
             "task id",
-            [n for n in target.local_task_ids if n not in target.colors],
+            target.task_ids_beside(target.colors),
             [n for one in kept for n in one.tasks],
         ),
         dsr=_last("DSR", target.dsr_ids, [n for one in kept for n in one.dsrs]),

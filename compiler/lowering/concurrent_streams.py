@@ -168,22 +168,25 @@ def _planned(
     split: tuple[int, ...],
 ) -> tuple[ProgramPlan, ...]:
     """The call streams one after the other, each on what those before have left."""
-    taken: set[int] = set()  # colors and task ids, which may be one table
+    colors: set[int] = set()
+    tasks: set[int] = set()
     found = []
     for call_stream, (of, part, machine) in enumerate(zip(members, parts, machines, strict=True)):
         numbers = sorted({*machine.input_queues, *machine.output_queues})
         own = {n for n, owner in zip(numbers, split, strict=True) if owner == call_stream}
+        kept = colors | tasks if machine.tasks_by_color else colors
         left = replace(
             machine,
-            colors=tuple(n for n in machine.colors if n not in taken),
-            switch_colors=machine.switch_colors - taken,
+            colors=tuple(n for n in machine.colors if n not in kept),
+            switch_colors=machine.switch_colors - kept,
             input_queues=tuple(n for n in machine.input_queues if n in own),
             output_queues=tuple(n for n in machine.output_queues if n in own),
-            local_task_ids=tuple(n for n in machine.local_task_ids if n not in taken),
+            local_task_ids=tuple(n for n in machine.task_ids_beside(colors) if n not in tasks),
         )
         of_call_stream = tuple(chosen[i] for i in of)
         plan = share(of_call_stream, part, left)
-        taken |= {color.number for color in plan.colors} | set(plan.task_ids)
+        colors |= {color.number for color in plan.colors}
+        tasks |= set(plan.task_ids)
         found.append(plan)
     return tuple(found)
 

@@ -20,18 +20,19 @@ from collc.target import Target
 def left_by(reserved: Reserved, target: Target) -> Target:
     """The target with what is left for a collective.
 
-    A color may be a data task's, so its number is no task id; the numbers of queues are those of
-    the microthreads on which operations run, so a queue's number is kept from both kinds.
+    A color may be a data task's, so its number is no task id on machines where those are one; the
+    numbers of queues are those of the microthreads on which operations run, so a queue's number is
+    kept from both kinds.
     """
     queues = {*reserved.input_queues, *reserved.output_queues}
-    tasks = {*reserved.tasks, *reserved.colors}
+    tasks = target.task_ids_beside(reserved.colors)
     return replace(
         target,
         colors=tuple(n for n in target.colors if n not in reserved.colors),
         switch_colors=target.switch_colors - set(reserved.colors),
         input_queues=tuple(n for n in target.input_queues if n not in queues),
         output_queues=tuple(n for n in target.output_queues if n not in queues),
-        local_task_ids=tuple(n for n in target.local_task_ids if n not in tasks),
+        local_task_ids=tuple(n for n in tasks if n not in reserved.tasks),
         dsr_ids=tuple(n for n in target.dsr_ids if n not in reserved.dsrs),
         kept_bytes=target.kept_bytes if reserved.kept_bytes is None else reserved.kept_bytes,
         memory_bytes=target.memory_bytes - reserved.memory_bytes,
@@ -105,8 +106,7 @@ def number_task_ids(
 
     On machines with one table for all tasks an id must not be the number of a color in use.
     """
-    used = set(colors)
-    free = [number for number in target.local_task_ids if number not in used]
+    free = target.task_ids_beside(colors)
     return take(free, sum(task_ids_of_phase(phase) for phase in phases) + 1)
 
 

@@ -336,8 +336,7 @@ def _numbered(
         )
         for i, plan in enumerate(plans)
     )
-    used = {color.number for color in colors}
-    free = [number for number in target.local_task_ids if number not in used]
+    free = target.task_ids_beside(color.number for color in colors)
     own = own_tasks(program, colors)
     return ProgramPlan(
         target=target,

@@ -4,6 +4,7 @@ No other module holds a machine number, and no module asks for a target's name: 
 between machines is a field here.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from collc.target.constants import Code, Constants, constants_of
@@ -27,7 +28,12 @@ class Target:
     input_queues: tuple[int, ...]  # free beside memcpy [doc]
     output_queues: tuple[int, ...]
     binds_output_queues: bool  # to a color each, before the program begins [doc][ex]
-    local_task_ids: tuple[int, ...]  # free beside memcpy (27, 28, 30), teardown (29), system (31)
+    # free beside memcpy (21..23, 27, 28, 30), teardown (29), system (31): the task maps of all
+    # programs with memcpy, on either machine [ex]
+    local_task_ids: tuple[int, ...]
+    # whether the tasks of wavelets have the numbers of their colors, which are then no local
+    # tasks'; else they have those of input queues, 0..7 [doc]
+    tasks_by_color: bool
     dsr_ids: tuple[int, ...]  # per file, beside memcpy, which takes 0 of dest and src1 [doc]
     memory_bytes: int  # per PE [doc]
     # of these, what a program leaves to memcpy's code and data (4,176) and to the stack (4,096):
@@ -49,6 +55,11 @@ class Target:
     def free_bytes(self) -> int:
         """Bytes of a PE's memory for a program's code and data."""
         return self.memory_bytes - self.kept_bytes
+
+    def task_ids_beside(self, colors: Iterable[int]) -> tuple[int, ...]:
+        """The local task ids that are free where these colors are in use."""
+        taken = set(colors) if self.tasks_by_color else set()
+        return tuple(number for number in self.local_task_ids if number not in taken)
 
     @property
     def code(self) -> Code:
@@ -72,6 +83,7 @@ class Target:
 
 
 _WSE2_COLORS = tuple(range(0, 21))
+_TASK_IDS = (*range(8, 21), 24, 25, 26)
 _PRODUCTS = frozenset((("mul", 4),))
 _MAXIMA = frozenset((name, size) for name in ("max", "min") for size in (2, 4))
 
@@ -86,7 +98,8 @@ WSE2 = Target(
     input_queues=(2, 3, 4, 5, 6, 7),
     output_queues=(2, 3, 4, 5),
     binds_output_queues=False,
-    local_task_ids=(*range(8, 21), 24, 25, 26),
+    local_task_ids=_TASK_IDS,
+    tasks_by_color=True,
     dsr_ids=tuple(range(1, 8)),
     memory_bytes=48 * 1024,
     kept_bytes=4_176 + 4_096,
@@ -111,7 +124,8 @@ WSE3 = Target(
     input_queues=(2, 3, 4, 5, 6, 7),
     output_queues=(2, 3, 4, 5, 6, 7),
     binds_output_queues=True,
-    local_task_ids=tuple(range(8, 27)),
+    local_task_ids=_TASK_IDS,
+    tasks_by_color=False,
     dsr_ids=tuple(range(1, 8)),
     memory_bytes=48 * 1024,
     kept_bytes=4_176 + 4_096,
