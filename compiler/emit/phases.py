@@ -58,8 +58,11 @@ from collc.emit.streams import StreamModel, stream_model
 from collc.lowering.ids import Ids
 from collc.lowering.shared_phases import SharedPhase, skips_controls
 from collc.plan import Phase, Plan
+from collc.spec import Contract
+from collc.spec.simd import has_pairs_of_wavelets
 
-WIDE_MODE = "simd_64"  # an instruction takes two wavelets
+# An instruction takes two wavelets: both at once, or one where only one has come.
+BOTH, EITHER = "simd_64", "simd_32_or_64"
 
 
 @dataclass(frozen=True)
@@ -118,7 +121,7 @@ class PhaseModel:
     def sends_high(self) -> bool:
         """Whether what it sends goes before code, to which a wide operation leaves every other
         cycle."""
-        return self.simd == WIDE_MODE and self.exchange is None
+        return self.simd in {BOTH, EITHER} and self.exchange is None
 
     @property
     def control_early(self) -> bool:
@@ -266,7 +269,7 @@ def phase_model(
         end=end,
         first=slots[0],
         quick=quick,
-        simd=_simd_mode(phase),
+        simd=_simd_mode(phase, plan.collective.contract),
         behind=behind,
         registers=registers,
         stores_first=shape is not None and shape.stores_first,
@@ -292,10 +295,11 @@ def _control_register(plan: Plan, phase: Phase, type: str, queue: str, given: Sh
     return of_color(type, field, (given.positions or {"": 0}).values())
 
 
-def _simd_mode(phase: Phase) -> str:
-    """What an instruction takes of the fabric, in CSL; empty for an element."""
+def _simd_mode(phase: Phase, contract: Contract) -> str:
+    """What an instruction takes of the fabric, in CSL; empty for an element. Slices of a wide
+    exchange are made of pairs of wavelets, a vector may have one more."""
     if phase.wide:
-        return WIDE_MODE
+        return BOTH if phase.exchange or has_pairs_of_wavelets(contract) else EITHER
     return "simd_32" if phase.paired else ""
 
 

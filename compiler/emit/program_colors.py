@@ -16,8 +16,9 @@ from collc.plan.stream_ends import streams_of
 class ColorModel:
     """A color of the program: its bit among those of the program, the conditions that this PE
     receives on it, and sends, each true if one of them is, and whether some phase changes switch
-    positions on it; the register that sends control wavelets, where colors have one. `ended` is
-    the task that is blocked until the color is torn down, where phases end so."""
+    positions on it; conditions on (x, y) that position 1 changes the sending side; the register
+    that sends control wavelets, where colors have one. `ended` is the task that is blocked until
+    the color is torn down, where phases end so."""
 
     index: int
     number: int
@@ -26,6 +27,7 @@ class ColorModel:
     receives: tuple[str, ...]
     sends: tuple[str, ...]
     switched: str
+    turns_output: tuple[str, ...]
     control: str
     ended: str
 
@@ -51,9 +53,20 @@ def color_models(plan: ProgramPlan) -> Iterator[ColorModel]:
             receives=tuple(receives) or ("false",),
             sends=tuple(sends) or ("false",),
             switched="true" if is_switched(plan, index) else "false",
+            turns_output=tuple(_turning_outputs(plan, index)) if color.torn_down else (),
             control=of_color("dsr_dest", "", [index]),
             ended=f"color_{index}_ended" if index > first else "phase_done",
         )
+
+
+def _turning_outputs(plan: ProgramPlan, index: int) -> Iterator[str]:
+    """For each phase in which routers change the side they send to on a color, that one does."""
+    for use in plan.uses:
+        phase, module = plan.phase(use), plan.plans[use.collective].collective.name
+        for name, k in use.positions:
+            uses = (of for role in phase.roles for of in role.colors if of.color == name)
+            if k == index and any(of.turns_output for of in uses):
+                yield f"{module}.{phase.name}_routers(x, y).{name}.pos1_changes_tx"
 
 
 def _conditions(phase: Phase, module: str, way: str, names: set[str], index: int) -> Iterator[str]:

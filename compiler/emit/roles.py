@@ -282,13 +282,12 @@ def _router(
         )
     first, last = use.positions[0], use.positions[-1]
     outputs = _outputs([_side(side, words) for side in first.send], most)
-    changed = first.receive is not last.receive
-    side = last.receive if changed else last.send[0]
+    side = last.receive if use.turns_input else last.send[0]
     return (
         f".used = true, .id = {color},",
         f".rx = {_side(first.receive, words)}, {outputs},",
-        f".pos1_changes_rx = {_bool(changed)}, "
-        f".pos1_changes_tx = {_bool(first.send != last.send)}, .pos1 = {_side(side, words)},",
+        f".pos1_changes_rx = {_bool(use.turns_input)}, "
+        f".pos1_changes_tx = {_bool(use.turns_output)}, .pos1 = {_side(side, words)},",
     )
 
 

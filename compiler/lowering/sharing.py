@@ -8,10 +8,11 @@ that were used longest ago, so that their teardown is over when it begins.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, count
+from itertools import chain, combinations, count, permutations
 
+from collc.base.columns import Bools
 from collc.lowering import memory
 from collc.lowering.color_queues import as_wide_as_queues, queues_of_colors, too_few_queues
 from collc.lowering.registers import dsrs_in_turn
@@ -19,7 +20,7 @@ from collc.lowering.resources import QueueNeed, color_numbers, deal_queues, take
 from collc.lowering.teardown import with_teardown
 from collc.plan import Phase, Plan
 from collc.plan.configuration import configuration, first_differing
-from collc.plan.pe_masks import touched_by
+from collc.plan.pe_masks import touched_by, turning, union_by_key
 from collc.plan.placement import colors_of, parity_of, received_colors, sent_colors, switched_colors
 from collc.plan.program import ProgramPlan, SharedColor, Use, ends_torn_down, own_tasks
 from collc.spec import Collective, ContractKind, Program, Reconfigure
@@ -193,6 +194,7 @@ def _time_multiplexed(plans: tuple[Plan, ...], program: Program, target: Target)
     laid = [(n, _longest_unused(order, n, dealt)) for n in range(kept, most_at_once - 1, -1)]
     with_switches = (one for one in laid if len(_switched(named, one[1])) <= able)
     kept, positions = next(with_switches, laid[0])
+    positions = _one_side_each(named, plans, positions, dealt, kept)
     uses = tuple(
         Use(one.collective, one.index, tuple(zip(one.colors, taken, strict=True)))
         for one, taken in zip(named, positions, strict=True)
@@ -233,6 +235,54 @@ def _time_multiplexed(plans: tuple[Plan, ...], program: Program, target: Target)
         for i, plan in enumerate(plans)
     )
     return _numbered(changed, program, target, uses, colors)
+
+
+_Turned = dict[tuple[int, str], Bools]  # routers by position and side that their switches change
+_MOST_WAYS = 2000  # that are tried
+
+
+def _one_side_each(
+    named: Sequence[_Named],
+    plans: Sequence[Plan],
+    positions: Sequence[tuple[int, ...]],
+    dealt: Sequence[_Dealt],
+    kept: int,
+) -> list[tuple[int, ...]]:
+    """The positions, others for a phase where switches of a router would change the receiving side
+    on a color in one phase and the sending side in another, if there are any that help: the layout
+    says once for each router which side its switch changes. Those of the same colors come first,
+    since they are used as long ago."""
+    masks = [turning(plans[one.collective].collective, one.phase) for one in named]
+    left = _MOST_WAYS
+
+    def from_phase(i: int, turned: _Turned) -> list[tuple[int, ...]] | None:
+        nonlocal left
+        if i == len(named):
+            return []
+        fixed = not masks[i] or dealt[i].of_choice
+        others = () if fixed else permutations(range(kept), len(positions[i]))
+        for way in chain([positions[i]], () if fixed else permutations(positions[i]), others):
+            left -= 1
+            more = _turned(named[i], way, masks[i], turned) if left >= 0 else None
+            rest = from_phase(i + 1, more) if more is not None else None
+            if rest is not None:
+                return [way, *rest]
+        return None
+
+    return from_phase(0, {}) or list(positions)
+
+
+def _turned(
+    one: _Named, way: tuple[int, ...], masks: Mapping[tuple[str, str], Bools], turned: _Turned
+) -> _Turned | None:
+    """What is turned with a phase on these colors; None if a router has both sides changed."""
+    place = dict(zip(one.colors, way, strict=True))
+    others = {"input": "output", "output": "input"}
+    here = [((place[color], side), mask) for (color, side), mask in masks.items()]
+    for (k, side), mask in here:
+        if (k, others[side]) in turned and (mask & turned[k, others[side]]).any():
+            return None
+    return union_by_key([*turned.items(), *here])
 
 
 def _switched(named: Sequence[_Named], positions: Sequence[tuple[int, ...]]) -> set[int]:

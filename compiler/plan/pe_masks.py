@@ -52,6 +52,16 @@ def filtering(collective: Collective, phase: Phase) -> dict[str, Bools]:
     return _masks(collective, phase, filters_of)
 
 
+def turning(collective: Collective, phase: Phase) -> dict[tuple[str, str], Bools]:
+    """The PEs whose routers change a side when their switches move, by color and side, `input` or
+    `output`."""
+    inputs = _masks(collective, phase, lambda of: (c.color for c in of.colors if c.turns_input))
+    outputs = _masks(collective, phase, lambda of: (c.color for c in of.colors if c.turns_output))
+    return {(color, "input"): mask for color, mask in inputs.items()} | {
+        (color, "output"): mask for color, mask in outputs.items()
+    }
+
+
 def touched_by(collective: Collective, phase: Phase) -> Bools:
     """The PEs whose routers a phase sets, on whatever color."""
     whole = collective.grid.whole

@@ -64,6 +64,16 @@ class ColorUse:
     positions: tuple[Route, ...]
     ring: bool = False
 
+    @property
+    def turns_input(self) -> bool:
+        """Whether the last position receives from another side than the first."""
+        return self.positions[0].receive is not self.positions[-1].receive
+
+    @property
+    def turns_output(self) -> bool:
+        """Whether the last position sends to other sides than the first."""
+        return self.positions[0].send != self.positions[-1].send
+
 
 class Advance(Enum):
     """What moves routers on behind a vector."""

@@ -47,6 +47,14 @@ def can_be_wide(phase: StepsPhase, contract: Contract, target: Target) -> bool:
     return able and packed and phase.slicing.grain % (WIDE * elements_of_wavelet(contract)) == 0
 
 
+def has_pairs_of_wavelets(contract: Contract) -> bool:
+    """Whether a vector has an even number of wavelets in every call, where wavelets are 32 bits
+    each. An instruction that takes two waits for both, so of an odd number it would never take the
+    last one [doc, DSDs, SIMD mode]."""
+    fixed = contract.run_length is None and contract.length % WIDE == 0
+    return fixed or contract.element.words % WIDE == 0
+
+
 def may_go_backward(*, paired: bool, wide: bool) -> bool:
     """Whether slices may be passed from their last element to their first; backwards an instruction
     takes two elements at most."""
