@@ -10,6 +10,6 @@ pes=${2:-16}
 block=${3:-32}
 
 collc build collectives.coll --target "$arch" -D P="$pes" -o out/collectives
-cslc --arch="$arch" ./layout.csl --import-path=out/collectives --params=block:"$block",iterations:200 \
+cslc --arch="$arch" ./layout.csl --params=block:"$block",iterations:200 \
   --fabric-dims=$((pes + 7)),3 --fabric-offsets=4,1 -o out/program --memcpy --channels=1
 cs_python run.py --name out/program --collectives out/collectives

@@ -15,7 +15,7 @@ block=rows:$rows,columns:$columns
 
 collc build collectives.coll --target "$arch" -D W="$width" -D H="$height" -D M="$rows" -D N="$columns" \
   -o out/collectives
-cslc --arch="$arch" ./layout.csl --import-path=out/collectives --params="$block" $fabric -o out/program
+cslc --arch="$arch" ./layout.csl --params="$block" $fabric -o out/program
 cslc --arch="$arch" ./baseline/layout.csl --params=width:"$width",height:"$height","$block" $fabric \
   -o out/baseline
 cs_python run.py --name out/program --baseline out/baseline --collectives out/collectives

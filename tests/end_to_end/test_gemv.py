@@ -43,7 +43,7 @@ def run(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Run:
         grid, block = f"width:{width},height:{height},", f"rows:{rows},columns:{columns}"
         fabric = f"--fabric-dims={width + 7},{height + 2} --fabric-offsets=4,1"
         for arguments in (
-            f"layout.csl --import-path=out/collectives --params={block} -o out/program",
+            f"layout.csl --params={block} -o out/program",
             f"baseline/layout.csl --params={grid}{block} -o out/baseline",
         ):
             options = f"--arch={arch} --memcpy --channels=1 {fabric}"

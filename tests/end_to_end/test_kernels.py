@@ -49,7 +49,7 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Run:
         collc.compile("collectives.coll", target=arch, P=pes).write("out/collectives")
         compile_command(
             (
-                f"layout.csl --arch={arch} --import-path=out/collectives -o out/program --memcpy "
+                f"layout.csl --arch={arch} -o out/program --memcpy "
                 f"--params=block:{block}{MORE[kernel]} --channels=1 "
                 f"--fabric-dims={pes + 7},{pes + 2 if kernel in SQUARE else 3} --fabric-offsets=4,1"
             ).split()

@@ -44,8 +44,8 @@ layout {
 # Along rows from or to the rank given, down columns the last one less that, with a word less.
 # Vectors have `count` words, those that consist of slices so many for each PE.
 PE = """
-param memcpy_params: comptime_struct;
-param c2d_params: comptime_struct;
+param memcpy_params;
+param c2d_params;
 param pes: u16;
 param count: u16;
 param which: u16;
