@@ -171,8 +171,12 @@ class BundleModel:
     @property
     def keeps_base(self) -> bool:
         """Whether the caller's buffer is needed behind `prepare`."""
-        backward = any(of.exchange and of.exchange.backward for of in self.phases)
-        return bool(self.buffer and self.phases and (backward or not self.run_length))
+        return bool(self.buffer) and any(
+            (of.store and of.store.passes)
+            or (of.exchange and of.exchange.backward)
+            or (of.stream and (of.stream.ready or of.stream.backward))
+            for of in self.phases
+        )
 
     @property
     def got(self) -> tuple[GotModel, ...]:

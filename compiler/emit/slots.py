@@ -84,14 +84,15 @@ def store_slot(  # noqa: PLR0913, PLR0917 - what a slot is made of
     """The slot of a phase that stores; takes the positions it needs from `ids`."""
     goes_on = [f"({name}.rounds > 1)"] * shape.rounds + [f"{name}.sends"] * shape.stores_first
     goes_on += follows
-    task = -1 if how.callback else ids.take("tasks")
+    has_task = not how.callback and (bool(goes_on) or not context.alone)
+    task = ids.take("tasks") if has_task or context.one_word else -1
     return StoreSlot(
         name=slots[0],
         passes=passes,
         rounds=shape.rounds,
         task=task,
         end=end_of(goes_on, task, context.done),
-        has_task=task >= 0 and (bool(goes_on) or not context.alone),
+        has_task=has_task,
         next=slots[1],
     )
 
@@ -117,11 +118,12 @@ def send_slot(  # noqa: PLR0913, PLR0917 - what a slot is made of
     follows: list[str],
 ) -> SendSlot:
     """The slot of a phase that sends; takes the positions it needs from `ids`."""
-    task = ids.take("tasks")
-    waits = shape.controls and not (quick or context.given.ends_torn_down)
-    control_task = ids.take("tasks") if waits else -1
     goes_on = [f"{name}.controls"] * shape.controls + follows
     is_last = not follows and context.alone
+    has_task = bool(goes_on) or not is_last
+    task = ids.take("tasks") if has_task or context.one_word else -1
+    waits = shape.controls and not (quick or context.given.ends_torn_down)
+    control_task = ids.take("tasks") if waits and not is_last else -1
     return SendSlot(
         name=f"{name}_send",
         combines=shape.combines,
@@ -134,8 +136,8 @@ def send_slot(  # noqa: PLR0913, PLR0917 - what a slot is made of
         control_task=control_task,
         end=end_of(goes_on, task, context.done),
         control_end=end_of(follows, control_task, context.done),
-        has_task=bool(goes_on) or not is_last,
-        control_has_task=control_task >= 0 and not is_last,
+        has_task=has_task,
+        control_has_task=control_task >= 0,
         by_code=shape.combines and bool(how.callback),
         otherwise=slots[slots.index(f"{name}_send") + 1],
     )

@@ -197,3 +197,19 @@ fn the_program_is_the_same_whether_constructs_are_kept_or_not() {
     };
     assert_eq!(design(true), design(false));
 }
+
+#[test]
+fn a_parameter_is_told_by_the_type_it_is_declared_with() {
+    let globals = "param width: u16 = 4;\nparam red_again: color = red;\nparam untyped = 3;\n\
+                   param ids: [2]local_task_id = [2]local_task_id{ done, done };\n\
+                   fn take(buffer: [*]f32, module: imported_module) void {}";
+    for arch in BOTH {
+        let found = constructs(arch, globals, "");
+        has(&found, "param of type int");
+        has(&found, "param of type color");
+        has(&found, "param of type array of local_task_id");
+        has(&found, "parameter of a function of type [*]float");
+        has(&found, "parameter of a function of type imported_module");
+        lacks(&found, "param of type imported_module");
+    }
+}

@@ -1,6 +1,6 @@
 //! What needs no evaluation: statements, operators, types and declarations of users' files.
 
-use crate::ast::{Ast, Expr, GlobalKind, Stmt, Unary};
+use crate::ast::{Ast, Expr, ExprId, GlobalKind, Stmt, Unary};
 use crate::compiler::Compiler;
 use fabsim_program::program::Span;
 use std::rc::Rc;
@@ -16,9 +16,44 @@ impl Compiler {
             let found = expressions(&ast)
                 .chain(statements(&ast))
                 .chain(declarations(&ast));
-            for (text, span) in found {
+            let types = self.parameter_types(&ast);
+            for (text, span) in found.chain(types) {
                 self.see_syntax(text, span);
             }
+        }
+    }
+
+    /// The types that parameters of modules and functions are declared with.
+    fn parameter_types(&self, ast: &Ast) -> Vec<(String, Span)> {
+        let modules = ast.globals.iter().filter_map(|one| match one.kind {
+            GlobalKind::Param => one.ty.map(|ty| ("param", ty, one.span)),
+            _ => None,
+        });
+        let functions = ast.functions.iter().flat_map(|one| {
+            let typed = one.params.iter().filter_map(|of| of.ty.map(|ty| (ty, of.span)));
+            typed.map(|(ty, span)| ("parameter of a function", ty, span))
+        });
+        modules
+            .chain(functions)
+            .map(|(what, ty, span)| (format!("{what} of type {}", self.type_text(ast, ty)), span))
+            .collect()
+    }
+
+    /// A type as a declaration names it: numbers are alike, as are types that users declare.
+    fn type_text(&self, ast: &Ast, e: ExprId) -> String {
+        match ast.expr(e) {
+            Expr::TypeName(ty) if ty.is_any_int() => "int".into(),
+            Expr::TypeName(ty) if ty.is_any_float() => "float".into(),
+            Expr::TypeName(ty) => self.show(*ty),
+            Expr::ArrayType(_, of) => format!("array of {}", self.type_text(ast, *of)),
+            Expr::PointerType { many: true, pointee, .. } => {
+                format!("[*]{}", self.type_text(ast, *pointee))
+            }
+            Expr::PointerType { pointee, .. } => format!("*{}", self.type_text(ast, *pointee)),
+            Expr::FnType(..) => "fn".into(),
+            Expr::Field(..) => "a module's type".into(),
+            Expr::Name(_) => "a declared type".into(),
+            _ => "a computed type".into(),
         }
     }
 
