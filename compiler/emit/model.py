@@ -171,12 +171,8 @@ class BundleModel:
     @property
     def keeps_base(self) -> bool:
         """Whether the caller's buffer is needed behind `prepare`."""
-        return bool(self.buffer) and any(
-            (of.store and of.store.passes)
-            or (of.exchange and of.exchange.backward)
-            or (of.stream and (of.stream.ready or of.stream.backward))
-            for of in self.phases
-        )
+        backward = any(of.exchange and of.exchange.backward for of in self.phases)
+        return bool(self.buffer and self.phases and (backward or not self.run_length))
 
     @property
     def got(self) -> tuple[GotModel, ...]:
