@@ -21,6 +21,8 @@ from pathlib import Path
 import fabsim
 from collc.driver.bundle import Bundle
 from collc.driver.pipeline import compile_text
+from collc.emit.attestation import FILE as ATTESTED
+from collc.emit.attestation import FORMS, Form
 from collc.target import SDK_RELEASES
 
 ROOT = Path(__file__).parents[1]
@@ -84,9 +86,37 @@ def attested(construct: str, target: str) -> bool:
     return target in programs().get(construct, {}) or page_of(construct, target) is not None
 
 
-def constructs_of(example: Path, target: str) -> dict[str, str]:
+def bundle_of(example: Path, target: str, given: Mapping[str, int]) -> Bundle:
+    """An example as it is built for a target, with these parameters."""
+    return compile_text(example.read_text(), example.name, dict(given), target)
+
+
+def constructs_of(example: Path, target: str, given: Mapping[str, int]) -> dict[str, str]:
     """The constructs of an example's bundle for a target, with the first place of each."""
-    return constructs_in(compile_text(example.read_text(), example.name, {}, target), target)
+    return constructs_in(bundle_of(example, target, given), target)
+
+
+def by_pages_alone(construct: str, target: str) -> bool:
+    """Whether a page has it and no public program for the target."""
+    return attested(construct, target) and target not in programs().get(construct, {})
+
+
+def form_of(construct: str) -> Form | None:
+    """The form that manifests name a construct by."""
+    return next((form for form in FORMS if re.fullmatch(form.constructs, construct)), None)
+
+
+def attested_forms(ours: Iterable[str]) -> dict[str, list[str]]:
+    """The targets for which pages alone attest a form, by its name, given the constructs of emitted
+    text."""
+    return {
+        form.name: [
+            target
+            for target in form.targets
+            if any(form_of(one) is form and by_pages_alone(one, target) for one in ours)
+        ]
+        for form in FORMS
+    }
 
 
 def constructs_in(bundle: Bundle, target: str) -> dict[str, str]:
@@ -159,7 +189,7 @@ def page(ours: dict[str, dict[str, set[str]]]) -> str:
         left -= set(here)
         rows = [_row(one, ours[one]) for one in here if _is_attested(one, ours[one])]
         parts.append("\n".join([f"## {title}", "", *TABLE_HEAD, *rows, ""]))
-    parts.append(_unattested(ours))
+    parts += [_by_pages(ours), _unattested(ours)]
     return "\n".join(parts) + TAIL
 
 
@@ -194,6 +224,20 @@ def _attestation(construct: str, target: str) -> str:
     return "<br>".join(cells) or "-"
 
 
+def _by_pages(ours: Iterable[str]) -> str:
+    head = [
+        "## Forms that rest on pages alone",
+        "",
+        "As manifests name them (`forms.by_pages_alone`), with the targets for which no public",
+        "program has all of their constructs:",
+        "",
+        "| form | targets |",
+        "|---|---|",
+    ]
+    rows = [f"| {name} | {', '.join(of)} |" for name, of in attested_forms(ours).items() if of]
+    return "\n".join([*head, *rows, ""])
+
+
 def _unattested(ours: dict[str, dict[str, set[str]]]) -> str:
     rows = [
         f"| `{_escaped(construct)}` | {target} | {len(names)} | {', '.join(sorted(names)[:3])} |"
@@ -205,19 +249,28 @@ def _unattested(ours: dict[str, dict[str, set[str]]]) -> str:
     return "\n".join([*head, *rows, ""])
 
 
+# Parameters with which an example has forms that it has not with those in its file: vectors of an
+# odd number of words.
+OTHERWISE = {"rotating_root": {"B": 63}}
+
+
 def of_all_examples() -> dict[str, dict[str, set[str]]]:
     """Examples by construct and target."""
     ours: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for example in EXAMPLES:
         for target in TARGETS:
-            for construct in constructs_of(example, target):
-                ours[construct][target].add(example.stem)
+            for given in ({}, OTHERWISE.get(example.stem)):
+                for construct in constructs_of(example, target, given) if given is not None else ():
+                    ours[construct][target].add(example.stem)
     return ours
 
 
 def main() -> int:
-    """Write the page."""
-    PAGE.write_text(page(of_all_examples()))
+    """Write the page, and what manifests say of forms by it."""
+    ours = of_all_examples()
+    PAGE.write_text(page(ours))
+    rows = (f"  {json.dumps(name)}: {json.dumps(of)}" for name, of in attested_forms(ours).items())
+    ATTESTED.write_text("{\n" + ",\n".join(rows) + "\n}\n")
     return 0
 
 

@@ -1,44 +1,121 @@
 """The forms in a bundle that no public program shows for its target, for the manifest.
 
-They rest on the vendor's pages; nothing is emitted that nobody attests. docs/csl-constructs.md has
-all forms and who attests them.
+They rest on the vendor's pages; nothing is emitted that nobody attests. docs/csl-constructs.json
+says which constructs public programs have, and `attested.json` beside this file what follows for
+each form: the targets for which pages alone attest it (`python tests/constructs.py` writes it, and
+a test holds it against the table). A form is recognized in the text itself, so a template that
+takes another spelling is found out; a test compares what is found here with what fabsim's front end
+finds, over all examples.
 """
 
-from collections.abc import Iterator
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
-from collc.plan import Action, Advance, Plan
-from collc.plan.program import ProgramPlan
-from collc.spec.simd import by_call_back
+from collc.target import TARGETS
 
-Forms = dict[str, list[str]]
+FILE = Path(__file__).parent / "attested.json"
+IN_COMPTIME = r"(?ms)^comptime \{\n(?:(?!^\}).)*?"
 
 
-def forms_of(program: ProgramPlan) -> dict[str, Forms]:
-    """The manifest's entry about the plan of a bundle; none if programs show all that is
+@dataclass(frozen=True)
+class Form:
+    """A form by the name that manifests have for it: the constructs of docs/csl-constructs.json
+    that it is made of, and what is found where text has it, two patterns; and the targets for
+    which text that has it is compiled."""
+
+    name: str
+    constructs: str
+    text: str
+    targets: tuple[str, ...] = tuple(TARGETS)
+
+
+FORMS = (
+    Form(
+        "@map with operands of the fabric",
+        r"@map: fab.*|@map: .*fabin_dsd|fab(in|out)_dsd of @map",
+        r"@map\([^;]*_(in|out)_dsd",
+    ),
+    Form(
+        "@map of vectors in memory",
+        r"@map: memory <- memory, memory",
+        r"@map\((?![^;]*_(in|out)_dsd)",
+    ),
+    Form(
+        ".advance_switch",
+        r".*\.advance_switch.*",
+        r"\.advance_switch = ",
+    ),
+    Form("simd_32", r".*\.simd_32(?!_or).*", r"\.simd_32 = true"),
+    Form("simd_64", r".*\.simd_64.*", r"\.simd_64 = true"),
+    Form("simd_32_or_64", r".*\.simd_32_or_64.*", r"\.simd_32_or_64 = true"),
+    Form(
+        "an asynchronous operation of an immediate",
+        r"an asynchronous operation: dsr_dest <- scalar",
+        r"@mov(16|32)\(\w+_dest, (?!\w+_src1)[^;]*\.async = true",
+    ),
+    Form(
+        "registers of fabric operands loaded before the program begins",
+        r"@load_to_dsr\(dsr_\w+, (fab(in|out)_dsd( \.control)?(?! \.)[^)]*|mem1d_dsd)\)"
+        r" in a comptime block",
+        IN_COMPTIME + r"^ +@load_to_dsr\(",
+    ),
+    Form(
+        "registers of fabric operands loaded by calls, with what ends them",
+        r"@load_to_dsr\(dsr_\w+, fab(in|out)_dsd( \(run time\))?, [^)]*\) in code",
+        r"(?ms)^fn (?:(?!^\}).)*?@load_to_dsr\(\w+, [^;]*\.async = true",
+    ),
+    Form(
+        "a length given to a fabric operand",
+        r"@set_dsd_length\(fab(in|out)_dsd.*\)",
+        r"@set_dsd_length\(\w+_(in|out)_dsd",
+    ),
+    Form(
+        "an address given to an operand of several dimensions",
+        r"@set_dsd_base_addr\(mem4d_dsd.*\)",
+        r"@set_dsd_base_addr\(@get_dsd\(mem4d_dsd",
+    ),
+    Form("a stride of a memory operand", r"memory DSD \.stride = int", r"\.stride = "),
+    Form(".priority", r"priority .*|.*\.priority = .*", r"\.priority = "),
+    Form("control.encode_payload", r"<control>\.encode_payload\(.*", r"control\.encode_payload\("),
+    Form("SWITCH_RST", r".*\(SWITCH_RST,.*", r"control\.opcode\.SWITCH_RST"),
+    Form("TEARDOWN", r".*\(TEARDOWN,.*", r"control\.opcode\.TEARDOWN"),
+    Form("reset_routes", r".*\.reset_routes\(.*", r"\.reset_routes\("),
+    Form(
+        "set_tx_switch_pos1",
+        r".*\.set_tx_switch_pos1\(.*",
+        r"\.set_tx_switch_pos1\(",
+        ("wse2",),
+    ),
+    Form(
+        "set_rxtx_switch_pos1",
+        r".*\.set_rxtx_switch_pos1\(.*",
+        r"\.set_rxtx_switch_pos1\(",
+        ("wse3",),
+    ),
+    Form("operators &= and ~", r"operator (And=|~x)", r" &= | ~\w"),
+)
+
+
+@cache
+def by_pages_alone() -> Mapping[str, list[str]]:
+    """The targets for which pages alone attest a form, by its name; forms that programs show for
+    both targets have none."""
+    found: Mapping[str, list[str]] = json.loads(FILE.read_text())
+    return found
+
+
+def forms_of(texts: Mapping[str, str], target: str) -> dict[str, dict[str, list[str]]]:
+    """The manifest's entry about the files of a bundle; none if programs show all that is
     emitted."""
-    by_pages = {form for plan in program.plans for form in _by_pages(plan)}
-    pages = sorted(by_pages | set(_settings(program)))
+    csl = "".join(text for name, text in sorted(texts.items()) if name.endswith(".csl"))
+    code = re.sub(r"//.*", "", csl)
+    pages = sorted(
+        form.name
+        for form in FORMS
+        if target in by_pages_alone()[form.name] and re.search(form.text, code)
+    )
     return {"forms": {"by_pages_alone": pages}} if pages else {}
-
-
-def _by_pages(plan: Plan) -> Iterator[str]:
-    advances = {op.advance for phase in plan.phases for role in phase.roles for op in role.ops}
-    wse3 = plan.target.name == "wse3"
-    if Advance.OWN_ROUTER in advances:
-        yield f".advance_switch of an asynchronous operation{' on WSE-3' if wse3 else ''}"
-    if Advance.RESET in advances and wse3:
-        yield "SWITCH_RST on WSE-3"
-    trees = [phase for phase in plan.phases if phase.exchange is None]
-    combining = {op.action for phase in trees for role in phase.roles for op in role.ops}
-    if by_call_back(plan.collective.contract) and Action.COMBINE in combining:
-        yield "@map with operands of the fabric"
-
-
-def _settings(program: ProgramPlan) -> Iterator[str]:
-    """Those of colors that several phases share over time."""
-    for use in program.uses:
-        torn_down = {name for name, k in use.positions if program.colors[k].torn_down}
-        settings = (color for role in program.phase(use).roles for color in role.colors)
-        for one in settings:
-            if one.color in torn_down and one.positions[0].send != one.positions[-1].send:
-                yield "set_tx_switch_pos1"

@@ -16,6 +16,7 @@ from collc.lowering.between_uses import between_uses
 from collc.lowering.reconfiguration import reconfiguration_bytes
 from collc.plan.program import ProgramPlan
 from collc.spec import Contract, Decision, Spec
+from collc.target.releases import RELEASES
 
 
 def manifest_of(
@@ -31,6 +32,7 @@ def manifest_of(
         "made_by": f"collc {model.version}",
         "source": model.source,
         "target": spec.target,
+        "sdk": list(RELEASES),
         "parameters": {parameter.name: parameter.value for parameter in spec.parameters},
         **(_one(plan, model) if isinstance(model, BundleModel) else _several(plan, model)),
         "prediction": {
@@ -40,7 +42,7 @@ def manifest_of(
             "breakdown": prediction.breakdown,
         },
         **(_decision(plan.plans[0].collective.decision) if plan.alone else {}),
-        **forms_of(plan),
+        **forms_of(texts, spec.target),
         "sha256": _hashes(texts),
     }
     if spec.time_stamps is not None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -15,16 +16,24 @@ import pytest
 pytest.importorskip("fabsim")
 
 from constructs import (
+    OTHERWISE,
     EXAMPLES,
     PAGE,
     TARGETS,
     attested,
-    constructs_of,
+    attested_forms,
+    bundle_of,
+    by_pages_alone,
+    constructs_in,
+    form_of,
     page_of,
     programs,
     removed_types,
 )
 
+from collc.driver.bundle import Bundle
+from collc.emit.attestation import FILE as ATTESTED
+from collc.emit.attestation import FORMS
 from collc.emit.render import source_name
 
 LIST = Path(__file__).parent / "unattested.json"
@@ -36,7 +45,12 @@ KERNELS = sorted(Path(__file__).parents[2].glob("examples/*/**/*.csl"))
 def test_an_example_has_only_attested_constructs_and_those_it_is_down_for(
     example: Path, target: str, request: pytest.FixtureRequest
 ) -> None:
-    places = constructs_of(example, target)
+    bundle = bundle_of(example, target, {})
+    places = constructs_in(bundle, target)
+    assert_named(bundle, target, places)
+    if example.stem in OTHERWISE:
+        other = bundle_of(example, target, OTHERWISE[example.stem])
+        assert_named(other, target, constructs_in(other, target))
     found = {f"{target}: {one}" for one in places if not attested(one, target)}
     known = json.loads(LIST.read_text())
     down_for = {one for one, names in known.items() if example.stem in names and of(target, one)}
@@ -49,6 +63,22 @@ def test_an_example_has_only_attested_constructs_and_those_it_is_down_for(
     new = sorted(f"{one}   {places[one.split(': ', 1)[1]]}" for one in found - down_for)
     assert not new, "nobody attests these: write it another way, or name the page that has it"
     assert not down_for - found, "no longer used: take it out of unattested.json"
+
+
+def assert_named(bundle: Bundle, target: str, constructs: Iterable[str]) -> None:
+    """The manifest names each form that is found and that pages alone attest."""
+    found = {one: form_of(one) for one in constructs if by_pages_alone(one, target)}
+    assert not [one for one, form in found.items() if form is None], "of no form: attestation.py"
+    said = json.loads(bundle.files["manifest.json"]).get("forms", {}).get("by_pages_alone", [])
+    assert {form.name for form in found.values() if form} <= set(said)
+
+
+def test_what_manifests_say_of_forms_follows_from_the_page() -> None:
+    """The page has every construct of the examples, with the targets that it is attested for."""
+    rows = re.findall(r"^\| `([^`]+)` \| .* \| \d+ \|$", PAGE.read_text(), re.MULTILINE)
+    ours = [construct.replace("\\|", "|") for construct in rows]
+    assert attested_forms(ours) == json.loads(ATTESTED.read_text())
+    assert len({form.name for form in FORMS}) == len(FORMS)
 
 
 def of(target: str, entry: str) -> bool:
