@@ -16,8 +16,8 @@ import pytest
 pytest.importorskip("fabsim")
 
 from constructs import (
-    OTHERWISE,
     EXAMPLES,
+    OTHERWISE,
     PAGE,
     TARGETS,
     attested,
