@@ -99,7 +99,7 @@ def statement(text: str) -> str:
 
 
 def expression(text: str) -> str:
-    text = " ".join(text.split()).replace("@activate", "activate")
+    text = re.sub(r"@(activate|is_arch)\b", r"\1", " ".join(text.split()))
     text = re.sub(r"\[\d\]direction\{ ([^}]*) \}", r"[\1]", text)
     while ".{" in text:
         start = text.index(".{")
@@ -168,13 +168,18 @@ class Router:
         self.act("set_tx_switch_pos1")
         self.pos1 = ("tx", side)
 
+    def set_rxtx_switch_pos1(self, _: str, rx: str, tx: str) -> None:
+        self.act("set_rxtx_switch_pos1")
+        assert rx == self.rx, "the position changes the receiving side, too"
+        self.pos1 = ("tx", tx)
+
     def exit(self, _: str) -> None:
         self.act("exit")
         self.torn_down = False
 
 
-def configured(text: str, config: SimpleNamespace, switched: bool) -> Router:
-    """What router.csl makes of a router."""
+def configured(text: str, config: SimpleNamespace, switched: bool, arch: str) -> Router:
+    """What router.csl makes of a router of a machine."""
     router = Router()
     if not switched:
         router.position, router.pos1 = 0, ("", "")  # no phase has positions on the color
@@ -186,6 +191,7 @@ def configured(text: str, config: SimpleNamespace, switched: bool) -> Router:
         color_config=router,
         switch_config=router,
         tile_config=library,
+        is_arch=lambda name: name == arch,
     )
     module.names["configure"]()
     return router
@@ -230,14 +236,15 @@ def test_a_router_is_set_as_the_plan_has_it_and_leaves_the_teardown_last(example
         for phase, role, color, config in configs(bundle.files[f"{name}_layout.csl"]):
             if not config.used:
                 continue
-            router = configured(bundle.files["router.csl"], config, switched[color])
-            rx, tx, changes, side = due[phase, role, color]
-            assert (router.rx, router.tx) == (rx, tx), (name, phase, role, color)
-            assert router.position == 0
-            assert router.pos1 == (changes, side)
-            assert router.done[-1] == "exit" and router.done.count("exit") == 1
-            assert not router.torn_down
-            compared += 1
+            for arch in ("wse2", "wse3"):
+                router = configured(bundle.files["router.csl"], config, switched[color], arch)
+                rx, tx, changes, side = due[phase, role, color]
+                assert (router.rx, router.tx) == (rx, tx), (name, phase, role, color)
+                assert router.position == 0
+                assert router.pos1 == (changes, side)
+                assert router.done[-1] == "exit" and router.done.count("exit") == 1
+                assert not router.torn_down
+                compared += 1
     assert compared > 10
 
 
@@ -246,6 +253,10 @@ def test_a_router_is_set_as_the_plan_has_it_and_leaves_the_teardown_last(example
     [
         (".rx = config.rx, .tx = config.tx[0]", ".rx = config.tx[0], .tx = config.rx"),
         ("set_rx_switch_pos1(config.id", "set_tx_switch_pos1(config.id"),
+        (
+            "set_rxtx_switch_pos1(config.id, config.rx",
+            "set_rxtx_switch_pos1(config.id, config.pos1",
+        ),
         ("    switch_config.clear_current_position(config.id);\n", ""),
         ("    switch_config.set_invalid_for_all_switch_positions(config.id);\n", ""),
         ("  tile_config.teardown.exit(config.id);\n", ""),
