@@ -96,6 +96,16 @@ FORMS = (
         r"\.set_rxtx_switch_pos1\(",
         ("wse3",),
     ),
+    Form(
+        "registers as parameters of a module",
+        r"param of type dsr_\w+",
+        r"(?m)^param \w+: dsr_",
+    ),
+    Form(
+        "a pointer to whole numbers as a parameter of a function",
+        r"parameter of a function of type \[\*\]int",
+        r"fn \w+\([^)]*: \[\*\][iu]\d",
+    ),
     Form("operators &= and ~", r"operator (And=|~x)", r" &= | ~\w"),
 )
 
