@@ -16,7 +16,7 @@ from collc.lowering.between_uses import between_uses
 from collc.lowering.reconfiguration import reconfiguration_bytes
 from collc.plan.program import ProgramPlan
 from collc.spec import Contract, Decision, Spec
-from collc.target.releases import RELEASES
+from collc.target import SDK_RELEASES
 
 
 def manifest_of(
@@ -32,7 +32,7 @@ def manifest_of(
         "made_by": f"collc {model.version}",
         "source": model.source,
         "target": spec.target,
-        "sdk": list(RELEASES),
+        "sdk": list(SDK_RELEASES[spec.target]),
         "parameters": {parameter.name: parameter.value for parameter in spec.parameters},
         **(_one(plan, model) if isinstance(model, BundleModel) else _several(plan, model)),
         "prediction": {

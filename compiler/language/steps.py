@@ -7,7 +7,7 @@ algorithm does, the proof finds out (`collc.proof`).
 from collc.base.diagnostics import Edit, Span, behind, head, left_out, tail, whole
 from collc.language import syntax
 from collc.language.lines import Line
-from collc.language.problems import Problems, problem
+from collc.language.problems import ProblemError, Problems, problem
 from collc.language.reductions import check_trees, reduction_of
 from collc.language.step_places import (
     StepClause,
@@ -240,11 +240,7 @@ def _check_contract(
         fix = _without(broadcasts[0], clauses) if reductions else ()
         raise problem("C140", message, broadcasts[0].span, promised, help=help, fix=fix)
     if kind != ContractKind.REDUCE and not broadcasts:
-        message = f"nothing broadcasts here, but the contract is {kind.value}"
-        end = end_of_all(reductions, around)
-        help = f"add `then broadcast from {end}`"
-        more = (Edit(behind(clauses[-1].span), f" then broadcast from {end}"),)
-        raise problem("C140", message, around.contract.span, help=help, fix=more)
+        raise _without_broadcast(kind, clauses, reductions, around, help)
     if len(broadcasts) > 1:
         first = (broadcasts[0].span, "the first is here")
         message, fix = "one broadcast reaches every PE", _without(broadcasts[1], clauses)
@@ -252,6 +248,23 @@ def _check_contract(
     if broadcasts and broadcasts[0] is not clauses[-1]:
         message = "the broadcast comes before a reduction"
         raise problem("C140", message, broadcasts[0].span, promised, help=help)
+
+
+def _without_broadcast(
+    kind: ContractKind,
+    clauses: tuple[StepClause, ...],
+    reductions: tuple[syntax.ReduceClause, ...],
+    around: StepContext,
+    help: str,
+) -> ProblemError:
+    """C140: what is to reach every PE stays where it is."""
+    message, at = f"nothing broadcasts here, but the contract is {kind.value}", around.contract
+    assert at is not None, "its contract asks for it"
+    if not reductions:  # a broadcast without any step
+        return problem("C140", message, at.span, help=help)
+    last = f"then broadcast from {end_of_all(reductions, around)}"
+    more = (Edit(behind(clauses[-1].span), f" {last}"),)
+    return problem("C140", message, at.span, help=f"add `{last}`", fix=more)
 
 
 def _without(step: StepClause, clauses: tuple[StepClause, ...]) -> tuple[Edit, ...]:

@@ -9,7 +9,7 @@ import pytest
 
 from collc.driver.pipeline import compile_text
 from collc.emit.attestation import forms_of
-from collc.target.releases import RELEASES
+from collc.target import SDK_RELEASES
 
 TEXT = """target {target}
 grid row = 8 x 1
@@ -32,7 +32,7 @@ def by_pages(bundle) -> set[str]:
 @pytest.mark.parametrize("target", ["wse2", "wse3"])
 def test_a_manifest_says_which_releases_the_text_is_for(target):
     bundle = bundle_of(target, "reduce(x: f32[8], add)", "reduce chain to 0")
-    assert json.loads(bundle.files["manifest.json"])["sdk"] == list(RELEASES)
+    assert json.loads(bundle.files["manifest.json"])["sdk"] == list(SDK_RELEASES[target])
 
 
 def test_a_form_is_found_in_code_and_not_in_comments():
