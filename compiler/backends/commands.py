@@ -5,7 +5,6 @@ import os
 import shutil
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from collc.backends.interface import (
@@ -17,6 +16,7 @@ from collc.backends.interface import (
     UnavailableError,
 )
 from collc.backends.work import WorkFolder, run_command
+from collc.base.values import dataclass
 
 VARIABLE = "COLLC_SDK"
 NAMES = ("cslc", "cs_python")

@@ -3,7 +3,7 @@
 import re
 import tempfile
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from collc.backends import opened
@@ -16,6 +16,7 @@ from collc.backends.interface import (
     UnavailableError,
 )
 from collc.base.files import write_files
+from collc.base.values import dataclass
 from collc.target.fabric import Fabric
 
 SUCCESS = "SUCCESS!"

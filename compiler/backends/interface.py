@@ -5,9 +5,10 @@ comes of it (`Compiled`, `Outcome`), the ways in which it can fail, and the inte
 A back end knows nothing of collectives: emitted programs and probes are run alike.
 """
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
+
+from collc.base.values import dataclass
 
 
 class UnavailableError(Exception):

@@ -1,11 +1,13 @@
 """Structures of arrays of equal length: row i of a record is entry i of each of its arrays."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+
+from collc.base.values import dataclass
 
 Array = npt.NDArray[Any]
 Ints = npt.NDArray[np.int64]

@@ -8,7 +8,8 @@ whatever they consist of, here and everywhere else.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from collc.base.values import dataclass
 
 
 @dataclass(frozen=True, order=True)

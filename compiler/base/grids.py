@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
 from collc.base.diagnostics import Span
+from collc.base.values import dataclass
 
 
 class Lines(Enum):

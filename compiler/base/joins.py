@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from collc.base.columns import Bools, Ints
+from collc.base.values import dataclass
 
 _WIDEST = 1 << 32  # more than a range reaches
 

@@ -10,12 +10,12 @@ other PEs leads from one to the other (D66).
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from collc.base.columns import Ints
+from collc.base.values import dataclass
 
 Pe = tuple[int, int]
 

@@ -7,9 +7,9 @@ its colors, by symbol and number, and the phase that has a color after it.
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from collc.base.diagnostics import Diagnostic
+from collc.base.values import dataclass
 from collc.plan import Direction, Phase, Role
 from collc.plan.configuration import differing
 from collc.plan.placement import colors_of

@@ -6,8 +6,9 @@ keeps the work near the number of vectors.
 """
 
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from collc.base.values import dataclass
 from collc.checks.vector_order import follow
 from collc.plan import (
     Advance,

@@ -9,12 +9,11 @@ What the slices hold is followed by a number for each place and slice; combining
 one that depends on both and on their order.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 from collc_evaluator import deliver, run_untimed
 
 from collc.base.columns import Bools, Ints, Words, repeated_rows
+from collc.base.values import dataclass
 from collc.plan import Exchange, RowKind
 from collc.plan.unrolled import RELAYING, SENDING, Unrolled
 from collc.spec.exchange import StepsPhase

@@ -12,10 +12,11 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from itertools import accumulate
 
+from collc.base.values import dataclass
 from collc.plan import Advance, ColorUse, Direction, Filter, Route, Slices, Stream
 
 

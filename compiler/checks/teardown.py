@@ -14,9 +14,9 @@ vector of the next phase out of a queue before its own part of this one is compl
 """
 
 from collections.abc import Callable, Iterable, Iterator, Set
-from dataclasses import dataclass
 
 from collc.base.diagnostics import Diagnostic
+from collc.base.values import dataclass
 from collc.checks.color_hand_over import InProgram, played
 from collc.checks.vector_order import Passage, passages
 from collc.plan import Advance, Direction, PhaseOf, Role, is_of

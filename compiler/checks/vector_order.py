@@ -5,8 +5,8 @@ color, taken from the farthest rank on, the first one through a router is the la
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from collc.base.values import dataclass
 from collc.plan import Op, Role
 from collc.schedule import ReducePhase
 

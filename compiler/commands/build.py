@@ -3,7 +3,6 @@
 import os
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import click
 
 from collc.base import version
 from collc.base.diagnostics import CollcError, Diagnostic, shown
+from collc.base.values import dataclass
 from collc.commands.directory import FILE, directory, write, write_file
 from collc.commands.fabric import fabric_options
 from collc.commands.output import facts_of, print_decisions, resources_of, warning_facts

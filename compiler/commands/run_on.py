@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from collc.backends import BACK_ENDS, Settings
 from collc.backends.compare import Place, Row, Trial, differing, tried
 from collc.base.diagnostics import CollcError
 from collc.base.table import aligned
+from collc.base.values import dataclass
 from collc.commands.directory import write
 from collc.commands.output import FAULT, WRONG_RUN, facts_of, predicted_facts, print_data
 from collc.commands.source import Source

@@ -6,7 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, cached_property, wraps
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 import click
 
 from collc.base.diagnostics import CollcError, Diagnostic, shown
+from collc.base.values import dataclass
 from collc.commands.output import FAULT, Form, print_data, print_sarif, report
 from collc.driver.bundle import Bundle
 from collc.driver.pipeline import compile_text, prove_program, prove_text, read

@@ -9,7 +9,7 @@ reading order: `cycles_of`, the two axes, the lines that are known.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from functools import lru_cache
 from itertools import pairwise
 
@@ -18,6 +18,7 @@ from collc_evaluator import StuckError
 
 from collc.base.columns import Ints
 from collc.base.memoize import by_identity, memoized
+from collc.base.values import dataclass
 from collc.cost.line import run_line
 from collc.cost.operations import Costs, Place, costs_of, costs_of_phase
 from collc.cost.predict import predict

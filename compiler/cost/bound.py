@@ -8,7 +8,6 @@ or two of 16. Start-up is left out. In reading order: `bound_of`, contracts abou
 contracts about slices, distances.
 """
 
-from dataclasses import dataclass
 from itertools import product
 from math import ceil
 from typing import TypeVar
@@ -17,6 +16,7 @@ import numpy as np
 
 from collc.base.columns import Ints, repeated_rows
 from collc.base.grids import Grid
+from collc.base.values import dataclass
 from collc.schedule import Schedule, home_pe, pes_of_ranks
 from collc.spec import Collective, Contract, ContractKind, ElementType
 from collc.spec.custom_contract import OwnContract

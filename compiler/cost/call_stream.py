@@ -7,11 +7,12 @@ calls is one call stream.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
 from collc.base.columns import Bools
+from collc.base.values import dataclass
 from collc.cost.calls import Call, Calls
 from collc.cost.dispatch import (
     Dispatch,

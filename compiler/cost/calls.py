@@ -7,11 +7,10 @@ a part.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from collc.base.columns import Ints
+from collc.base.values import dataclass
 from collc.cost.operations import Costs
 from collc.cost.predict import Times
 from collc.plan.program import ProgramPlan, Use

@@ -12,8 +12,9 @@ each such element that has not passed before costs the other vector a cycle:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from collc.base.values import dataclass
 
 if TYPE_CHECKING:
     from collc.cost.operations import Costs

@@ -7,12 +7,12 @@ the task, in their order, as `templates/collectives_pe.csl.j2` prints it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
 from collc.base.columns import Bools
+from collc.base.values import dataclass
 from collc.cost.operations import Costs
 from collc.cost.phase_entry import by_role
 from collc.cost.predict import Times

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from collc.base.columns import Array, Bools
 from collc.base.grids import Grid, Lines
+from collc.base.values import dataclass
 from collc.cost.operations import Costs
 from collc.cost.predict import Times
 from collc.cost.processor import Stall

@@ -4,13 +4,14 @@ In reading order: the types, `line_of`, entries of the step tables, links.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from itertools import accumulate, chain, pairwise
 
 import numpy as np
 from collc_evaluator import Line
 
 from collc.base.columns import Ints
+from collc.base.values import dataclass
 from collc.cost.operations import Costs
 from collc.cost.row_code import (
     Actions,

@@ -3,11 +3,10 @@
 Each different line is evaluated once.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from collc.base.columns import Ints
+from collc.base.values import dataclass
 from collc.cost.evaluated_line import line_of
 from collc.cost.operations import Costs
 from collc.cost.streams import begun, run_streams, stream_line

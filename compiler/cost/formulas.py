@@ -4,7 +4,7 @@ P PEs, B elements, `ramp` cycles between a processor and its router; other names
 own. A test holds the words against `collc_research.reproduce.closed_forms`.
 """
 
-from dataclasses import dataclass
+from collc.base.values import dataclass
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,11 @@ instructions, too. `tests/cost/test_text_size.py` compares their sums with what 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import numpy as np
 
 from collc.base.columns import Bools
+from collc.base.values import dataclass
 from collc.cost.predict import Times
 
 # A function with those in the place of its calls has fewer instructions: `LARGE * 2` of

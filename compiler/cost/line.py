@@ -18,8 +18,9 @@ Ranks are evaluated from the far end on, since data flows towards rank 0.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from collc.base.values import dataclass
 from collc.cost.backpressure import at_gate, by_receiver
 from collc.cost.contention import Crowd
 from collc.cost.noncontiguous import Distances, distances

@@ -3,9 +3,9 @@ common."""
 
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
+from collc.base.values import dataclass
 from collc.plan import PhaseOf
 from collc.schedule import ReducePhase
 

@@ -10,12 +10,13 @@ has returned. `Place` says how long that takes. `@map` runs in the code itself.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil
 from typing import TypeVar
 
 from collc.base.columns import Ints
 from collc.base.memoize import memoized
+from collc.base.values import dataclass
 from collc.lowering.resources import queues_of_phase
 from collc.plan import Plan
 from collc.plan.one_word import is_one_word

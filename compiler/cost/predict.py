@@ -7,7 +7,6 @@ result, `predict`, reduce phases, broadcasts.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy.typing as npt
 
 from collc.base.columns import Bools, Ints
 from collc.base.diagnostics import Span
+from collc.base.values import dataclass
 from collc.cost.bound import bound_of
 from collc.cost.critical_waits import critical_waits
 from collc.cost.exchange import run_exchange

@@ -6,11 +6,12 @@ A task is never interrupted, and one that is due while another runs waits for it
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
 from collc.base.columns import Array, Bools
+from collc.base.values import dataclass
 from collc.cost.predict import Times
 from collc.cost.stretches import BEGIN, DUE, END, Stretches
 

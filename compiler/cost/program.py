@@ -7,11 +7,12 @@ in its call stream, and a PE goes on when its part of all of them is over.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
 from collc.base.columns import Bools
+from collc.base.values import dataclass
 from collc.cost.bound import bound_of
 from collc.cost.call_stream import CallStream, call_stream_of
 from collc.cost.calls import Call, finished

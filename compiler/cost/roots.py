@@ -9,10 +9,9 @@ which tasks that all phases have ask whose they are.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from collc.base.values import dataclass
 from collc.cost.ends import parts_of
 from collc.cost.predict import Times
 from collc.lowering.root_of_call import planned_for, with_phases

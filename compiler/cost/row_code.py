@@ -5,8 +5,8 @@ row, not on its numbers.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
+from collc.base.values import dataclass
 from collc.cost.operations import Costs
 from collc.plan import Phase, RowKind
 from collc.plan.step_tables import extent_of, straight_entries

@@ -6,12 +6,11 @@ time, so no plan is faster. Elements are counted as the fabric sees them, two of
 where they travel so. Of these an instruction takes two a cycle if it is wide, but no link does.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from collc.base.columns import Ints
 from collc.base.memoize import memoized
+from collc.base.values import dataclass
 from collc.plan import Plan, is_of
 from collc.spec import Contract
 from collc.spec.exchange import Moves, StepsPhase

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import collc_evaluator
 import numpy as np
 
 from collc.base.columns import Ints
 from collc.base.memoize import memoized
+from collc.base.values import dataclass
 from collc.cost.operations import Costs, costs_of, costs_of_phase
 from collc.cost.stream_code import (
     applied_words,

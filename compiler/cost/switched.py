@@ -1,10 +1,9 @@
 """What a phase of a program finds torn down, and sets; and what becomes of PEs that come to it."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from collc.base.columns import Bools
+from collc.base.values import dataclass
 from collc.cost.calls import Routers
 from collc.cost.ends import parts_of
 from collc.cost.phase_entry import places_of

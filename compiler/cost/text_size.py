@@ -7,11 +7,11 @@ A PE has the functions of its roles (`collc.cost.function_text`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from collc.base.columns import Bools
+from collc.base.values import dataclass
 from collc.cost import function_text as texts
 from collc.cost.dispatch import sends_control, tasks_of
 from collc.cost.function_text import RowText, Text, inlined

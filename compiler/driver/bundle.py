@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from collc.base.diagnostics import Diagnostic
 from collc.base.files import write_files
+from collc.base.values import dataclass
 from collc.cost import Prediction, predict
 from collc.cost.program import predict_program
 from collc.emit.clock import MEMORY_BYTES

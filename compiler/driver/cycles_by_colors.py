@@ -1,9 +1,10 @@
 """Predicted cycles against the number of colors that a collective, or a program, may use."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from collc.base.diagnostics import CollcError
+from collc.base.values import dataclass
 from collc.cost import Prediction
 from collc.cost.program import predict_program
 from collc.driver.planning import planned, planned_program

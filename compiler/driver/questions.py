@@ -1,10 +1,11 @@
 """A program whose steps are left open, for many lengths: what is chosen, and what it takes."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from collc.base.cache import Kept
+from collc.base.values import dataclass
 from collc.driver.bundle import Bundle
 from collc.driver.pipeline import bundle_of, of_one
 from collc.driver.planning import planned_spec

@@ -14,10 +14,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from operator import index
 from typing import SupportsIndex
 
+from collc.base.values import dataclass
 from collc.driver.bundle import Bundle
 from collc.driver.pipeline import compile_text
 

@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from collc.base.values import dataclass
 from collc.emit.conditions import Cases
 from collc.emit.grid_places import SiteModel
 from collc.emit.phases import PhaseModel

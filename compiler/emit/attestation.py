@@ -11,10 +11,10 @@ finds, over all examples.
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from collc.base.values import dataclass
 from collc.target import TARGETS
 
 FILE = Path(__file__).parent / "attested.json"

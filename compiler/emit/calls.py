@@ -2,8 +2,8 @@
 length or a root that is given when the program runs."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from collc.base.values import dataclass
 from collc.emit.grid_places import SiteModel
 from collc.emit.length_choice import halved
 from collc.emit.model import BundleModel

@@ -7,9 +7,10 @@ together: each waits as long as the host tells it.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from collc.base.diagnostics import CollcError, Diagnostic, Span
+from collc.base.values import dataclass
 from collc.spec import Reserved, Spec, TimeStamps
 from collc.target import TARGETS
 

@@ -5,8 +5,8 @@ table with one small number a PE of the line, so the text never grows with the w
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from collc.base.values import dataclass
 from collc.plan import Region, Strided
 
 # Beyond this many conditions a table is shorter to read than the list (D9).

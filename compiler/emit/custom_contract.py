@@ -6,11 +6,11 @@ again, as those of neighbouring ranks mostly do, are one row with these differen
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from collc.base.columns import Ints
+from collc.base.values import dataclass
 from collc.spec import Collective
 from collc.spec.custom_contract import Due, Holdings, dues
 

@@ -1,10 +1,9 @@
 """The detours of an order that is not contiguous, router by router: few different settings, and a
 number for each PE that says which are its own."""
 
-from dataclasses import dataclass
-
 from collc.base.grids import Grid
 from collc.base.paths import Pe
+from collc.base.values import dataclass
 from collc.emit.roles import RoutesModel, routes_model
 from collc.plan import ColorUse, Detour
 

@@ -1,8 +1,8 @@
 """A phase made of steps as the templates see it: lanes, the programs of their roles, tables."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
+from collc.base.values import dataclass
 from collc.emit.roles import Field, RoleModel
 from collc.emit.step_tables import StepTable, kinds_of, table_numbers, tables_of
 from collc.lowering.ids import Ids

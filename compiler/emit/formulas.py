@@ -8,8 +8,8 @@ both have.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
+from collc.base.values import dataclass
 from collc.spec.formula import (
     CHOICES,
     COMPARISONS,

@@ -1,8 +1,7 @@
 """How emitted code finds the place of PE (x, y) on a part of the grid, or on its own line."""
 
-from dataclasses import dataclass
-
 from collc.base.grids import Grid, Lines, Site
+from collc.base.values import dataclass
 from collc.emit.conditions import conjunction, within
 from collc.plan import Phase, Strided
 

@@ -6,8 +6,9 @@ Templates loop over these values and substitute; they decide nothing.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from collc.base.values import dataclass
 from collc.base.version import __version__
 from collc.emit.arguments import (
     ArgumentsModel,

@@ -1,6 +1,6 @@
 """Colors of a phase that phases of a program use one after the other."""
 
-from dataclasses import dataclass
+from collc.base.values import dataclass
 
 
 @dataclass(frozen=True)

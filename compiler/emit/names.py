@@ -3,8 +3,7 @@
 Only the constructs of docs/csl-constructs.md are used.
 """
 
-from dataclasses import dataclass
-
+from collc.base.values import dataclass
 from collc.emit.formulas import csl_body
 from collc.spec import Contract, ElementType, Operation, OwnOperation
 from collc.spec.arithmetic import arithmetic_of

@@ -4,13 +4,12 @@ Where every second row or column, or every one, is counted alike, that is a form
 table with one number for each PE, which only the compiler of the layout sees.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from collc.base.columns import Ints
 from collc.base.grids import Grid
 from collc.base.paths import Path
+from collc.base.values import dataclass
 
 _MOST = 0xFFFF  # places are computed with 16 bits
 

@@ -1,8 +1,8 @@
 """What a phase has to know of the others, to be printed."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from collc.base.values import dataclass
 from collc.lowering.ids import Ids
 from collc.lowering.shared_phases import SharedPhase
 

@@ -8,9 +8,9 @@ parameters say which slots are its own. What is made of steps is `collc.emit.exc
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from collc.base.grids import Grid
+from collc.base.values import dataclass
 from collc.emit.blocks import first_of_block
 from collc.emit.conditions import Cases, cases_of
 from collc.emit.detours import DetoursModel, detours_model

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from collc.base.values import dataclass
 from collc.base.version import __version__
 from collc.emit.calls import CallModel, ModuleModel, Step, entries_of
 from collc.emit.model import BundleModel, model_of, type_name

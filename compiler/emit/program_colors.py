@@ -1,8 +1,8 @@
 """The colors of a program as the templates see them."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from collc.base.values import dataclass
 from collc.emit.multiplexed import color_mask
 from collc.emit.registers import of_color
 from collc.plan import Phase

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from collc.base.values import dataclass
 from collc.emit.exchange import ExchangeModel
 from collc.emit.phase_context import PhaseContext
 from collc.emit.roles import Shape

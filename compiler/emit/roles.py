@@ -1,9 +1,9 @@
 """The roles of a phase as rows of one struct: fields that some PE needs, and each role's values."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
-from dataclasses import dataclass
 from types import MappingProxyType
 
+from collc.base.values import dataclass
 from collc.emit.filters import filter_lines
 from collc.plan import (
     BY_WAVELET,

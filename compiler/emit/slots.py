@@ -1,7 +1,6 @@
 """What the text of a phase of whole vectors does in order: it stores, sends, copies."""
 
-from dataclasses import dataclass
-
+from collc.base.values import dataclass
 from collc.emit.names import Combine
 from collc.emit.phase_context import PhaseContext
 from collc.emit.roles import Shape, command_of

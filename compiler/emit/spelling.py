@@ -7,10 +7,11 @@ name stands for anything, as in `begin_{{ n }}`.
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 
+from collc.base.values import dataclass
 from collc.emit.reserved import KEYWORDS
 from collc.spec import Collective, Program, RootChoice, Selection, Spec
 

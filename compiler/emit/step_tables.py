@@ -1,12 +1,12 @@
 """Step tables as they are printed: which lanes share one, and its entries as five numbers each."""
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from collc.base.columns import Ints
 from collc.base.memoize import memoized
+from collc.base.values import dataclass
 from collc.lowering.steps.numbers import number_of
 from collc.plan import Entry, Lane, Number, Phase
 from collc.plan.entries import extent_of, kind_of, kinds_at, puts_out, values_of, varies

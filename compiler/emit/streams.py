@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from collc.base.values import dataclass
 from collc.lowering.ids import Ids
 from collc.lowering.memory import stage_of
 from collc.plan import (

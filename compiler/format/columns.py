@@ -1,9 +1,9 @@
 """The lines of the output as text: comments above and beside, neighbours of one kind aligned."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 
+from collc.base.values import dataclass
 from collc.format.lines import INDENT, WIDTH, Line
 from collc.format.spacing import WIDE
 

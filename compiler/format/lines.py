@@ -4,9 +4,9 @@ A block is on one line if its author began it so and it fits; otherwise every it
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
+from collc.base.values import dataclass
 from collc.format.spacing import joined, spaced
 from collc.format.tokens import Piece
 

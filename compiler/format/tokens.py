@@ -1,10 +1,10 @@
 """The words of a text, each with the comments beside it."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from lark import Token
 
+from collc.base.values import dataclass
 from collc.language.hidden import shown
 from collc.language.parser import lexed, pieces
 

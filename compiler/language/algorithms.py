@@ -7,13 +7,14 @@ on steps, transfers and evaluations stand between a user and an algorithm that d
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
 from collc.base.columns import Ints, joined
 from collc.base.diagnostics import Edit, Span, tail
 from collc.base.memoize import Latest
+from collc.base.values import dataclass
 from collc.language import syntax
 from collc.language.declarations import Declarations, as_used, bind, in_full, told_inside, values_of
 from collc.language.each import (

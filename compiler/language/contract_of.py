@@ -1,10 +1,10 @@
 """The contract of a collective, as its declaration says it; and what all collectives share."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from collc.base.diagnostics import Edit, Span, tail
 from collc.base.grids import Grid
+from collc.base.values import dataclass
 from collc.language import syntax
 from collc.language.algorithms import Algorithms
 from collc.language.contracts import Contracts, find_operation, usual_operation

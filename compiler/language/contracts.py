@@ -7,12 +7,13 @@ to be one that can be kept: only what somebody has before is promised, each cont
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from collc.base.columns import Columns, Ints, joined, repeated_rows
 from collc.base.diagnostics import Edit
+from collc.base.values import dataclass
 from collc.language.declarations import Declarations, as_used, in_full, values_of
 from collc.language.each import (
     Remedy,

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Generic, TypeVar
 
 from collc.base.diagnostics import Edit, Span, left_out
+from collc.base.values import dataclass
 from collc.language import syntax
 from collc.language.evaluation import number
 from collc.language.problems import (

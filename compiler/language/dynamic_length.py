@@ -5,9 +5,10 @@ out for the longest vectors that the alternative is for.
 """
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from collc.base.paths import Path
+from collc.base.values import dataclass
 from collc.language import syntax
 from collc.language.contract_of import Declared
 from collc.language.declared_names import reserved

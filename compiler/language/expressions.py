@@ -5,10 +5,10 @@ Division rounds down, `mod` has the sign of its right side, subtraction associat
 
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from math import isqrt
 
 from collc.base.diagnostics import Span
+from collc.base.values import dataclass
 from collc.language import syntax
 from collc.language.problems import (
     KnownProblemError,

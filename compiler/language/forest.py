@@ -12,9 +12,10 @@ soon too many.
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from collc.base.diagnostics import Span
+from collc.base.values import dataclass
 from collc.language import syntax
 from collc.language.declarations import Declarations, as_used, in_full, values_of
 from collc.language.declared_names import OPTIMAL

@@ -1,11 +1,11 @@
 """The lines of a grid: which way ranks run, and where rank 0 is."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from collc.base.diagnostics import Span
 from collc.base.grids import Grid
 from collc.base.paths import Path
+from collc.base.values import dataclass
 from collc.language.declared_names import FIXED, HILBERT, ORDER_WORDS, RING
 from collc.language.orders import Orders, check_no_arguments
 from collc.language.problems import Problems, problem

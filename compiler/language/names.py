@@ -5,9 +5,9 @@ uses the tree.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TypeVar
 
+from collc.base.values import dataclass
 from collc.language import syntax
 from collc.language.declarations import bind
 from collc.language.declared_names import FIXED, ORDER_WORDS, TREE_WORDS, check_words, reserved

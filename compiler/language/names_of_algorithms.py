@@ -4,8 +4,9 @@ ranks, and no others."""
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from collc.base.values import dataclass
 from collc.language import syntax
 from collc.language.declared_names import check_words
 from collc.language.expressions import (

@@ -14,7 +14,6 @@ every run.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from typing import Any
@@ -22,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from collc.base.columns import Array, Bools
+from collc.base.values import dataclass
 from collc.spec.formula import (
     COMPARISONS,
     DTYPE_OF_NUMBER,

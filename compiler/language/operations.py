@@ -5,11 +5,12 @@ An expression of the language has to be made of the two elements, numbers, and w
 changed by calling one, `i32(a)`. What rests on numbers alone is computed here.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
 from collc.base.diagnostics import Span
+from collc.base.values import dataclass
 from collc.language import syntax
 from collc.language.declared_names import check_words
 from collc.language.evaluation import number, truth

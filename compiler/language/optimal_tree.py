@@ -17,11 +17,10 @@ take O(P) steps for one B or, as arrays, for a whole sweep of B. With S(1) = B a
 no case of its own, and without `turn` there is one crossing, not two.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from collc.base.columns import Ints
+from collc.base.values import dataclass
 
 Children = tuple[tuple[int, ...], ...]
 

@@ -3,13 +3,14 @@
 The PEs of all ranks are computed at once. An order has to come to every PE of the grid once.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from collc.base.columns import Ints
 from collc.base.grids import Grid
 from collc.base.paths import Path, Pe, hilbert
+from collc.base.values import dataclass
 from collc.language.declarations import Declarations, as_used, told_inside, values_of
 from collc.language.declared_names import FIXED, HILBERT, ORDER_WORDS
 from collc.language.evaluation import number, numbers_for_all, numbers_of

@@ -8,9 +8,10 @@ itself; for each of these there is a collective that PEs choose.
 
 from collections import defaultdict
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from collc.base.rewrite import rewritten
+from collc.base.values import dataclass
 from collc.language import syntax
 from collc.language.dynamic_length import check_free, given_name, has_dynamic_length, length_of
 from collc.language.evaluation import number

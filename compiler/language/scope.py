@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
 from collc.base.columns import Bools, Ints
+from collc.base.values import dataclass
 from collc.language import syntax
 from collc.language.problems import ProblemError, problem
 from collc.language.syntax import Expression

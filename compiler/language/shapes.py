@@ -7,8 +7,8 @@ memory would hold; its size is known before anything is written out.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from collc.base.values import dataclass
 from collc.language.problems import ProblemError, problem
 from collc.language.syntax import Literal, Node
 

@@ -1,8 +1,7 @@
 """Where steps act: along which lines, at which PEs."""
 
-from dataclasses import dataclass
-
 from collc.base.diagnostics import Span
+from collc.base.values import dataclass
 from collc.language import syntax
 from collc.language.algorithms import Algorithms
 from collc.language.evaluation import number

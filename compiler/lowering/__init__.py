@@ -7,12 +7,13 @@ of each phase made of steps; which of them is taken depends on what they cost (`
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from itertools import product
 
 from collc.base.memoize import memoized
 from collc.base.paths import Path
+from collc.base.values import dataclass
 from collc.lowering import memory, registers, resources
 from collc.lowering.broadcast import broadcast_phase
 from collc.lowering.colorings import by_parity, by_place, without_control

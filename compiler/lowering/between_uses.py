@@ -1,9 +1,9 @@
 """What happens to each color of a program between two uses, and why: as values, text and data."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
+from collc.base.values import dataclass
 from collc.plan.configuration import configurations, differing
 from collc.plan.program import ProgramPlan, SharedColor, Use
 from collc.spec import Reconfigure

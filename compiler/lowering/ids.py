@@ -1,6 +1,6 @@
 """Positions in the lists of ids that the modules take as parameters."""
 
-from dataclasses import dataclass
+from collc.base.values import dataclass
 
 
 @dataclass

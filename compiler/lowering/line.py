@@ -5,8 +5,9 @@ vector going to rank a from a later child passes exactly the routers of a's earl
 what passes a router is known from the ranks around it.
 """
 
-from dataclasses import dataclass
 from functools import lru_cache
+
+from collc.base.values import dataclass
 
 Children = tuple[tuple[int, ...], ...]
 

@@ -14,8 +14,8 @@ behind such a vector sets back every router that it passes; what the next run se
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from collc.base.values import dataclass
 from collc.lowering.line import LineTree, line_tree, passing_colors
 from collc.lowering.root_bypass import laid_out
 from collc.plan import (

@@ -6,10 +6,10 @@ colors of their own; the estimate is a little above the difference (docs/program
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import product
 
 from collc.base.memoize import memoized
+from collc.base.values import dataclass
 from collc.lowering.memory import INSTRUCTION_BYTES
 from collc.plan import Role, Route, Strided
 from collc.plan.configuration import is_switched, setters, torn_down_by

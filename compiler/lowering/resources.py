@@ -7,9 +7,10 @@ shown and refused by `collc.checks` together with everything else that is wrong 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count, islice
 
+from collc.base.values import dataclass
 from collc.plan import Advance, Phase, Plan, filters_of, joins_of, ops_with_tasks, sides_of
 from collc.plan.operands import sends
 from collc.plan.placement import colors_of, switched_colors

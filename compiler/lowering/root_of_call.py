@@ -7,13 +7,14 @@ The root itself does, at each place, what the plan for that root has there.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import cast
 
 import numpy as np
 
 from collc.base.memoize import by_identity
 from collc.base.rewrite import rewritten
+from collc.base.values import dataclass
 from collc.lowering import candidate_plans
 from collc.lowering.regions import compress
 from collc.lowering.resources import number_queues

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from collc.base.values import dataclass
 from collc.lowering.ids import Ids
 from collc.lowering.registers import pairs_of_phase, vector_pairs
 from collc.lowering.resources import task_ids_of_phase

@@ -9,10 +9,11 @@ that were used longest ago, so that their teardown is over when it begins.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain, combinations, count, permutations
 
 from collc.base.columns import Bools
+from collc.base.values import dataclass
 from collc.lowering import memory
 from collc.lowering.color_queues import as_wide_as_queues, queues_of_colors, too_few_queues
 from collc.lowering.registers import dsrs_in_turn

@@ -5,7 +5,6 @@ Places are characters from the beginning of the text; texts need not be saved, n
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -13,6 +12,7 @@ from pathlib import Path
 from lark import UnexpectedInput
 
 from collc.base.diagnostics import CollcError, Diagnostic
+from collc.base.values import dataclass
 from collc.language import parse_source
 from collc.language.declared_names import FIXED, ORDER_WORDS
 from collc.language.expressions import FUNCTIONS, RESERVED

@@ -6,10 +6,10 @@ the declaration that is called. Nothing is looked up twice: what a scope holds i
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from lark import Token
 
+from collc.base.values import dataclass
 from collc.language.parser import lexed, pieces
 
 _GLOBAL = -1  # the scope of the file, beside the indices of its declarations

@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import json
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from pygls.uris import from_fs_path, to_fs_path
 from pygls.workspace import ServerTextPosition, ServerTextRange, TextDocument
 
 from collc.base.diagnostics import CollcError, Diagnostic, Span
+from collc.base.values import dataclass
 from collc.base.version import __version__
 from collc.format import format_text
 from collc.language.show import severity

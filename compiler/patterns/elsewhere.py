@@ -6,8 +6,8 @@ A name is looked up without case, blanks and punctuation, and without the prefix
 """
 
 import re
-from dataclasses import dataclass
 
+from collc.base.values import dataclass
 from collc.patterns.sources import Kind
 from collc.spec import ContractKind
 

@@ -6,12 +6,12 @@ steps by planning a small instance. Nothing here knows a pattern by name.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 
 from collc.base.diagnostics import CollcError
+from collc.base.values import dataclass
 from collc.cost.formulas import FORMULAS
 from collc.driver.planning import planned
 from collc.lowering import candidate_plans

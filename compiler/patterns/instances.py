@@ -6,12 +6,12 @@ own values, but for the extents and the length.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 from math import isqrt
 
 from collc.base.diagnostics import CollcError
+from collc.base.values import dataclass
 from collc.driver.pipeline import prove_text
 from collc.language import parse_source
 from collc.patterns.sources import Kind, Pattern

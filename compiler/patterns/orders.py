@@ -1,9 +1,9 @@
 """The orders of ranks: which PE is rank 0, 1, 2, ..., and how far it is from one to the next."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 
+from collc.base.values import dataclass
 from collc.driver.pipeline import prove_text
 from collc.language.declared_names import HILBERT, RING
 from collc.language.prelude import Declared

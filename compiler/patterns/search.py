@@ -6,9 +6,9 @@ Case does not matter, and `-`, `_` and blanks are the same. A word stands for wh
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from difflib import get_close_matches
 
+from collc.base.values import dataclass
 from collc.patterns.orders import RankOrder
 from collc.patterns.sources import Pattern
 

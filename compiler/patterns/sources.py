@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 from importlib.resources import files
 
+from collc.base.values import dataclass
 from collc.language import optimal, parse_source, syntax
 from collc.language.declared_names import HILBERT, OPTIMAL, ORDER_WORDS
 from collc.language.parser import parse_text

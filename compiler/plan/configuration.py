@@ -2,13 +2,13 @@
 router in common."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from collc.base.columns import Bools
 from collc.base.grids import Grid
 from collc.base.paths import Path
+from collc.base.values import dataclass
 from collc.plan import ColorUse, Phase, Route, filters_of
 from collc.plan.pe_masks import routing
 from collc.plan.placement import switched_colors

@@ -6,11 +6,12 @@ pattern and not the grid. Colors are symbolic (`columns_even`) until `Plan.color
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 from typing import Generic, TypeGuard, TypeVar
 
 from collc.base.paths import Path
+from collc.base.values import dataclass
 from collc.plan.ops import Role
 from collc.plan.regions import Region
 from collc.plan.routers import Direction, Route

@@ -1,6 +1,6 @@
 """Numbers that depend on the place of a PE on its line: one formula for a whole PE class."""
 
-from dataclasses import dataclass
+from collc.base.values import dataclass
 
 
 @dataclass(frozen=True)

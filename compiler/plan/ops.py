@@ -18,10 +18,10 @@ The other operand of a combination is always the same slices of the vector. Colo
 number one has, and what routers do with it, the plan says elsewhere (`ColorUse`).
 """
 
-from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 
+from collc.base.values import dataclass
 from collc.plan.numbers import ONE, ZERO, Number
 from collc.plan.routers import Advance, ColorUse
 

@@ -9,9 +9,9 @@ torn down behind every use and configured anew before the next (docs/decisions.m
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 
+from collc.base.values import dataclass
 from collc.plan import Phase, Plan
 from collc.schedule import Schedule
 from collc.spec import Program

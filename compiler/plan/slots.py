@@ -12,9 +12,10 @@ output queues of two exchanges where the machine binds them to no color.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import lru_cache
 
+from collc.base.values import dataclass
 from collc.plan.model import Phase, Plan
 from collc.plan.one_word import is_one_word
 from collc.plan.operands import (

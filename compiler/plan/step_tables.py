@@ -4,12 +4,12 @@ A step table is the rows of a lane. Emission prints what is said here, the cost 
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from collc.base.columns import Ints
 from collc.base.memoize import memoized
+from collc.base.values import dataclass
 from collc.plan import Exchange, Lane, Phase, RowKind
 from collc.plan.entries import entries_of, kind_of, table_at, varies
 from collc.spec.exchange import StepsPhase

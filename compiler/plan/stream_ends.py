@@ -1,10 +1,10 @@
 """What happens as the operations of a stream end: what the PE waits for, what begins behind one."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from enum import Enum
 
 from collc.base.memoize import PHASES, ROLES, by_identity
+from collc.base.values import dataclass
 from collc.plan.model import Phase
 from collc.plan.ops import Role
 from collc.plan.routers import BY_WAVELET

@@ -6,9 +6,8 @@ sends, and what it receives, is one operation each; `lane_of` makes a lane of wh
 `stream_of` finds that in a lane again.
 """
 
-from dataclasses import dataclass
-
 from collc.base.memoize import ROLES, by_identity
+from collc.base.values import dataclass
 from collc.plan.numbers import ONE, ZERO
 from collc.plan.ops import (
     VECTOR,

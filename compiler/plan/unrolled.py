@@ -4,12 +4,11 @@ Checks and prediction run them; only what moves at least one element is left in.
 the types, `unrolled`, `connections` (which lane's output leads to which lane's input).
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from collc.base.columns import Ints
 from collc.base.memoize import memoized
+from collc.base.values import dataclass
 from collc.plan import AREA_BITS, Direction, Exchange, Lane, PhaseOf, Role, Route, RowKind
 from collc.plan.entries import FIELDS, values_of
 from collc.plan.placement import roles_of_places

@@ -3,12 +3,12 @@
 import operator
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
 
 import numpy as np
 
+from collc.base.values import dataclass
 from collc.probe.job import Job, Seen, Status, Tool, job_of
 from collc.probe.program import Program
 

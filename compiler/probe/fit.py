@@ -9,9 +9,11 @@ Limits, of which no reading is a sum, are looked up (`limits`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from math import lcm
+
+from collc.base.values import dataclass
 
 _ROUNDS = 8
 _FURTHER = 4  # cycles: more than a number of a table is likely to be off

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import Protocol
 
+from collc.base.values import dataclass
 from collc.probe.program import NEWEST, Program
 
 _EXPORTED = re.compile(r'@export_name\("(\w+)", *\[\*\](?:const )?(\w+)')

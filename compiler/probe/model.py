@@ -1,10 +1,10 @@
 """The timing probes, and what fabsim says of them: readings by name, for any constants."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 
+from collc.base.values import dataclass
 from collc.probe.decide import evaluate
 from collc.probe.fabsim import BASE, Fabsim, fabsim_module
 from collc.probe.job import Job, Status, Tool, job_of

@@ -7,9 +7,10 @@ without that line, which must be accepted.
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
+
+from collc.base.values import dataclass
 
 ARCHS = ("wse2", "wse3")
 NEWEST = "2.10"

@@ -3,11 +3,11 @@
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from importlib.resources import files
 
 from collc.backends import UnavailableError
+from collc.base.values import dataclass
 from collc.probe.decide import Finding, Verdict, decide
 from collc.probe.fabsim import Fabsim
 from collc.probe.fit import Fit, fit

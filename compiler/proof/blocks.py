@@ -18,13 +18,14 @@ scattered.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 
 import numpy as np
 
 from collc.base.diagnostics import Diagnostic, Span
 from collc.base.grids import Grid
+from collc.base.values import dataclass
 from collc.proof.grid import prove_contract
 from collc.proof.line import prove_line
 from collc.proof.steps import order_of, out_of_order

@@ -9,12 +9,12 @@ rounding matters a segment has a mark, too, which tells in which groups it was c
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from collc.base.columns import Bools, Ints, Words, repeated_rows
+from collc.base.values import dataclass
 from collc.spec.exchange import Moves, Slicing, StepsPhase
 
 # flaws, the worst last: what nobody had before or nobody kept, contributions out of rank order, one

@@ -10,12 +10,12 @@ all ranks that are due. Phases along both axes of a grid group the ranks of line
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from collc.base.columns import Bools, Ints
 from collc.base.diagnostics import Diagnostic
+from collc.base.values import dataclass
 from collc.language.declared_names import RING
 from collc.language.show import step_texts
 from collc.proof.contributions import Block, Carried, carried, rounds_of

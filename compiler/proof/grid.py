@@ -9,7 +9,7 @@ from the order within each phase.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from collc.base.columns import Bools
 from collc.base.diagnostics import Diagnostic, Span
 from collc.base.grids import Grid
 from collc.base.number_ranges import consecutive
+from collc.base.values import dataclass
 from collc.proof.contributions import UNORDERED, Block, Contributions, all_of, cut_for, one_of
 from collc.proof.steps import (
     clashing,

@@ -6,13 +6,13 @@ first wrong segment is told with what arrived there, step by step.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from collc.base.columns import Ints
 from collc.base.diagnostics import Diagnostic, Span
 from collc.base.number_ranges import consecutive
+from collc.base.values import dataclass
 from collc.proof.contributions import (
     MIXED,
     NOTHING,

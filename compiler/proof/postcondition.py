@@ -4,11 +4,10 @@ A contract of the user's own says it rank by rank; of the language's contracts i
 become the same value, with which `collc.proof.line` compares what the places hold.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from collc.base.columns import Bools, Ints, Words, repeated_rows
+from collc.base.values import dataclass
 from collc.proof.contributions import Block, Cut, all_of, one_of
 from collc.spec import Contract, ContractKind
 from collc.spec.custom_contract import Holdings, OwnContract

@@ -9,7 +9,7 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from collc.base.columns import Array
 from collc.base.diagnostics import CollcError, Diagnostic
 from collc.base.files import write_files
 from collc.base.memoize import Latest
+from collc.base.values import dataclass
 from collc.schedule.barrier_tokens import TOKEN
 
 Progress = Callable[[int], None]

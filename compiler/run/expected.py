@@ -8,7 +8,6 @@ from __future__ import annotations  # np.random, which only an annotation names,
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from typing import Any
@@ -17,6 +16,7 @@ import numpy as np
 
 from collc.base.columns import Array, Bools
 from collc.base.grids import Grid, Lines, Site
+from collc.base.values import dataclass
 from collc.run.unordered_reference import in_any_order
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule, home_pe, pes_of_ranks
 from collc.spec import Collective, ContractKind, Operation, OwnOperation

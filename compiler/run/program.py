@@ -1,7 +1,7 @@
 """Running a program on fabsim and judging all its rounds."""
 
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from collc.base.columns import Array, Bools
 from collc.base.grids import Grid
+from collc.base.values import dataclass
 from collc.emit.one_turn import by_turns
 from collc.emit.program import call_stream_name
 from collc.plan.dynamic_lengths import Given, Lengths, checked_lengths, lengths_of_run

@@ -10,12 +10,12 @@ it: on integers, and where it chooses one of two floats. Where it rounds, or dep
 its operands, nothing is said.
 """
 
-from dataclasses import dataclass
 from functools import partial, reduce
 
 import numpy as np
 
 from collc.base.columns import Array, Bools
+from collc.base.values import dataclass
 from collc.spec import Operation, OwnOperation
 from collc.spec.arrays import reduced, same
 from collc.spec.formula import evaluate, only_chooses

@@ -7,12 +7,13 @@ over parallel lines; a broadcast phase is one multicast over the whole grid; a p
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 from functools import cached_property
 
 from collc.base.diagnostics import Span
 from collc.base.grids import Grid
+from collc.base.values import dataclass
 from collc.schedule.tree_steps import chunks_of, steps_of_tree
 from collc.spec import (
     BroadcastStep,

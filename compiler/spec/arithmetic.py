@@ -8,8 +8,7 @@ section 3). `collc.spec.operation` says of each operation which it is, `collc.em
 spelled.
 """
 
-from dataclasses import dataclass
-
+from collc.base.values import dataclass
 from collc.spec import ElementType, Operation, OwnOperation
 from collc.spec.formula import Work, work_of
 from collc.spec.operation import FLOATS

@@ -1,10 +1,11 @@
 """One collective with all that is said of it."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from collc.base.diagnostics import Span
 from collc.base.grids import Grid
 from collc.base.paths import Path
+from collc.base.values import dataclass
 from collc.spec.contract import Contract
 from collc.spec.steps import Step
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import Enum
 
 from collc.base.diagnostics import Span
+from collc.base.values import dataclass
 from collc.spec.custom_contract import OwnContract
 from collc.spec.operation import FLOATS, ElementType, Operation, OwnOperation
 

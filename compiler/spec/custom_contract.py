@@ -1,12 +1,12 @@
 """What a contract of the user's own says, rank by rank, on a line of ranks."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from collc.base.columns import Columns
 from collc.base.diagnostics import Span
+from collc.base.values import dataclass
 from collc.spec.exchange import Ranks
 
 

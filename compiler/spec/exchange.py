@@ -8,13 +8,14 @@ A rank goes on to its next step when its own transfers of this one are done.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from collc.base.columns import Bools, Columns, Ints, repeated_rows
 from collc.base.diagnostics import Span
+from collc.base.values import dataclass
 
 Ranks = npt.NDArray[np.int32]
 

@@ -10,11 +10,11 @@ is, and -0.0 is below 0.0 (docs/language.md, "Floats that are no numbers, and ze
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
 from collc.base.columns import Array, Bools
+from collc.base.values import dataclass
 
 INTEGERS = ("i32", "u32", "i16", "u16")
 FLOATS = ("f32", "f16")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import Literal
 
 import numpy as np
 
 from collc.base.diagnostics import Span
+from collc.base.values import dataclass
 from collc.spec.formula import Formula, Work
 
 

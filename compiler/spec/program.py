@@ -1,9 +1,10 @@
 """A whole file: its parameters, its collectives, and what it runs of them."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 
 from collc.base.diagnostics import Diagnostic, Span
+from collc.base.values import dataclass
 from collc.spec.collective import Collective, Origin, Reserved, TimeStamps
 from collc.spec.contract import RunLength
 

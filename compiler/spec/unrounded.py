@@ -12,11 +12,11 @@ Analysis, 2009, chapters 2 and 3), in float64 rounded outward.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
 from collc.base.columns import Array, Bools
+from collc.base.values import dataclass
 from collc.spec.formula import (
     ARITHMETIC,
     BOOL,

@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 from collc.base.cache import tools
 from collc.base.diagnostics import CollcError, shown
 from collc.base.reading import read_regular
+from collc.base.values import dataclass
 from collc.driver.api import compile
 from collc.language.source import MAX_SOURCE_BYTES
 from collc.run import RunError

@@ -12,10 +12,12 @@ programs are what fits the tasks and programs that were measured best (`tests/me
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+
+from collc.base.values import dataclass
 
 FILE = Path(__file__).parent / "constants.json"
 TIMING = "simfabric"  # the timing table that fabsim uses if it is told nothing

@@ -5,9 +5,8 @@ A simulated fabric may be as small as the program and what memcpy keeps around i
 anywhere within.
 """
 
-from dataclasses import dataclass
-
 from collc.base.diagnostics import CollcError, Diagnostic
+from collc.base.values import dataclass
 from collc.target import Target
 
 WEST, NORTH = 4, 1  # columns and rows that memcpy keeps beside a program [doc]

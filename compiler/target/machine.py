@@ -5,8 +5,8 @@ between machines is a field here.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from collc.base.values import dataclass
 from collc.target.constants import Code, Constants, constants_of
 
 # The releases of the SDK that emitted text is for, oldest first, by target: docs/hardware.md says

@@ -5,8 +5,8 @@ That all are named, and that each keeps its contract, a test finds out by proof.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from collc.base.values import dataclass
 from collc.cost.steps_model import step_begins
 from collc.language.declared_names import OPTIMAL
 from collc.spec import Collective, Contract, ContractKind

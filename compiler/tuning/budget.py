@@ -6,10 +6,11 @@ candidates of a thousand ranks each are within the budget. Paths over a whole gr
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import prod
 from typing import TypeVar
 
+from collc.base.values import dataclass
 from collc.spec import Gap, Undecided
 
 Plan = TypeVar("Plan", str, tuple[int, ...])  # as it is written, or the numbers of its gaps

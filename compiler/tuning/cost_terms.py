@@ -15,13 +15,14 @@ switches, tasks and full queues. The model leaves both out, so no plan of the sc
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import lru_cache
 
 import numpy as np
 
 from collc.base.diagnostics import Span
 from collc.base.grids import Grid
+from collc.base.values import dataclass
 from collc.cost import predict
 from collc.cost.choice import build_plan
 from collc.cost.steps_model import follow_steps, step_begins

@@ -9,12 +9,13 @@ allows are predicted with phases that share them over time, as many as the budge
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import pairwise, product
 from math import prod
 from typing import TypeVar
 
 from collc.base.diagnostics import CollcError
+from collc.base.values import dataclass
 from collc.checks.budgets.memory import vector_fits
 from collc.language.again import filled, with_steps
 from collc.language.show import show_steps

@@ -7,9 +7,10 @@ it is going to have; the one before is planned anew for every length that comes 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from collc.base.table import aligned
+from collc.base.values import dataclass
 from collc.cost import cycles_of
 from collc.cost.choice import fastest
 from collc.language.again import alternative

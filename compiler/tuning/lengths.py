@@ -6,9 +6,9 @@ crossing is found by following the lines: a few evaluations of the cost model, n
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import pairwise
 
+from collc.base.values import dataclass
 from collc.spec import Considered
 
 _LOOKS = 6  # at a crossing, at most, where a few cycles do not matter

@@ -5,13 +5,13 @@ of others pass, one a cycle, too. In a step that takes a link or a PE longer tha
 with its own elements, the difference is lost. Of a pair of 16-bit elements the fabric sees one.
 """
 
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
 from collc.base.columns import Ints
 from collc.base.memoize import memoized
+from collc.base.values import dataclass
 from collc.cost.steps_model import (
     busy_with,
     moved_by,

@@ -8,12 +8,13 @@ takes its time for. Trees take no time, and are tried whatever the size.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 
 import numpy as np
 
 from collc.base.diagnostics import CollcError
+from collc.base.values import dataclass
 from collc.language.again import left_open, steps_as_declared, with_steps
 from collc.language.show import step_texts
 from collc.schedule import Schedule, home_pe

@@ -1,11 +1,11 @@
 """A candidate for the choice: what it takes at least, and planned, checked and predicted."""
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from collc_evaluator import StuckError
 
 from collc.base.diagnostics import Diagnostic
+from collc.base.values import dataclass
 from collc.checks import BUDGETS, TRAFFIC, check_plan
 from collc.cost import cycles_of
 from collc.cost.axis_shortcut import CANDIDATE

@@ -7,9 +7,10 @@ that it leaves open, `Written.text` says to people what they are.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from collc.base.diagnostics import Span
+from collc.base.values import dataclass
 from collc.language import syntax
 from collc.language.expressions import AUTO
 from collc.language.step_places import StepClause

@@ -4,12 +4,12 @@ All coordinates are those of the whole grid; the form is described in docs/viewe
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from collc.base.diagnostics import Span, shown
 from collc.base.grids import Grid, Lines
 from collc.base.paths import Path, Pe
+from collc.base.values import dataclass
 from collc.base.version import __version__
 from collc.cost import Prediction
 from collc.cost.show import wait_words

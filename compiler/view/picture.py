@@ -5,11 +5,11 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from collc.base.diagnostics import shown
 from collc.base.files import put
+from collc.base.values import dataclass
 from collc.view.model import Observed, Viewed, view_data
 from collc.view.page import page
 

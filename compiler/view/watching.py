@@ -5,9 +5,9 @@ import shlex
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
+from collc.base.values import dataclass
 from collc.run import RunError
 from collc.view.model import Observed, Viewed
 

@@ -10,9 +10,10 @@ has come in is a node behind the receipt.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from collc.base.diagnostics import CollcError, Diagnostic
+from collc.base.values import dataclass
 from collc.schedule import Schedule
 from collc_research.networks.rounds import Round, ranks_of, rounds_of, transfers_in
 

@@ -10,11 +10,11 @@ came from, as in the middle of halving and doubling, does not.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from collc.base.values import dataclass
 from collc_research.networks.network import Dimension, Topology
 from collc_research.networks.rounds import Ints, Round
 

@@ -8,8 +8,8 @@ have arrived.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
+from collc.base.values import dataclass
 from collc.spec import Algorithm
 
 MAX_ROUNDS = 1 << 20

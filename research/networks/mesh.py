@@ -7,12 +7,12 @@ routers. An element is a wavelet.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
 from collc.base.paths import Path, Pe
+from collc.base.values import dataclass
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule
 from collc.spec.exchange import StepsPhase
 from collc_research.networks.rounds import Ints

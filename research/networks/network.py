@@ -6,8 +6,9 @@ Times are nanoseconds, sizes bytes. Each field is a key of the file that describ
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+from collc.base.values import dataclass
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,12 @@ last. A broadcast, which routers would copy on the wafer, goes along a binomial 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
+from collc.base.values import dataclass
 from collc.schedule import BroadcastPhase, Phase, ReducePhase, Schedule
 from collc.spec.exchange import Moves, Slicing, StepsPhase
 

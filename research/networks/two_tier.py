@@ -7,11 +7,11 @@ over, and on. Bytes are floats, since a vector may be cut into parts that are no
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from collc.base.values import dataclass
 from collc_research.networks.network import TwoTier
 from collc_research.networks.rounds import Ints, Round
 

@@ -8,12 +8,12 @@ they can be dealt out so that nobody sends or receives two at a time.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from collc.base.values import dataclass
 from collc_research.networks.network import Uniform
 from collc_research.networks.rounds import Ints, Round
 

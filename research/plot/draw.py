@@ -5,12 +5,12 @@ from __future__ import annotations
 import importlib
 import io
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from math import isnan
 from pathlib import Path
 from typing import Any
 
 from collc.base.diagnostics import CollcError, Diagnostic, shown
+from collc.base.values import dataclass
 from collc_research.plot.points import Point
 
 _SIZE = (8.0, 5.0)  # inches

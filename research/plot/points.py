@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 from collc.base.cache import Kept, on_all_cores
 from collc.base.diagnostics import CollcError, Diagnostic
+from collc.base.values import dataclass
 from collc.driver.bundle import Bundle
 from collc.driver.pipeline import compile_text, of_one
 from collc.language import read_source

@@ -9,9 +9,10 @@ something has changed and `collc reproduce` fails.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import TypeVar
+
+from collc.base.values import dataclass
 
 T = TypeVar("T")
 

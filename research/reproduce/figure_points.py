@@ -5,10 +5,11 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 from collc.base.cache import Kept, on_all_cores
+from collc.base.values import dataclass
 from collc.driver.pipeline import compile_text
 from collc.run import RunError
 from collc_research.plot.draw import Line, lines, picture

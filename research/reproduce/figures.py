@@ -4,11 +4,11 @@ it emits, and the simulation of that, for every series."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import isqrt
 
 import numpy as np
 
+from collc.base.values import dataclass
 from collc.language.optimal_tree import optimum
 from collc_research.reproduce import closed_forms as forms
 from collc_research.reproduce.closed_forms import RAMP

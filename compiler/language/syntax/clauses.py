@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeVar
 
+from collc.base.values import dataclass
 from collc.language.syntax.declarations import (
     AlgorithmDecl,
     ContractDecl,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from collc.base.values import dataclass
 from collc.language.syntax.expressions import Argument, Expression, Syntax, Word
 from collc.spec.contract import RunLength
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from collc.base.diagnostics import Span
+from collc.base.values import dataclass
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,11 +1,12 @@
 """Entries of a lane from the bits and numbers of rows: operations, and which places have them."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from collc.base.columns import Bools, Ints
+from collc.base.values import dataclass
 from collc.lowering.steps.formulas import Formulas
 from collc.lowering.steps.numbers import number_of
 from collc.plan import (

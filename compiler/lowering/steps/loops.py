@@ -1,13 +1,13 @@
 """Rows of a lane as loops: groups of rows that repeat, their first slices going on by one shift."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 from collc_evaluator import find_loops
 
 from collc.base.columns import Bools, Ints
+from collc.base.values import dataclass
 from collc.lowering.steps.rows import APPLIES, RECEIVES, RELAYS, SENDS
 from collc.plan.entries import FIELDS
 

@@ -11,12 +11,11 @@ transfer that is queued behind one that it has to relay:
 Every PE follows that order, doing what concerns it: sending its own, passing on, receiving.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 from collc_evaluator import step_rows
 
 from collc.base.columns import Bools, Columns, Ints, joined
+from collc.base.values import dataclass
 from collc.lowering.steps.traffic import Traffic
 from collc.lowering.steps.wiring import Wiring
 from collc.plan import AREA_BITS, RowKind

@@ -1,11 +1,10 @@
 """All transfers of a phase made of steps, as arrays, with places instead of ranks."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from collc.base.columns import Bools, Columns, Ints, joined
 from collc.base.memoize import by_identity
+from collc.base.values import dataclass
 from collc.spec.exchange import NO_MOVES, StepsPhase
 
 LAST = 2  # phases whose traffic is held, which may be tens of megabytes

@@ -9,12 +9,12 @@
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
 
 from collc.base.columns import Bools, Ints
+from collc.base.values import dataclass
 from collc.lowering.steps.traffic import Traffic
 from collc.plan import ColorUse, Direction, Route
 from collc.plan.routers import AHEAD

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from collc.base.values import dataclass
 from collc.plan import Advance, Direction, Route
 from collc.plan.routers import AHEAD
 from collc.target import Target

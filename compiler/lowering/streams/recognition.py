@@ -6,7 +6,6 @@ goes straight from the PE that held it at first: a ring, in which slices are han
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -14,6 +13,7 @@ import numpy.typing as npt
 
 from collc.base.columns import Ints
 from collc.base.memoize import memoized
+from collc.base.values import dataclass
 from collc.lowering.streams.forms import (
     FAR_FIFTHS,
     FIFTHS,
