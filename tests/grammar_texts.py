@@ -8,7 +8,7 @@ import random
 from lark import Lark
 from lark.grammar import NonTerminal, Rule
 
-from collc.language.tables import make_parser
+from collc.language.parser import make_parser
 
 _DEEP = 7
 _SAMPLES = {

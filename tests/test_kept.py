@@ -174,7 +174,7 @@ def test_the_tables_of_the_parser_are_made_anew_where_they_are_not_ours(
     else:
         PLACES[what](file)
     assert tables._read(file) is None
-    monkeypatch.setattr("collc.language.tables.json.dumps", lambda _: '{"data": 1}')
+    monkeypatch.setattr("collc.language.parser.json.dumps", lambda _: '{"data": 1}')
     tables._write(file, parser)
     assert file.is_file() and not file.is_symlink()
 

@@ -18,7 +18,7 @@ from collc.checks import BUDGETS, CHECKS, check_plan
 from collc.checks.program import PROGRAM_CHECKS, check_program
 from collc.cost import Prediction
 from collc.cost.program import predict_program
-from collc.driver.roots_of_call import roots_of_call
+from collc.driver.planning import roots_of_call
 from collc.emit.render import render
 from collc.lowering.root_of_call import seen_from_the_root
 from collc.plan import Plan

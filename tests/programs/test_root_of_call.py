@@ -9,7 +9,7 @@ import pytest
 from collc.base.diagnostics import CollcError
 from collc.driver.bundle import Bundle
 from collc.driver.pipeline import compile_text
-from collc.driver.roots_of_call import roots_of_call
+from collc.driver.planning import roots_of_call
 from collc.language import parse_source
 from collc.language.show import show_spec
 
