@@ -132,7 +132,15 @@ mod tests {
     #[test]
     fn the_larger_of_two_is_a_number_if_one_is_and_does_not_depend_on_their_order() {
         let nan = f32::from_bits(0xffc0_0001);
-        let rising = [nan, f32::NEG_INFINITY, -1.0, -0.0, 0.0, 1e-45, f32::INFINITY];
+        let rising = [
+            nan,
+            f32::NEG_INFINITY,
+            -1.0,
+            -0.0,
+            0.0,
+            1e-45,
+            f32::INFINITY,
+        ];
         for (i, below) in rising.iter().enumerate() {
             for above in &rising[i..] {
                 assert_eq!(larger(*below, *above).to_bits(), above.to_bits());

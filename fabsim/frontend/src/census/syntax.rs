@@ -30,7 +30,10 @@ impl Compiler {
             _ => None,
         });
         let functions = ast.functions.iter().flat_map(|one| {
-            let typed = one.params.iter().filter_map(|of| of.ty.map(|ty| (ty, of.span)));
+            let typed = one
+                .params
+                .iter()
+                .filter_map(|of| of.ty.map(|ty| (ty, of.span)));
             typed.map(|(ty, span)| ("parameter of a function", ty, span))
         });
         modules
@@ -46,7 +49,11 @@ impl Compiler {
             Expr::TypeName(ty) if ty.is_any_float() => "float".into(),
             Expr::TypeName(ty) => self.show(*ty),
             Expr::ArrayType(_, of) => format!("array of {}", self.type_text(ast, *of)),
-            Expr::PointerType { many: true, pointee, .. } => {
+            Expr::PointerType {
+                many: true,
+                pointee,
+                ..
+            } => {
                 format!("[*]{}", self.type_text(ast, *pointee))
             }
             Expr::PointerType { pointee, .. } => format!("*{}", self.type_text(ast, *pointee)),
