@@ -16,7 +16,7 @@ import pytest
 
 from collc.base.cache import Kept, cache_folder
 from collc.base.files import write_files
-from collc.language import tables
+from collc.language import parser as tables
 from collc.sweep import Point, Sweep, Verdict, points
 
 KEY, ANSWER = [["P", 4]], {"verdict": "verified", "cycles": 59}

@@ -66,7 +66,7 @@ SENT, SENT_LAST, STORED = Text(14, 3), Text(5, 0), Text(16, 3)  # behind an oper
 CALLED, CALLED_ROUND, MISSING = Text(16, 4), Text(31, 4), Text(15, 4)
 FINISHED = Text(4, 0)  # the host may go on
 # What chooses the turn: more for each turn, and for each buffer a call is told of.
-NEXT, TURN, POINTER, POINTER_OF_ROUND = Text(3, 4), 7, 2, 8
+NEXT, TURN, POINTER, POINTER_OF_ROUND = Text(3, 4), 7, 1, 8
 LAUNCH = Text(10, 2)  # the host's call
 # Of an exchange: its beginning, its steps on one lane and on two; what prepares a row, more with a
 # stage and with slices of unequal length; what begins one that sends and receives, or does either.

@@ -107,6 +107,17 @@ FORMS = (
         r"fn \w+\([^)]*: \[\*\][iu]\d",
     ),
     Form("operators &= and ~", r"operator (And=|~x)", r" &= | ~\w"),
+    Form("operator ^", r"operator Xor", r" \^ "),
+    Form(
+        "a synchronous operation of an immediate",
+        r"a synchronous operation: dsr_dest <- scalar",
+        r"(?m)@mov(16|32)\(\w+_dest, (?!\w+_src1)[^;{]*\);",
+    ),
+    Form(
+        "a synchronous operation that sends a control wavelet",
+        r"dsr_dest of a fabout_dsd \.control of a synchronous operation",
+        r"(?m)@mov32\(\w+_control_dest, [^;{]*\);",
+    ),
 )
 
 
@@ -126,6 +137,6 @@ def forms_of(texts: Mapping[str, str], target: str) -> dict[str, dict[str, list[
     pages = sorted(
         form.name
         for form in FORMS
-        if target in by_pages_alone()[form.name] and re.search(form.text, code)
+        if target in by_pages_alone().get(form.name, ()) and re.search(form.text, code)
     )
     return {"forms": {"by_pages_alone": pages}} if pages else {}

@@ -38,7 +38,7 @@ def numpy_callback(contract: Contract) -> tuple[str, ...]:
     if element not in FLOATS:
         return ()
     taken = takes_in_numpy(operation.facts.chooses, "own", "received")
-    return (f"return np.where({taken}, received, own)",)
+    return (f"taken = {taken}", "return np.where(taken, received, own)")
 
 
 def _of_pairs(operation: Operation, element: ElementType) -> tuple[str, ...]:

@@ -52,7 +52,9 @@ def _make(python: str) -> str:
     """Make the environment; gives what went wrong."""
     pip = [str(FOLDER / "bin" / "python"), "-m", "pip", "install", "-q", "--no-compile", PACKAGE]
     for words in ([python, "-m", "venv", str(FOLDER)], [*pip, "--disable-pip-version-check"]):
-        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        # the client wants versions of its own
+        free = {name: value for name, value in os.environ.items() if name != "PIP_CONSTRAINT"}
+        done = subprocess.run(words, env=free, capture_output=True, text=True, check=False)
         if done.returncode:
             return (done.stderr.strip().splitlines() or ["no message"])[-1]
     (FOLDER / ".made").touch()

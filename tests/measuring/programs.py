@@ -25,7 +25,7 @@ STAR = "reduce({}: f32[8], add) on all {{ order west_to_east reduce star to 0 }}
 ROOTED = "broadcast({}: f32[8]) on all {{ order west_to_east broadcast from r < 3 }}"
 BARRIER = "barrier() on all {{ order west_to_east reduce chain to 0 then broadcast from 0 }}"
 CORNER = "broadcast({}: f32[8]) on all {{ broadcast from (0, 0) }}"
-MANY = 8  # calls, too many for what chooses one of them to be inlined
+MANY = 12  # calls, too many for what chooses one of them to be inlined
 
 
 def program(collectives: list[str], body: str, grid: str = "2 x 1") -> str:
@@ -123,7 +123,7 @@ class Programs:
 
 def _this_turn(of: Programs) -> int:
     task = of.task(CALLS, 0, 1)
-    return task.at("LD16", after=task.at("EQ16", 1)) - task.at("EQ16", 1)
+    return task.at("ST16", after=task.at("EQ16", 1)) - task.at("EQ16", 1)
 
 
 def _other_turn(of: Programs) -> int:
@@ -138,12 +138,17 @@ def _next_call(of: Programs) -> int:
 
 def _pointer(of: Programs) -> int:
     task = of.task(CALLS, 0, 0)
-    return task.at("ST16", after=task.at("LD16")) - task.at("LD16")
+    return _kept(task) - task.at("ST16", 1)
+
+
+def _kept(task: Task) -> int:
+    """Where a buffer's address has been written: the next instruction follows."""
+    return task.at("LD64") - 1
 
 
 def _set_buffer(of: Programs) -> int:
     task = of.task(CALLS, 0, 0)
-    return task.at("ST16", after=task.at("ST64")) - task.at("ST16", after=task.at("LD16"))
+    return task.at("ST16", after=task.at("ST64")) - _kept(task)
 
 
 def _begin_phases(of: Programs) -> int:
@@ -320,13 +325,13 @@ def _map_length(of: Programs) -> int:
 
 PIECES: dict[str, tuple[Callable[[Programs], int], str]] = {
     "program_launch": (
-        lambda of: of.task(CALLS, 0, 0).at("LD16"),
-        "launch to where the first buffer's pointer is read",
+        lambda of: of.task(CALLS, 0, 0).at("ST16", 1),
+        "launch to where the first buffer's address is kept",
     ),
     "launch_round": (_launch_round, "by how much later the first operation is, with rounds"),
     "next_call": (_next_call, "the task behind a collective to the first test of the turn"),
     "other_turn": (_other_turn, "from that to the second"),
-    "this_turn": (_this_turn, "from the test that holds to the buffer's pointer"),
+    "this_turn": (_this_turn, "from the test that holds to the buffer's address"),
     "new_round": (_new_round, "the task behind a round to the pointer of the next round's buffer"),
     "turns_called": (_turns_called, "by how much later the first test is, with many calls"),
     "jump": (_jump, "the return of a turn to the task's"),
@@ -335,7 +340,7 @@ PIECES: dict[str, tuple[Callable[[Programs], int], str]] = {
         lambda of: _finished(ROUNDS)(of) - of.known["finished"],
         "by how much longer that is, with rounds",
     ),
-    "pointer": (_pointer, "the pointer is read; it is written to `base`"),
+    "pointer": (_pointer, "the address, a constant, is written to `base`"),
     "pointer_of_round": (_pointer_of_round, "the round is read; the pointer is written"),
     "pointer_of_next": (_pointer_of_next, "the same where the round has just been counted"),
     "set_buffer": (_set_buffer, "`base` is written; the phase is"),

@@ -105,6 +105,7 @@ def test_lines_to_be_refused_have_a_counterpart():
     assert without == {
         "comptime/calls_are_of_run_time",
         "dialect/a_launch_color_is_of_sdk_1_0",
+        "dialect/wse3_came_with_sdk_1_1",
         "layout/code_is_inside_the_rectangle",
         "layout/one_layout_block",
         "layout/one_rectangle_and_code_for_each_pe",

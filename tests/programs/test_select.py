@@ -98,7 +98,7 @@ def test_elements_behind_the_length_stay_as_they_are() -> None:
     """A result that is one element too long is found."""
     made = bundle(dynamic_length("chain", 2), P=5)
     source = made.files["pe_program.csl"]
-    longer = source.replace("x_ptr, n[0]", "x_ptr, (n[0] + 1)")
+    longer = source.replace("&x, n[0]", "&x, (n[0] + 1)")
     assert longer != source
     wrong = replace(made, files={**made.files, "pe_program.csl": longer})
     assert made.run(lengths={"n": (7,)}).verified

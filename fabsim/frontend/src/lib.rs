@@ -56,6 +56,7 @@ mod place;
 mod pulse;
 mod quick;
 mod registers;
+mod release_of;
 mod root;
 mod signature;
 mod source;
@@ -262,12 +263,12 @@ fn run(provider: source::Provider, path: &Path, options: &CompileOptions) -> Com
     };
     // WebAssembly has no threads; there the stack is what the browser gives.
     if cfg!(target_family = "wasm") {
-        return dialect::compile(provider, &path, options);
+        return release_of::compile(provider, &path, options);
     }
     let thread = std::thread::Builder::new()
         .name("csl".into())
         .stack_size(STACK_BYTES)
-        .spawn(move || dialect::compile(provider, &path, options))
+        .spawn(move || release_of::compile(provider, &path, options))
         .map(|thread| thread.join());
     match thread {
         Ok(Ok(compilation)) => compilation,

@@ -83,9 +83,8 @@ def options(bits: int) -> dict[str, object]:
 
 def combine(own: np.ndarray, received: np.ndarray) -> np.ndarray:
     """The operation of the collective, element by element."""
-    return np.where(
-        (received < own) | np.isnan(own) | (received == own) & np.signbit(received), received, own
-    )
+    taken = (received < own) | np.isnan(own) | (received == own) & np.signbit(received)
+    return np.where(taken, received, own)
 
 
 def combined(vectors: np.ndarray) -> np.ndarray:
