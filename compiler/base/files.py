@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from collc.base.reading import json_of, read_regular
+from collc.base.reading import json_of, read_regular, resolved
 
 MANIFEST = "manifest.json"
 # Where files are written first, what waits there for the new ones to come, and what says so.
@@ -92,7 +92,7 @@ def put(file: Path, content: str | bytes) -> None:
     rights, folders are made. A pipe or a device is written to. Raises OSError with the file's name.
     """
     try:
-        place = file.resolve()  # what a link leads to
+        place = resolved(file)  # what a link leads to
         if place.exists() and not place.is_file():
             place.write_bytes(_bytes(content))
             return

@@ -17,14 +17,23 @@ def read_regular(file: Path, most: int, *, private: bool = False) -> bytes:
     """What is in a file. Raises OSError where it is a link, a pipe, a device or a directory, has
     more than `most` bytes or, if it is to be `private`, is another user's or can be read by one;
     never waits."""
-    handle = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(handle, "rb") as opened:
-        status = os.fstat(handle)
+    with open(file, "rb", opener=_at_once) as opened:
+        status = os.fstat(opened.fileno())
         if not stat.S_ISREG(status.st_mode) or status.st_size > most:
             raise OSError(errno.EINVAL, f"no file of at most {most} bytes", str(file))
         if private and (status.st_uid != os.geteuid() or status.st_mode & 0o077):
             raise OSError(errno.EPERM, "not this user's alone", str(file))
         return opened.read(most)
+
+
+def _at_once(file: str, flags: int) -> int:
+    return os.open(file, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
+
+
+def resolved(file: Path) -> Path:
+    """Where a file is, links followed. Links that lead in a circle stay as they are, so that opening
+    the file is the OSError that its reader expects: `Path.resolve` raises RuntimeError for them."""
+    return Path(os.path.realpath(file))
 
 
 def json_of(text: str | bytes) -> Any:  # noqa: ANN401 - whatever is there

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from collc.base.diagnostics import Span
+from collc.base.reading import resolved
 from collc.language import syntax
 from collc.language.parser import parse_text
 from collc.language.problems import ProblemError, problem, refuse
@@ -34,9 +35,9 @@ def with_imports(
     names of these files, sorted. Raises CollcError with the problems of the first file that has
     any.
     """
-    folder, real = Path(file).parent, Path(file).resolve()
+    folder, real = Path(file).parent, resolved(Path(file))
     read: dict[Path, Path] = {real: Path(file)}
-    tops = folder.resolve(), real.parent
+    tops = resolved(folder), real.parent
     imported = tuple(_imported(tops, folder, declarations, read))
     own = tuple(one for one in declarations if not isinstance(one, syntax.ImportDecl))
     return imported + own, tuple(sorted(str(path) for path in [*read.values()][1:]))
@@ -57,12 +58,12 @@ def _of_file(
     tops: tuple[Path, ...], folder: Path, word: syntax.Word, read: dict[Path, Path]
 ) -> Iterator[syntax.Declaration]:
     path = folder / word.text
-    resolved = _within(tops, path, word)
-    if resolved in read:
+    place = _within(tops, path, word)
+    if place in read:
         return
     if len(read) > MOST_FILES:
         raise refuse(problem("C118", f"more than {MOST_FILES} files are imported", word.span))
-    read[resolved] = path
+    read[place] = path
     declarations = parse_text(str(path), read_source(path))
     yield from _imported(tops, path.parent, declarations, read)
     for declaration in declarations:
@@ -76,16 +77,16 @@ def _within(tops: tuple[Path, ...], path: Path, word: syntax.Word) -> Path:
     """Where a file is, links followed; raises CollcError if it is not there, or in none of the
     folders that count."""
     try:
-        resolved, is_file = path.resolve(), path.is_file()
+        place, is_file = resolved(path), path.is_file()
     except (OSError, ValueError):  # too long, or nothing that the system could call a file
-        resolved, is_file = path, False
-    if not any(map(resolved.is_relative_to, tops)):
+        place, is_file = path, False
+    if not any(map(place.is_relative_to, tops)):
         message = f'"{word.text}" is outside of the folder that this file is in'
         help = "copy the file into the folder, or below it"
         raise refuse(problem("C118", message, word.span, help=help))
     if not is_file:
         raise refuse(problem("C118", f'there is no file "{word.text}" here', word.span))
-    return resolved
+    return place
 
 
 def _not_for_import(declared: Span, imported_from: Span) -> ProblemError:

@@ -9,7 +9,7 @@ from typing import Any
 
 from collc.base.cache import tools
 from collc.base.diagnostics import CollcError, shown
-from collc.base.reading import read_regular
+from collc.base.reading import read_regular, resolved
 from collc.base.values import dataclass
 from collc.driver.api import compile
 from collc.language.source import MAX_SOURCE_BYTES
@@ -72,11 +72,11 @@ def points_of(
 
 def hash_of(file: Path) -> str:
     """A hash of a program and of all that it may import: the programs beside it and below."""
-    text = read_regular(file.resolve(), MAX_SOURCE_BYTES)
+    text = read_regular(resolved(file), MAX_SOURCE_BYTES)
     digest = hashlib.sha256(text)
     for path in sorted(file.parent.rglob("*.coll")) if b"import" in text else ():
         with suppress(OSError):  # what cannot be read as a program is not imported either
-            digest.update(read_regular(path.resolve(), MAX_SOURCE_BYTES))
+            digest.update(read_regular(resolved(path), MAX_SOURCE_BYTES))
     return digest.hexdigest()
 
 

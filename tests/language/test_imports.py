@@ -104,6 +104,11 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
     assert 'there is no file "trees.coll"' in problem_of(tmp_path, main=MAIN).message
 
 
+def test_a_link_that_leads_in_a_circle_is_no_file(tmp_path: Path) -> None:
+    (tmp_path / "trees.coll").symlink_to("trees.coll")
+    assert 'there is no file "trees.coll"' in problem_of(tmp_path, main=MAIN).message
+
+
 @pytest.mark.parametrize("line", ["param N = 4", "target wse2", "grid other = 4 x 1"])
 def test_what_belongs_to_a_program_is_not_imported(tmp_path: Path, line: str) -> None:
     found = problem_of(tmp_path, main=MAIN, trees=f"{TREES}{line}\n")
