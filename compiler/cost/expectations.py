@@ -46,15 +46,15 @@ def unmet_expectations(
 
 
 def _true_of(expected: Expectation, value: int, bound: int) -> str:
-    """The same with the number that is predicted, a factor of the bound in hundredths; empty where
-    it is not to be that number."""
+    """The same with the number that is predicted, a factor of the bound (which a single PE does not
+    have) in hundredths; empty where it is not to be that number."""
     relation = _OR_EQUAL[expected.relation]
     if not relation:
         return ""
-    if not expected.times_bound or relation == "==":
+    if not (expected.times_bound and bound) or relation == "==":
         return f"{expected.quantity} {relation} {value}"
     hundredths = -(-100 * value // bound) if relation == "<=" else 100 * value // bound
-    return f"{expected.quantity} {relation} {hundredths / 100:g} * bound"
+    return f"{expected.quantity} {relation} {hundredths / 100:.10g} * bound"
 
 
 _OR_EQUAL = {"<": "<=", "<=": "<=", ">": ">=", ">=": ">=", "==": "==", "!=": ""}
