@@ -263,8 +263,10 @@ def _one_side_each(
         fixed = not masks[i] or dealt[i].of_choice
         others = () if fixed else permutations(range(kept), len(positions[i]))
         for way in chain([positions[i]], () if fixed else permutations(positions[i]), others):
+            if not left:
+                return None
             left -= 1
-            more = _turned(named[i], way, masks[i], turned) if left >= 0 else None
+            more = _turned(named[i], way, masks[i], turned)
             rest = from_phase(i + 1, more) if more is not None else None
             if rest is not None:
                 return [way, *rest]
