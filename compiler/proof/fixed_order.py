@@ -24,7 +24,7 @@ from collc.schedule import BroadcastPhase, Phase, ReducePhase, Schedule
 from collc.schedule.written import text_of_step
 from collc.spec import BroadcastStep, Collective, ContractKind, Operation, OwnOperation, RunStep
 from collc.spec.exchange import StepsPhase
-from collc.spec.formula import symmetric
+from collc.spec.formula import is_symmetric
 from collc.spec.operation import FLOATS
 from collc.spec.steps import axis_of
 
@@ -166,7 +166,7 @@ class _Folds:
 def _has_no_sides(operation: Operation | OwnOperation | None) -> bool:
     """Whether operands may change sides without changing a bit."""
     if isinstance(operation, OwnOperation):
-        return operation.commutative and symmetric(operation.formula)
+        return operation.commutative and is_symmetric(operation.formula)
     return True
 
 

@@ -238,30 +238,6 @@ def _computed(node: Node, of: list[Array]) -> Array:
     return np.asarray(compute(*of))
 
 
-_EITHER_SIDE = frozenset(
-    ("add", "mul", *BITS, "==", "!=", *LOGIC, "min", "max")  # of both the same bits
-)
-_TURNED = {">": "<", ">=": "<="}
-
-
-def symmetric(formula: Formula) -> bool:
-    """Whether the operands may change places without a bit of the result changing, since the
-    formula is then the same one: a + b, or max(a * a, b * b), but not a + (b + a)."""
-    same: dict[tuple[object, ...], int] = {}
-
-    def numbered(own: str, received: str) -> int:
-        found: list[int] = []
-        for node in formula:
-            kind = {"own": own, "received": received}.get(node.kind, node.kind)
-            of = [found[index] for index in node.of]
-            of = sorted(of) if kind in _EITHER_SIDE else of[:: -1 if kind in _TURNED else 1]
-            key = (_TURNED.get(kind, kind), node.type, *of, repr(node.value))
-            found.append(same.setdefault(key, len(same)))
-        return found[-1]
-
-    return numbered("own", "received") == numbered("received", "own")
-
-
 LEAVES = ("own", "received", "constant")
 CHOICES = ("min", "max", "choose")
 
