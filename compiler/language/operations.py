@@ -15,7 +15,6 @@ from collc.language import syntax
 from collc.language.declared_names import check_words
 from collc.language.evaluation import number, truth
 from collc.language.expressions import FUNCTIONS, RESERVED, unknown_name
-from collc.language.laws import broken_law
 from collc.language.problems import meaning, problem, unknown
 from collc.language.scope import Binding, Scope
 from collc.language.show_expressions import show_expression
@@ -90,6 +89,8 @@ def own_operation(declaration: OperationDecl, scope: Scope) -> OwnOperation:
         declaration.span,
         _assumed(declaration),
     )
+    from collc.language.laws import broken_law  # noqa: PLC0415 - few programs declare operations
+
     broken = broken_law(operation, associative=not operation.assumed_associative)
     if broken is not None:
         raise broken
