@@ -360,16 +360,34 @@ class _Search:
 
 def _far(formula: Formula, values: list[Array], index: int, wanted: bool) -> Array:
     """How far a condition is from being `wanted`, 0 if it is so: the distance of what is compared,
-    in the order of its type; of both conditions of an `and` the sum, of an `or` the lesser."""
-    node: Node = formula[index]
-    if node.kind == "not":
-        return _far(formula, values, node.of[0], not wanted)
-    if node.kind in LOGIC:
-        one, other = (_far(formula, values, part, wanted) for part in node.of)
-        return one + other if (node.kind == "and") == wanted else np.minimum(one, other)
+    in the order of its type; of both conditions of an `and` the sum, of an `or` the lesser. A
+    condition that others are made of several times is looked at once."""
+    parts = {index}
+    for at in range(index, -1, -1):
+        if at in parts and formula[at].kind in ("not", *LOGIC):
+            parts.update(formula[at].of)
+    far: dict[int, tuple[Array, Array]] = {}  # from not holding, and from holding
+    for at in sorted(parts):
+        node = formula[at]
+        if node.kind == "not":
+            far[at] = far[node.of[0]][::-1]
+        elif node.kind in LOGIC:
+            (fails, holds), (other_fails, other_holds) = (far[part] for part in node.of)
+            if node.kind == "and":
+                far[at] = np.minimum(fails, other_fails), holds + other_holds
+            else:
+                far[at] = fails + other_fails, np.minimum(holds, other_holds)
+        else:
+            apart = _apart(formula, values, node)
+            far[at] = np.where(values[at], apart, 0.0), np.where(values[at], 0.0, apart)
+    return far[index][wanted]
+
+
+def _apart(formula: Formula, values: list[Array], node: Node) -> Array:
+    """How far what is compared is from being equal; 1 where nothing is compared."""
     if node.kind not in COMPARISONS:
-        return np.where(values[index] == wanted, 0.0, 1.0)
+        return np.ones(())
     left, right = (values[part] for part in node.of)
     scale = Numbers(formula[node.of[0]].type)
-    apart = np.abs(scale.place(left) - scale.place(right)).astype(np.float64)
-    return np.where(values[index] == wanted, 0.0, np.log1p(apart) + 1)
+    places = np.abs(scale.place(left) - scale.place(right)).astype(np.float64)
+    return np.asarray(np.log1p(places) + 1)

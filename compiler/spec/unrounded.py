@@ -152,13 +152,14 @@ def _chosen(condition: Known, chosen: Known, otherwise: Known) -> tuple[Array, A
 
 
 def _sum(one: Array, other: Array) -> tuple[Array, Array]:
-    """A sum rounded down and up; what is lost in it is found as in Knuth's TwoSum."""
+    """A sum rounded down and up; what is lost in it is found as in Knuth's TwoSum, and no number
+    where the sum leaves the range of a float64: it is then beyond the largest."""
     found = one + other
     part = found - one
     lost = (one - (found - part)) + (other - part)
     return (
-        np.where(lost < 0, np.nextafter(found, -np.inf), found),
-        np.where(lost > 0, np.nextafter(found, np.inf), found),
+        np.where(lost >= 0, found, np.nextafter(found, -np.inf)),
+        np.where(lost <= 0, found, np.nextafter(found, np.inf)),
     )
 
 

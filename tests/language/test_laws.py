@@ -12,7 +12,7 @@ from laws import breaks_among_its_numbers, declared, refusal
 
 from collc.language import laws
 from collc.spec.formula import DTYPE_OF_NUMBER, evaluate
-from collc.spec.unrounded import exactly, unrounded
+from collc.spec.unrounded import _sum, exactly, unrounded
 
 _UNLAWFUL, _LAWFUL = unlawful()[::11], lawful()[::13]
 
@@ -92,6 +92,23 @@ def test_a_long_formula_is_looked_at_in_bounded_time() -> None:
     begin = process_time()
     assert refusal(Case("", "i32", f"v399 where v0 = a + b, {parts}"))
     assert process_time() - begin < 5
+
+
+@pytest.mark.parametrize("parts", ["c{0} and c{0}", "c{0} or not c{0}"])
+def test_conditions_that_are_made_of_one_twice_take_no_longer(parts: str) -> None:
+    made = ", ".join(f"c{n} = {parts.format(n - 1)}" for n in range(1, 100))
+    begin = process_time()
+    odd = f"c99 ? a + b : max(a, b) where c0 = a < b and b < a, {made}"
+    assert refusal(Case("", "i32", odd)) is None
+    assert process_time() - begin < 5
+
+
+def test_a_sum_beyond_all_numbers_is_no_lower_bound() -> None:
+    with np.errstate(all="ignore"):
+        least, most = _sum(np.array([1.7e308, -1.7e308, 1.0]), np.array([1.7e308, -1.7e308, 1e-20]))
+    largest = float(np.finfo(np.float64).max)
+    assert least.tolist() == [largest, -np.inf, 1.0]
+    assert most.tolist() == [np.inf, -largest, 1.0 + 2.0**-52]
 
 
 def test_unrounded_results_are_known_exactly_where_nothing_is_rounded() -> None:
