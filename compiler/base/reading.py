@@ -31,8 +31,8 @@ def _at_once(file: str, flags: int) -> int:
 
 
 def resolved(file: Path) -> Path:
-    """Where a file is, links followed. Links that lead in a circle stay as they are: to open the file
-    is the OSError that its reader expects, where `Path.resolve` raises RuntimeError."""
+    """Where a file is, links followed. Links that lead in a circle stay: to open the file is the
+    OSError that its reader expects, where `Path.resolve` raises RuntimeError."""
     return Path(os.path.realpath(file))
 
 

@@ -36,7 +36,7 @@ from collc.target import Target
 def build_plan(schedule: Schedule, target: Target) -> Plan:
     """The best plan within all budgets, in which phases share numbers only if there is none in
     which each has its own, or if many of them can stream; if none is, the one with the fewest
-    colors, which a check refuses.
+    colors, which a check refuses. So it does the one with the fewest bytes if none has room.
     """
 
     @cache
@@ -59,15 +59,21 @@ def build_plan(schedule: Schedule, target: Target) -> Plan:
         few = [plan for plan in plans if len(plan.colors) <= plan.color_limit]
         plans = tuple(map(with_shared_numbers, few or [min(plans, key=_colors)]))
         possible = [plan for plan in plans if resources.within_budget(plan)]
-    possible = [plan for plan in possible if _has_room(plan)] or possible[:1]
-    if len(possible) <= 1:
-        return possible[0] if possible else min(plans, key=_colors)
-    return _least(possible, _colors)
+    if not possible:
+        return min(plans, key=_colors)
+    with_room = [plan for plan in possible if _has_room(plan)]
+    if len(with_room) <= 1:
+        return with_room[0] if with_room else min(possible, key=_bytes)
+    return _least(with_room, _colors)
 
 
 def _has_room(plan: Plan) -> bool:
     """Whether PEs have room for it; how long one takes that has none is not worth finding out."""
-    return plan.code_bytes + plan.data_bytes <= plan.target.free_bytes
+    return _bytes(plan) <= plan.target.free_bytes
+
+
+def _bytes(plan: Plan) -> int:
+    return plan.code_bytes + plan.data_bytes
 
 
 def _fitted(plan: Plan) -> Plan:
@@ -126,8 +132,9 @@ def _without_slow_relays(
     if not any(least):
         return offered
     fast = product(*([one for one in of if one.streams] or of[:1] for of in offered))
-    plans = filter(resources.within_budget, (planned(*chosen) for chosen in fast))
-    plan = min(plans, key=streams_at_least, default=None)
+    plans = list(filter(resources.within_budget, (planned(*chosen) for chosen in fast)))
+    plan = min(filter(_has_room, plans), key=streams_at_least, default=None)
+    plan = plan or min(plans, key=streams_at_least, default=None)
     if plan is None or streams_at_least(plan) >= max(least):
         return offered
     cycles = cycles_or_never(plan) if _has_room(plan) else streams_at_least(plan)

@@ -147,6 +147,20 @@ def test_what_is_staged_beside_the_vector_is_counted_when_a_length_is_advised() 
     compile_text(STAGED.format(length=most // 16 * 16), "test.coll", {})
 
 
+SLICES = """target wse2 grid row = 8 x 1
+collective c = reduce_scatter(x: f32[{length}], add) on row {{ run chain_reduce_scatter }}
+program {{ c }}"""
+
+
+def test_the_length_that_is_advised_is_that_of_the_plan_with_the_fewest_bytes() -> None:
+    with pytest.raises(CollcError, match="C308") as refused:
+        compile_text(SLICES.format(length=10_000), "test.coll", {})
+    (edit,) = refused.value.diagnostics[0].fix
+    compile_text(SLICES.format(length=int(edit.text)), "test.coll", {})
+    with pytest.raises(CollcError, match="C308"):
+        compile_text(SLICES.format(length=int(edit.text) + 1), "test.coll", {})
+
+
 def test_traffic_is_not_followed_in_a_plan_that_no_pe_has_room_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
