@@ -50,13 +50,14 @@ def parse_source(
     given = {name: _integer(name, value) for name, value in (definitions or {}).items()}
     declarations, imports = with_imports(file, parse_text(file, text))
     declarations, old = modernized(declarations)
-    texts = [(file, text), *((name, read_source(Path(name))) for name in imports)]
+    texts = (file, text), *imports.items()
     notices = *old, *(one for of in texts for one in hidden_characters(*of))
     if leave_open:
         declarations = tuple(
             opened(one) if isinstance(one, CollectiveDecl) else one for one in declarations
         )
-    return replace(elaborate(file, declarations, given, target), imports=imports, notices=notices)
+    spec = elaborate(file, declarations, given, target)
+    return replace(spec, imports=tuple(imports), notices=notices)
 
 
 def _integer(name: str, value: SupportsIndex) -> int:

@@ -39,7 +39,8 @@ def hidden_characters(file: str, text: str) -> Iterator[Diagnostic]:
     """C811: a warning for each line with such characters, at the first one."""
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
     for row, line in enumerate(lines, 1):
-        columns = [at for at, one in enumerate(line, 1) if is_hidden(one)]
+        found = _OUTSIDE_ASCII_OR_CONTROL.finditer(line)
+        columns = [one.start() + 1 for one in found if is_hidden(one[0])]
         if columns:
             first = line[columns[0] - 1]
             at = Span(file, row, columns[0], row, columns[0] + 1)

@@ -7,7 +7,7 @@ in the sandboxes of build systems, the folder that it leads to counts as well. A
 import is read once.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from collc.base.diagnostics import Span
@@ -30,24 +30,24 @@ _IMPORTED = (
 
 def with_imports(
     file: str, declarations: tuple[syntax.Declaration, ...]
-) -> tuple[tuple[syntax.Declaration, ...], tuple[str, ...]]:
+) -> tuple[tuple[syntax.Declaration, ...], Mapping[str, str]]:
     """A file's declarations behind those of the files that it imports, directly or not, and the
-    names of these files, sorted. Raises CollcError with the problems of the first file that has
-    any.
+    texts of these files by name, sorted. Raises CollcError with the problems of the first file that
+    has any.
     """
     folder, real = Path(file).parent, resolved(Path(file))
-    read: dict[Path, Path] = {real: Path(file)}
+    read: dict[Path, tuple[str, str]] = {real: (file, "")}
     tops = resolved(folder), real.parent
     imported = tuple(_imported(tops, folder, declarations, read))
     own = tuple(one for one in declarations if not isinstance(one, syntax.ImportDecl))
-    return imported + own, tuple(sorted(str(path) for path in [*read.values()][1:]))
+    return imported + own, dict(sorted([*read.values()][1:]))
 
 
 def _imported(
     tops: tuple[Path, ...],
     folder: Path,
     declarations: tuple[syntax.Declaration, ...],
-    read: dict[Path, Path],
+    read: dict[Path, tuple[str, str]],
 ) -> Iterator[syntax.Declaration]:
     for one in declarations:
         if isinstance(one, syntax.ImportDecl):
@@ -55,7 +55,7 @@ def _imported(
 
 
 def _of_file(
-    tops: tuple[Path, ...], folder: Path, word: syntax.Word, read: dict[Path, Path]
+    tops: tuple[Path, ...], folder: Path, word: syntax.Word, read: dict[Path, tuple[str, str]]
 ) -> Iterator[syntax.Declaration]:
     path = folder / word.text
     place = _within(tops, path, word)
@@ -63,8 +63,9 @@ def _of_file(
         return
     if len(read) > MOST_FILES:
         raise refuse(problem("C118", f"more than {MOST_FILES} files are imported", word.span))
-    read[place] = path
-    declarations = parse_text(str(path), read_source(path))
+    text = read_source(path)
+    read[place] = str(path), text
+    declarations = parse_text(str(path), text)
     yield from _imported(tops, path.parent, declarations, read)
     for declaration in declarations:
         if isinstance(declaration, _IMPORTED):
