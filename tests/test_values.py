@@ -6,10 +6,13 @@ import pickle
 import subprocess
 import sys
 from dataclasses import FrozenInstanceError, field, fields, is_dataclass, replace
+from threading import Event, Thread
+from time import sleep
 from typing import Generic, TypeVar
 
 import pytest
 
+from collc.base import values
 from collc.base.values import dataclass
 
 T = TypeVar("T")
@@ -94,6 +97,34 @@ def test_the_first_value_may_come_from_another_process() -> None:
     assert hash(one) == hash(two)
     with pytest.raises(FrozenInstanceError):
         one.a = 2
+
+
+def test_threads_may_make_the_first_values_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    @dataclass(frozen=True)
+    class Made(Base):
+        w: int = 3
+
+    begun, real, found = Event(), values.dataclasses.dataclass, []
+
+    def slow(*given: object, **named: bool) -> object:
+        begun.set()
+        sleep(0.05)
+        return real(*given, **named)
+
+    def make(number: int) -> None:
+        found.append((Made(number, w=4), fields(Made)))
+
+    monkeypatch.setattr(values.dataclasses, "dataclass", slow)
+    threads = [Thread(target=make, args=(number,)) for number in range(4)]
+    threads[0].start()
+    assert begun.wait(5)
+    for thread in threads[1:]:
+        sleep(0.03)
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(one.x for one, _ in found) == [0, 1, 2, 3]
+    assert all(len(of) == 3 and hash(one) == hash(Made(one.x, w=4)) for one, of in found)
 
 
 def test_a_class_that_makes_its_values_itself_is_none() -> None:

@@ -8,6 +8,7 @@ when the first value of a class is made, or somebody asks for its fields.
 from __future__ import annotations
 
 import dataclasses
+from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 __all__ = ["dataclass"]
@@ -29,16 +30,28 @@ else:
 
 
 _waiting: dict[type, dict[str, bool]] = {}  # classes that have no constructor yet, with options
+_making = RLock()  # held by the thread that makes a class: others wait for all of it
 
 
 def _make(cls: type) -> None:
-    """Let `dataclasses` write what a class, and those that it inherits from, have yet to get."""
-    for one in reversed(cls.__mro__):
-        options = _waiting.pop(one, None)
-        if options is not None:
-            for name in _stubs_of(one):
-                delattr(one, name)
-            dataclasses.dataclass(**options)(one)
+    """Let `dataclasses` write what a class, and those that it inherits from, have yet to get. A
+    constructor is there all the time, since other threads may call it: the one that waits is
+    replaced by the one that is made, which is that of a class without fields of its own."""
+    one: Any
+    with _making:
+        for one in reversed(cls.__mro__):
+            options = _waiting.get(one)
+            if options is None:
+                continue
+            dataclasses.dataclass(**options, init=False)(one)
+            same = {"__module__": one.__module__, "__doc__": one.__doc__ or "As it is."}
+            alike = type(one)(one.__name__, (one,), same)
+            frozen = options.get("frozen", False)
+            dataclasses.dataclass(frozen=frozen, eq=False, repr=False)(alike)
+            alike.__init__.__qualname__ = f"{one.__qualname__}.__init__"
+            del one.__setstate__
+            one.__init__ = alike.__init__
+            del _waiting[one]
 
 
 def _stubs_of(cls: Any) -> dict[str, object]:  # noqa: ANN401 - a class, its constructor called as such
