@@ -28,7 +28,7 @@ from collc.base.grids import Grid
 from collc.base.values import dataclass
 from collc.proof.grid import prove_contract
 from collc.proof.line import prove_line
-from collc.proof.steps import order_of, out_of_order
+from collc.proof.steps import GROUPED_OTHERWISE, order_of, out_of_order
 from collc.schedule import BroadcastPhase, Phase, ReducePhase, Schedule, corner_of, home_pe
 from collc.schedule.own_slices import works_on_blocks
 from collc.spec import Collective, ContractKind, RunStep
@@ -96,9 +96,17 @@ def prove_on_slices(schedule: Schedule) -> Iterator[Diagnostic]:
         (along,) = _axes(part)
         wrong = _left_out(part, along)
         found = [wrong] if wrong else list(_on_line(part, along.axis, along.phases))
-        yield from found
+        yield from (_told_of_slices(one, along) for one in found)
         if found:
             return
+
+
+def _told_of_slices(problem: Diagnostic, along: _Axis) -> Diagnostic:
+    """What is advised for a whole contract is no help on slices."""
+    if problem.code != GROUPED_OTHERWISE:
+        return problem
+    steps = f"run {along.lines} by pipelined_allreduce(c = 2) on slices"
+    return replace(problem, help=f"write `{steps}`, which sends one result to all ranks")
 
 
 def _left_out(part: Schedule, along: _Axis) -> Diagnostic | None:

@@ -17,6 +17,7 @@ from collc.spec.operation import FLOATS
 
 _BY_HAND = "let a rank combine what it has with what the ranks right behind it have, nearest first"
 
+GROUPED_OTHERWISE = "C215"
 _IN_GROUPS = "combine in the same groups at every rank, or let one of them send its result on"
 
 
@@ -83,7 +84,7 @@ def grouped_otherwise(schedule: Schedule, name: str, where: str, at: Span) -> Di
     assert contract.operation is not None
     quoted = " or ".join(f"`{steps}`" for steps in found)
     return Diagnostic(
-        "C215",
+        GROUPED_OTHERWISE,
         f"`{name}` groups contributions differently {where}, so `{contract.operation.value}` "
         "gives them different bits",
         at,

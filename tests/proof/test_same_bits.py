@@ -75,6 +75,26 @@ def test_on_a_grid_lines_have_to_agree_unless_one_pe_sends_its_result_to_all() -
     assert not codes("reduce(x: f32[4], add)", f"{rows} then reduce column by chain to 0", "4 x 3")
 
 
+@pytest.mark.parametrize(("first", "across"), [("rows", "columns"), ("columns", "rows")])
+def test_what_is_advised_for_lines_on_slices_keeps_the_contract(first: str, across: str) -> None:
+    steps = f"""run {first} by ring_reduce_scatter
+        then run {across} by everyone on slices
+        then run {first} by ring_allgather"""
+    text = f"""
+    target wse2
+    {EVERYONE}
+    grid pes = 4 x 4
+    collective c = allreduce(x: f32[16], add) on pes {{ {steps} }}
+    program {{ c }}
+    """
+    (problem,) = prove(build_schedule(parse_source(text).collectives[0]))
+    assert problem.code == "C215"
+    advised = problem.help.split("`")[1]
+    assert f"run {across} by" in advised
+    mended = text.replace(f"run {across} by everyone on slices", advised)
+    assert not list(prove(build_schedule(parse_source(mended).collectives[0])))
+
+
 @pytest.mark.parametrize(
     ("formula", "symmetric"),
     [
