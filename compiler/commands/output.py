@@ -19,6 +19,21 @@ from collc.language.show import as_json, headline, render
 from collc.lowering.reconfiguration import reconfiguration_bytes
 from collc.tuning.show import decision_as_data, show_chosen, show_decision
 
+__all__ = [
+    "FAULT",
+    "USAGE",
+    "WRONG_RUN",
+    "Form",
+    "facts_of",
+    "predicted_facts",
+    "print_data",
+    "print_decisions",
+    "print_sarif",
+    "report",
+    "resources_of",
+    "warning_facts",
+]
+
 # Color of messages: on terminals, unless `NO_COLOR` is set; in pipes where `FORCE_COLOR` is.
 
 _STYLES = {"error": "red", "warning": "yellow", "note": "cyan", "help": "green"}
@@ -53,20 +68,6 @@ def _styled(text: str, word: str) -> str:
     return click.style(text, fg=_STYLES[word], bold=True)
 
 
-__all__ = [
-    "FAULT",
-    "USAGE",
-    "WRONG_RUN",
-    "Form",
-    "facts_of",
-    "predicted_facts",
-    "print_data",
-    "print_decisions",
-    "print_sarif",
-    "report",
-    "resources_of",
-    "warning_facts",
-]
 SCHEMA_VERSION = 1  # of every document that is printed; docs/json.md says when it changes
 
 

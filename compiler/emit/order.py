@@ -41,12 +41,12 @@ def order_of(schedule: Schedule) -> tuple[str, ...]:
     return tuple(printed) if len(printed) == len(found) and rows <= MOST_ROWS else ()
 
 
-def compared_by_bits(schedule: Schedule) -> bool:
+def compared_by_bits(schedule: Schedule, order: tuple[str, ...]) -> bool:
     """Whether run.py looks at the signs of zeros and at NaN: where there are floats, and their
-    rounding does not depend on an order that it does not follow."""
+    rounding does not depend on an order that it does not follow. `order` is the one it follows."""
     floats = (*FLOATS, ElementType.F32_U32)
     in_floats = schedule.collective.contract.element in floats
-    return in_floats and not (rounds(schedule) and not order_of(schedule))
+    return in_floats and not (rounds(schedule) and not order)
 
 
 def numpy_combine(contract: Contract) -> str:

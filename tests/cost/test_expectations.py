@@ -26,22 +26,17 @@ def test_a_chain_is_close_to_the_bound_and_a_star_is_not():
     assert "bound 111" in message
 
 
-def test_of_a_single_pe_which_has_no_bound_the_cycles_are_told():
-    collective = b.line_reduce(b.chain(1), 100)
+@pytest.mark.parametrize(
+    ("cycles", "bound", "told"),
+    [(7, 0, "7"), (2_000_001, 2, "1000000.5 * bound"), (301, 200, "1.51 * bound")],
+)
+def test_a_factor_of_the_bound_that_is_met_is_told_unless_a_single_pe_has_none(cycles, bound, told):
+    collective = b.line_reduce(b.chain(4), 100)
     plan = build_plan(build_schedule(collective), WSE2)
-    prediction = replace(predict(plan), cycles=7, bound=0)
-    expected = Expectation("cycles", "<=", 0.0, True, "this", b.HERE)
+    prediction = replace(predict(plan), cycles=cycles, bound=bound)
+    expected = Expectation("cycles", "<=", 1.0, True, "this", b.HERE)
     (problem,) = unmet_expectations((expected,), plan, prediction)
-    assert [edit.text for edit in problem.fix] == ["expect cycles <= 7"]
-
-
-def test_a_factor_of_the_bound_is_written_in_full():
-    collective = b.line_reduce(b.star(4), 100)
-    plan = build_plan(build_schedule(collective), WSE2)
-    prediction = replace(predict(plan), cycles=2_000_001, bound=2)
-    expected = Expectation("cycles", "<=", 2.0, True, "this", b.HERE)
-    (problem,) = unmet_expectations((expected,), plan, prediction)
-    assert [edit.text for edit in problem.fix] == ["expect cycles <= 1000000.5 * bound"]
+    assert [edit.text for edit in problem.fix] == [f"expect cycles <= {told}"]
 
 
 @pytest.mark.parametrize(("limit", "problems"), [(2, 0), (1, 1)])
