@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from collc.base import cache as caches
 from collc.base.cache import Kept, cache_folder
 from collc.base.files import write_files
 from collc.language import parser
@@ -155,6 +156,11 @@ def test_without_a_folder_answers_are_kept_for_this_run_only(tmp_path: Path) -> 
         asked = kept(folder)
         asked.keep(KEY, ANSWER)
         assert (asked.get(KEY), kept(folder).get(KEY)) == (ANSWER, None)
+
+
+def test_answers_are_about_the_numbers_of_the_machine_too() -> None:
+    names = {path.name for path in caches._parts()}
+    assert names >= {"constants.json", "cache.py", "coll.lark", "prelude.coll", "run.py.j2"}
 
 
 PARSER = cache(parser.make_parser)

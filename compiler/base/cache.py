@@ -215,7 +215,8 @@ def tools() -> str:
 
 def _parts() -> Iterator[Path]:
     for package in ("collc", "collc_research"):
-        yield from sorted(Path(str(files(package))).rglob("*.py"))
+        for kind in ("*.py", "*.json"):  # the numbers of the machine are data
+            yield from sorted(Path(str(files(package))).rglob(kind))
     for package in ("collc.grammar", "collc.templates"):
         yield from (file for file in sorted(Path(str(files(package))).iterdir()) if file.is_file())
     extensions = (find_spec("collc_evaluator"), find_spec("fabsim"))
