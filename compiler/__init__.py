@@ -15,7 +15,11 @@ import sys
 from importlib import import_module
 
 # no `importlib.util` and no `typing`: they take as long as all else until `collc.start` begins
-if not any(finder.find_spec("collc_evaluator", None) for finder in sys.meta_path):
+if not any(
+    finder.find_spec("collc_evaluator", None)
+    for finder in sys.meta_path
+    if hasattr(finder, "find_spec")
+):
     raise ModuleNotFoundError(
         "collc needs its evaluator, which Rust builds: pip install ./evaluator",
         name="collc_evaluator",

@@ -7,6 +7,7 @@ import json
 import os
 import random
 import shutil
+import signal
 import time
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
@@ -161,6 +162,17 @@ def test_without_a_folder_answers_are_kept_for_this_run_only(tmp_path: Path) -> 
 def test_answers_are_about_the_numbers_of_the_machine_too() -> None:
     names = {path.name for path in caches._parts()}
     assert names >= {"constants.json", "cache.py", "coll.lark", "prelude.coll", "run.py.j2"}
+
+
+def test_interrupts_that_are_not_answered_in_python_are_left_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    changed: list[tuple[object, ...]] = []
+    monkeypatch.setattr(signal, "getsignal", lambda _: None)
+    monkeypatch.setattr(signal, "signal", lambda *given: changed.append(given))
+    with caches.interrupts_held():
+        pass
+    assert not changed
 
 
 PARSER = cache(parser.make_parser)

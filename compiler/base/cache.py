@@ -180,8 +180,10 @@ def workers(count: int) -> Iterator[Pool]:
 @contextmanager
 def interrupts_held() -> Iterator[None]:
     """Interrupts wait; processes that are started meanwhile never get one, so that they neither say
-    anything nor end by themselves. Interrupts are raised in the main thread alone."""
-    if threading.current_thread() is not threading.main_thread():
+    anything nor end by themselves. Interrupts are raised in the main thread alone, and where a
+    program around this one answers them, not in Python, that is left to it."""
+    main = threading.current_thread() is threading.main_thread()
+    if not main or signal.getsignal(signal.SIGINT) is None:
         yield
         return
     came: list[object] = []

@@ -160,6 +160,7 @@ def test_a_line_on_which_every_pe_has_rows_of_its_own_is_not_nested_too_deeply()
 
 
 def test_without_the_evaluator_the_import_says_what_to_install(monkeypatch):
-    monkeypatch.setattr(sys, "meta_path", [])
+    finders = [one for one in sys.meta_path if not one.find_spec("collc_evaluator", None)]
+    monkeypatch.setattr(sys, "meta_path", [object(), *finders])  # the first one is of an old kind
     with pytest.raises(ModuleNotFoundError, match=r"pip install \./evaluator"):
         runpy.run_path(str(Path(collc.__file__)))
