@@ -45,6 +45,12 @@ def test_a_new_file_is_formatted_and_fine_and_none_is_overwritten(
     assert file.read_text() == text
 
 
+def test_a_link_that_leads_nowhere_is_not_written_through(tmp_path: Path) -> None:
+    (tmp_path / "link.coll").symlink_to(tmp_path / "elsewhere.coll")
+    assert collc("new", tmp_path / "link.coll").exit_code == 2
+    assert not (tmp_path / "elsewhere.coll").exists()
+
+
 def test_input_comes_from_files_of_numpys(tmp_path: Path) -> None:
     file = tmp_path / "x.npy"
     small = ("run", CHAIN, "-D", "P=4", "-D", "B=8")

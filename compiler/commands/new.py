@@ -1,5 +1,6 @@
 """`collc new`: the beginning of a file."""
 
+import os
 import shlex
 import sys
 from pathlib import Path
@@ -45,7 +46,7 @@ def command(file: Path, contract: str, target: str) -> None:
     version = ".".join(__version__.split(".")[:2])
     words = {"contract": contract, "target": target, "operation": operation, "version": version}
     text = _TEXT.format(file=shown(file.name), name="total", steps=_STEPS[contract], **words)
-    if file.exists():
+    if os.path.lexists(file):  # a link that leads nowhere is there, too
         raise click.UsageError(f"{shown(file)} is there already")
     try:
         write_file(file, text)
