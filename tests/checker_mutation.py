@@ -1,12 +1,15 @@
 """The test of the tests: checks and proofs with one thing changed, and whether a test fails.
 
     python tests/checker_mutation.py [--every N [--skip N]] [--only TEXT] [--strict] [--list]
+    python tests/checker_mutation.py --unchanged [--every N [--skip N]] [--only TEXT]
 
 A mutant is a function of `ROOMS` with one change of its syntax tree: a diagnostic that is not
 yielded, a condition negated, a term dropped, a number off by one, a comparison swapped, a loop that
-ends after one round. (`tests/mutation.py` is the opposite: it changes plans and leaves checks as
-they are.) The tests of `TESTS` run once with the lines they reach noted; then each mutant runs in a
-process of its own against the tests that reach its line, the quickest first, until one fails.
+ends after one round, a check that accepts everything. (`tests/mutation.py` is the opposite: it
+changes plans and leaves checks as they are.) With `--unchanged` it is the function as it is,
+compiled and put in place like a mutant: every one has to survive, or the job is at fault. The tests
+of `TESTS` run once with the lines they reach noted; then each mutant runs in a process of its own
+against the tests that reach its line, the quickest first, until one fails.
 
 A mutant that no test kills needs a test, or a line in tests/known_survivors.txt that says why it
 cannot be told from the original (`equivalent`) or that the test is still to be written (`open`).
@@ -154,6 +157,10 @@ def mutants_of(path: Path) -> Iterator[Mutant]:
     seen: set[str] = set()
     for holder, function in functions_of(tree):
         named = f"{holder.name}.{function.name}" if holder else function.name
+        for only in gutted(function):
+            code = code_of(tree, str(path), _with(function, body=[only]), holder)  # type: ignore[arg-type]
+            change = f"the body becomes `{_told(only)}`"
+            yield Mutant(file, named, change, first_line(function), _body(function), code)
         for node, put in places(function):
             before = _told(node)
             for changed in changes(node):
@@ -170,7 +177,42 @@ def mutants_of(path: Path) -> Iterator[Mutant]:
                 yield Mutant(file, named, change, first_line(function), lines, code)
 
 
+def unchanged_of(path: Path) -> Iterator[Mutant]:
+    """Every function of a file, changed in nothing."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    file = path.relative_to(ROOT).as_posix()
+    for holder, function in functions_of(tree):
+        named = f"{holder.name}.{function.name}" if holder else function.name
+        code = code_of(tree, str(path), function, holder)
+        yield Mutant(file, named, "unchanged", first_line(function), _body(function), code)
+
+
 Function = ast.FunctionDef
+
+
+def gutted(function: Function) -> Iterator[ast.stmt]:
+    """What may stand in place of the whole body: a check that finds nothing, an answer that is
+    always the same."""
+    match function.returns:
+        case ast.Subscript(ast.Name("Iterator")):
+            found: list[ast.stmt] = [ast.Expr(_NO_VALUES)]
+        case ast.Name("str"):
+            found = [ast.Return(ast.Constant(""))]
+        case ast.Name("bool"):
+            found = [ast.Return(ast.Constant(value)) for value in (False, True)]
+        case ast.BinOp(_, ast.BitOr(), ast.Constant(None)):
+            found = [ast.Return(ast.Constant(None))]
+        case _:
+            found = []
+    for one in found:
+        ast.copy_location(one, function.body[-1])
+        if [_told(one)] != [_told(statement) for statement in function.body]:
+            yield ast.fix_missing_locations(one)
+
+
+def _body(function: Function) -> range:
+    """The lines of a function but those of its head."""
+    return range(function.body[0].lineno, (function.end_lineno or function.lineno) + 1)
 
 
 def functions_of(tree: ast.Module) -> Iterator[tuple[ast.ClassDef | None, Function]]:
@@ -487,7 +529,8 @@ def main() -> int:
     """Look at the mutants; print those that survive, and how many there are of each kind."""
     options = arguments()
     files = sorted(path for room in ROOMS for path in (ROOT / room).rglob("*.py"))
-    every_one = [mutant for path in files for mutant in mutants_of(path)]
+    kind = unchanged_of if options.unchanged else mutants_of
+    every_one = [mutant for path in files for mutant in kind(path)]
     chosen = [one for one in every_one if options.only in one.name][options.skip :: options.every]
     known = known_survivors(KNOWN.read_text(encoding="utf-8"))
     if options.list:
@@ -506,6 +549,8 @@ def main() -> int:
     )
     tests = [str(ROOT / one) for one in TESTS]
     pytest.main(["-o", "addopts=", "-c", str(ROOT / "setup.cfg"), *quiet, *tests], plugins=[hunt])
+    if options.unchanged:
+        return int(not hunt.outcomes or told_apart(hunt.outcomes))
     clean = reported(hunt.outcomes, known, {one.name for one in every_one})
     return int(not hunt.outcomes or (options.strict and not clean))
 
@@ -532,6 +577,16 @@ def reported(outcomes: dict[str, str], known: dict[str, Known], names: set[str])
 KINDS = ("equivalent", "open")
 
 
+def told_apart(outcomes: dict[str, str]) -> bool:
+    """Print which functions a test tells from themselves; whether there are any."""
+    wrong = sorted(name for name, of in outcomes.items() if of not in {SURVIVED, UNREACHED})
+    reached = sum(of == SURVIVED for of in outcomes.values())
+    print(f"{len(outcomes)} functions as they are: {reached} reached, {len(wrong)} told apart")
+    for name in wrong:
+        print(f"{outcomes[name]} without any change: {name}")
+    return bool(wrong)
+
+
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--every", type=int, default=1, help="look at one mutant in so many")
@@ -542,6 +597,9 @@ def arguments() -> argparse.Namespace:
         "--slowest", type=float, default=60.0, help="ask no test that takes more seconds"
     )
     parser.add_argument("--strict", action="store_true", help="fail for a survivor that is new")
+    parser.add_argument(
+        "--unchanged", action="store_true", help="put functions in place as they are"
+    )
     parser.add_argument("--list", action="store_true", help="print their names and no more")
     return parser.parse_args()
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
+from textwrap import dedent
 
 import checker_mutation as m
 import pytest
@@ -103,3 +106,107 @@ def test_the_known_survivors_are_mutants() -> None:
     files = {name.partition(": ")[0] for name in known}
     names = {one.name for file in files for one in m.mutants_of(m.ROOT / file)}
     assert sorted(known.keys() - names) == []
+
+
+@pytest.mark.parametrize(
+    ("returns", "bodies"),
+    [
+        ("Iterator[Diagnostic]", ["nothing"]),
+        ("Diagnostic | None", ["return None"]),
+        ("str", ["return ''"]),
+        ("bool", ["return False", "return True"]),
+        ("tuple[Diagnostic, ...]", []),
+    ],
+)
+def test_what_a_check_finds_may_be_nothing_at_all(
+    tmp_path: Path, returns: str, bodies: list[str]
+) -> None:
+    found = named(tmp_path, f"def f(plan) -> {returns}:\n    return found(plan)\n")
+    assert list(found) == [f"the body becomes `{body}`" for body in bodies]
+
+
+ROOM = """\
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from collc.base.memoize import memoized
+
+
+def too_many(numbers: list[int]) -> Iterator[str]:
+    for number in numbers:
+        if _large(number):
+            yield f"{number} is too much"
+
+
+def _large(number: int) -> bool:
+    return number > Most(3).most
+
+
+class Most:
+    def __init__(self, most: int) -> None:
+        self.most = most if most > 1 else 1
+
+
+@memoized
+def least(numbers: tuple[int, ...]) -> int:
+    return min(numbers)
+
+
+def nobody_asks() -> str:
+    return "yes"
+"""
+ITS_TESTS = """\
+from check import least, too_many
+
+
+def test_a_number_that_is_too_much_is_found():
+    assert list(too_many([3, 4, 5])) == ["4 is too much", "5 is too much"]
+
+
+def test_the_least_is_found():
+    assert least((1, 2)) == 1
+"""
+
+
+def hunted(folder: Path, *options: str) -> list[str]:
+    """What the job prints about a room with a check, its tests and what is known."""
+    files = {
+        "room/check.py": ROOM,
+        "tests/test_check.py": ITS_TESTS,
+        "setup.cfg": "[tool:pytest]\n",
+        "known.txt": "room/check.py: Most.__init__: `1` becomes `2` (2)\n    equivalent: it is 3\n",
+    }
+    for name, text in files.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text)
+    script = f"""
+        import sys
+        sys.path += [{str(m.ROOT / "tests")!r}, "room"]
+        from pathlib import Path
+        import checker_mutation as m
+        m.ROOT, m.ROOMS, m.TESTS = Path.cwd(), ("room",), ("tests",)
+        m.KNOWN, m.REACHED = Path("known.txt").resolve(), Path("cache", "reached.json").resolve()
+        sys.exit(m.main())
+    """
+    command = [sys.executable, "-B", "-c", dedent(script), *options]
+    ran = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout.splitlines()
+
+
+def test_a_check_that_accepts_everything_is_killed_and_one_as_it_is_survives(
+    tmp_path: Path,
+) -> None:
+    as_they_are = hunted(tmp_path, "--unchanged")
+    assert as_they_are[-1] == "5 functions as they are: 4 reached, 0 told apart"
+    assert "unreached: room/check.py: nobody_asks: unchanged (line 29)" in as_they_are
+    told = hunted(tmp_path)
+    counts, found = told[-5], told[-4:]
+    assert counts == "15 mutants: 10 killed, 1 equivalent, 0 open, 4 new survivors"
+    assert [line.removeprefix("no test finds: room/check.py: ") for line in found] == [
+        "Most.__init__: `1` becomes `2`",
+        "Most.__init__: `most > 1` becomes `most >= 1`",
+        "nobody_asks: `return 'yes'` becomes `return ''`",
+        "nobody_asks: the body becomes `return ''`",
+    ]
