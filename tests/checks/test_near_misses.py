@@ -13,7 +13,21 @@ import building as b
 from collc.checks import CHECKS
 from collc.cost.choice import build_plan
 from collc.driver.pipeline import compile_text
-from collc.plan import VECTOR, Action, Advance, Op, Plan, Role, Route, Strided
+from collc.plan import (
+    VECTOR,
+    Action,
+    Advance,
+    Buffer,
+    ColorUse,
+    Direction,
+    Memory,
+    Op,
+    Plan,
+    Region,
+    Role,
+    Route,
+    Strided,
+)
 from collc.schedule import ReducePhase, build_schedule
 from collc.target import WSE2
 
@@ -157,4 +171,139 @@ def test_two_detours_of_a_color_that_end_at_one_pe_are_refused():
     of_one = replace(together.phases[0], detours=(first, replace(second, color=first.color)))
     assert found("paths", replace(together, phases=(of_one,))) == [
         "in `reduce` two detours of `reduce_2` meet at PE (3, 0)"
+    ]
+
+
+def test_a_control_wavelet_moves_a_router_on_by_one_position():
+    """Router 0 takes a third position only behind a second control wavelet."""
+
+    def in_three_positions(role: Role) -> Role:
+        never = Route(Direction.RAMP, (Direction.WEST,))
+        return with_positions(role, lambda of: (*of, *of, never) if role.name == "root" else of)
+
+    one = {"leaf_1": Advance.CONTROL}
+
+    def advancing(role: Role) -> Role:
+        return advancing_by(lambda _: one.get(role.name, Advance.NOTHING))(role)
+
+    plan = with_roles(with_roles(STAR, in_three_positions), advancing)
+    assert {role.name for role in plan.phases[0].roles} == {"root", "leaf_1", "leaf_2"}
+    assert found("delivery", plan) == []
+    one["leaf_2"] = Advance.CONTROL
+    assert found("delivery", with_roles(plan, advancing)) == []
+
+
+def test_a_rank_that_receives_nothing_is_told_so():
+    (phase,) = STAR.phases
+    (chain,) = build_schedule(b.line_reduce(b.chain(3))).phases
+    of_chain = replace(STAR, phases=(replace(phase, pattern=chain),))
+    assert found("delivery", of_chain) == [
+        "in `reduce` rank 0 receives the vectors of rank 1, 2, due is the vector of rank 1"
+    ]
+    deaf = with_roles(STAR, lambda role: replace(role, lanes=()) if role.name == "root" else role)
+    assert "in `reduce` rank 0 receives nothing, due is the vectors of rank 1, 2" in found(
+        "delivery", deaf
+    )
+
+
+@pytest.mark.parametrize("change", [{"send": Memory(Buffer.STAGE)}, {"advance": Advance.RESET}])
+def test_a_tree_stores_in_the_vector_and_moves_no_router_behind_that(change: dict[str, object]):
+    def elsewhere(op: Op) -> Op:
+        return replace(op, **change) if op.stores else op
+
+    assert found("steps", with_roles(STAR, lambda role: with_ops(role, lambda op: op))) == []
+    (problem,) = found("steps", with_roles(STAR, lambda role: with_ops(role, elsewhere)))
+    assert "does something else than to store vectors" in problem
+
+
+BROADCAST = planned(b.broadcast(5, 4, 2, 1))
+
+
+def root_role(plan: Plan) -> Role:
+    (found,) = (role for role in plan.phases[0].roles if role.name == "root")
+    return found
+
+
+def test_only_the_root_of_a_multicast_sends_and_only_the_others_copy():
+    sends = root_role(BROADCAST).lanes
+    copies = next(role.lanes for role in BROADCAST.phases[0].roles if role.name != "root")
+    assert found("multicast", with_roles(BROADCAST, lambda role: role)) == []
+    for root, others, problem in (
+        (sends, sends, "does not copy it"),
+        (copies, copies, "PE (2, 1) does not send it"),
+        ((), copies, "PE (2, 1) does not send it"),
+        (sends, (), "does not copy it"),
+        (sends * 2, copies, "PE (2, 1) does not send it"),
+    ):
+        changed = with_roles(
+            BROADCAST,
+            lambda role, root=root, others=others: replace(
+                role, lanes=root if role.name == "root" else others
+            ),
+        )
+        assert problem in found("multicast", changed)[0]
+
+
+def test_a_root_of_a_multicast_that_no_region_has_is_named():
+    (phase,) = BROADCAST.phases
+    at_root = phase.roles.index(root_role(BROADCAST))
+    regions = tuple(one for one in phase.regions if one[1] != at_root)
+    beside = replace(BROADCAST, phases=(replace(phase, regions=regions),))
+    (problem,) = found("multicast", beside)
+    assert "PE (2, 1)" in problem
+    elsewhere = tuple((Region(Strided(9, 9), Strided(9, 9)), index) for _, index in regions[:1])
+    apart = replace(BROADCAST, phases=(replace(phase, regions=elsewhere),))
+    assert found("multicast", apart) == ["in `broadcast` PE (2, 1) has no role"]
+
+
+def test_a_role_of_a_multicast_has_one_color_with_one_route():
+    def twice(role: Role) -> Role:
+        return with_positions(role, lambda of: of * 2)
+
+    def two_colors(role: Role) -> Role:
+        return replace(role, colors=role.colors * 2)
+
+    assert found("steps", BROADCAST) == []
+    for change in (twice, two_colors):
+        assert (
+            "does not have one color with one route"
+            in found("steps", with_roles(BROADCAST, change))[0]
+        )
+
+
+def test_a_pe_within_runs_with_different_steps_is_followed_by_itself():
+    """Every second PE of the first row hands the vector down; of those below, every third one takes
+    it from above, which is wrong in one column only, where no run begins or ends."""
+    color, (first,) = "broadcast", BROADCAST.phases
+    sends, copies = (Op(VECTOR, Action.COPY, color), Op(color, Action.COPY, VECTOR))
+    west, east, down = Direction.WEST, Direction.EAST, Direction.SOUTH
+
+    def role(name: str, op: Op, receive: Direction, *send: Direction) -> Role:
+        use = ColorUse(color, (Route(receive, send),))
+        return with_runs(Role(name, "", (), (use,)), [(op, 1)])
+
+    ramp = Direction.RAMP
+    roles = (
+        role("root", sends, ramp, east, down),
+        role("on", copies, west, ramp, east),
+        role("on and down", copies, west, ramp, east, down),
+        role("last", copies, west, ramp),
+        role("from above", copies, Direction.NORTH, ramp, east),
+    )
+
+    def plan(*below: tuple[Strided, int]) -> Plan:
+        above = ((Strided(0, 0), 0), (Strided(1, 9, 2), 1), (Strided(2, 10, 2), 2))
+        above = (*above, (Strided(11, 11), 3))
+        regions = [
+            (Region(x, Strided(y, y)), r) for y, of in enumerate((above, below)) for x, r in of
+        ]
+        pattern = replace(first.pattern, x=0, y=0)
+        phase = replace(first, roles=roles, regions=tuple(regions), pattern=pattern)
+        return replace(BROADCAST, phases=(phase,))
+
+    assert found("multicast", plan((Strided(0, 10, 2), 4), (Strided(1, 11, 2), 3))) == []
+    odd = ((Strided(1, 3, 2), 3), (Strided(7, 11, 2), 3))
+    even = ((Strided(0, 0), 4), (Strided(4, 6, 2), 4), (Strided(10, 10), 4))
+    assert found("multicast", plan((Strided(2, 8, 3), 4), *odd, *even)) == [
+        "in `broadcast` PE (5, 1) does not take the vector from west"
     ]
