@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import product
 
+import numpy as np
 import pytest
 import steps_patterns as s
 from changing import with_first_entry, with_first_op
 
 from collc.checks import CHECKS, check_plan
+from collc.checks.step_table_entries import _leaves
 from collc.cost.choice import build_plan
 from collc.driver.pipeline import compile_text
 from collc.lowering import candidate_plans
@@ -286,3 +288,44 @@ def test_a_place_without_a_role_is_refused():
     plan = planned(RING)
     phase = plan.phases[0]
     assert "C312" in codes(with_phase(plan, replace(phase, regions=phase.regions[1:])))
+
+
+@pytest.mark.parametrize("slices", [1, 2, 5, 6])
+def test_a_range_leaves_the_slices_if_it_does_in_some_turn(slices: int):
+    """A range of one slice comes round; a longer one that would is refused."""
+    for first, count, shift, turns in product(
+        range(slices), range(slices + 2), range(slices), (1, 2, 3, slices, slices + 1, 70)
+    ):
+        starts = ((first + turn * shift) % slices for turn in range(turns))
+        leaves = count > 1 and any(start + count > slices for start in starts)
+        one = np.array([[first], [count], [shift], [turns]])
+        assert _leaves(one, slices) == leaves, (first, count, shift, turns)
+        beside = np.array([[0, first], [1, count], [1, shift], [9, turns]])
+        assert _leaves(beside, slices) == leaves
+
+
+def test_two_slices_that_go_round_a_ring_are_refused_where_one_is_not():
+    plan = planned(RING)
+    sent = first_sent(plan)
+    assert sent.slices.count == Number(1)
+    two = replace(sent, slices=replace(sent.slices, count=Number(2)))
+    assert "goes beyond the last slice" in check_plan(with_op(plan, two))[0].message
+
+
+def test_of_those_that_wait_for_ever_the_first_are_told_and_how_many_more_there_are():
+    def stuck(places: range) -> str:
+        plan = planned(RING)
+        for index in places:
+            role = plan.phases[0].roles[index]
+            loop = role.lanes[0].loops[-1]
+            fewer = replace(loop, turns=Number(loop.turns.offset - 1))
+            lanes = (replace(role.lanes[0], loops=(*role.lanes[0].loops[:-1], fewer)),)
+            plan = with_role(plan, index, replace(role, lanes=lanes))
+        (problem,) = check_plan(plan)
+        assert problem.code == "C321"
+        return problem.message
+
+    first = "`exchange` gets stuck: place 0 waits on lane `stream` to send, "
+    receives = "waits on lane `stream` to receive"
+    assert stuck(range(2, 3)) == first + f"place 4 {receives}"
+    assert stuck(range(2, 4)) == first + f"place 1 {receives}, place 4 {receives}, and 1 more"
