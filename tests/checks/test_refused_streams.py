@@ -1,0 +1,152 @@
+"""Changed streams that one check alone refuses: what it says, and where."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import replace
+from functools import cache
+
+import pytest
+
+from collc.checks import check_plan
+from collc.checks.stream_run import Line, Place, Router, Work, run
+from collc.plan import (
+    Advance,
+    ColorUse,
+    Direction,
+    Filter,
+    Lane,
+    Number,
+    Plan,
+    Region,
+    Route,
+    Slices,
+    Stream,
+    Strided,
+    lane_of,
+    stream_of,
+)
+from mutants import streams
+
+TARGETS = dict(streams.RUNS)
+
+
+@cache
+def planned(name: str) -> Plan:
+    return streams.plan_of(name, TARGETS[name])[1]
+
+
+def with_lane(plan: Plan, role: str, lane: str, **changes: object) -> Plan:
+    """The plan with another stream on a lane of a role of its first phase."""
+
+    def changed(one: Lane) -> Lane:
+        if one.name != lane:
+            return one
+        stream = stream_of(one)
+        assert stream is not None
+        return lane_of(one.name, replace(stream, **changes))
+
+    first, *others = plan.phases
+    assert role in {one.name for one in first.roles}
+    roles = tuple(
+        replace(one, lanes=tuple(map(changed, one.lanes))) if one.name == role else one
+        for one in first.roles
+    )
+    return replace(plan, phases=(replace(first, roles=roles), *others))
+
+
+def problems(plan: Plan) -> list[tuple[str, str]]:
+    return [(problem.code, problem.message) for problem in check_plan(plan)]
+
+
+ALONE = [
+    (
+        "stream_all_to_all",
+        ("part_2", "backward", {"staged": False}),
+        ("C323", "in `exchange` place 2 receives over slice 3, which it sends"),
+    ),
+    (
+        "serial_reduce_scatter",
+        ("part_2", "backward", {"after": ""}),
+        (
+            "C321",
+            "in `exchange` place 2 combines from two sides as words come, in no fixed order",
+        ),
+    ),
+    (
+        "allgather",
+        ("part_1", "backward", {"returns": True}),
+        (
+            "C319",
+            "in `exchange` lane `backward` of place 2 takes its own words for returned, which its "
+            "router does not hand back",
+        ),
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "change", "problem"), ALONE)
+def test_what_one_check_alone_refuses_is_refused(
+    name: str, change: tuple[str, str, dict[str, object]], problem: tuple[str, str]
+) -> None:
+    role, lane, changes = change
+    assert problems(planned(name)) == []
+    assert problems(with_lane(planned(name), role, lane, **changes)) == [problem]
+
+
+OVERTAKING = [
+    ("gather_inside", "part_3 with exchange_backward then from the ramp", 3),
+    ("stream_scatter", "part_2 with exchange_forward then the other way", 0),
+    ("stream_all_to_all", "part_2 with exchange_forward_1 then from the ramp", 2),
+]
+
+
+@pytest.mark.parametrize(("name", "what", "place"), OVERTAKING)
+def test_a_sender_whose_router_stays_open_for_the_next_call_is_refused(
+    name: str, what: str, place: int
+) -> None:
+    """Everything is right in the first call."""
+    (changed,) = (one.changed for one in streams.mutants(planned(name)) if one.what == what)
+    overtakes = f"words of the next call of place {place} may overtake those of others"
+    assert problems(changed) == [("C321", f"in `exchange` {overtakes}")]
+
+
+def test_two_lanes_of_a_pe_that_receive_one_after_the_other_wait_for_ever_if_both_do() -> None:
+    """Nothing goes through it, so that what comes is taken as a whole."""
+    one = with_lane(planned("allgather"), "part_1", "backward", kept_first=True, after="forward")
+    assert problems(one) == []
+    both = with_lane(one, "part_1", "forward", kept_first=True, after="backward")
+    assert problems(both) == [("C321", "in `exchange` place 0 waits for ever to send")]
+
+
+def test_own_words_that_a_filter_keeps_back_have_not_returned() -> None:
+    """Others come behind them, so that the router could hand them back."""
+    plan = planned("allgather")
+    (phase,) = plan.phases
+    index = next(at for at, role in enumerate(phase.roles) if role.name == "part_1")
+    (region,) = (region for region, role in phase.regions if role == index)
+    assert list(region.x) == [1, 2]
+    first, second = (Region(Strided(x, x), region.y) for x in region.x)
+    apart = tuple(one for one in phase.regions if one[1] != index)
+    regions = tuple(sorted((*apart, (first, index), (second, len(phase.roles)))))
+    roles = (*phase.roles, replace(phase.roles[index], name="part_2_alone"))
+    divided = replace(plan, phases=(replace(phase, roles=roles, regions=regions),))
+    assert problems(divided) == []
+    assert (
+        "C319",
+        "in `exchange` lane `backward` of place 1 waits for its own words, which it is kept from",
+    ) in problems(with_lane(divided, "part_1", "backward", returns=True))
+
+
+def test_a_pe_that_sets_switches_back_and_sends_nothing_moves_no_filter() -> None:
+    two, none = Slices(count=Number(2)), Slices(count=Number(0))
+    counting = Router(
+        ColorUse("c", (Route(Direction.EAST, (Direction.RAMP,)),)), Filter(two, none, none)
+    )
+    sending = Router(ColorUse("c", (Route(Direction.RAMP, (Direction.WEST,)),)))
+    stream = Stream(None, "c", none, None, advance=Advance.RESET)
+    work = Work("lane", stream, deque(), deque(), deque())
+    places = [Place({"c": counting}, [], [0, 1]), Place({"c": sending}, [work], [2, 3])]
+    assert run(Line(places, [1, 1], Direction.EAST)) == ""
+    assert counting.was_reset
+    assert counting.passed == 0
