@@ -45,7 +45,16 @@ from collc.base.memoize import by_identity
 
 ROOT = Path(__file__).parents[1]
 ROOMS = ("compiler/checks", "compiler/proof")
-TESTS = ("tests/checks", "tests/proof")
+TESTS = (
+    "tests/checks",
+    "tests/proof",
+    "tests/programs/test_queues.py",
+    "tests/programs/test_together.py",
+    "tests/streams/test_filters.py",
+    "tests/streams/test_stream_checks.py",
+    "tests/streams/test_turns.py",
+    "tests/test_reserve.py",
+)
 KNOWN = ROOT / "tests" / "known_survivors.txt"
 REACHED = ROOT / ".cache" / "checker_mutation.json"
 PATIENCE = 20  # a test hangs that takes so many times its processor time, and 30 s more

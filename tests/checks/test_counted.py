@@ -6,11 +6,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from stream_forms import CONTRACTS, plans, text_of
 
 import building as b
 from collc.checks import CHECKS
+from collc.checks.budgets.dsr_ids import pairs, sources
+from collc.checks.counted import output_queues_of, preceding_lanes
 from collc.cost.choice import build_plan
 from collc.driver.pipeline import prove_text
+from collc.lowering.registers import pairs_of_phase, sources_of_phase
 from collc.plan import Plan
 from collc.schedule import build_schedule
 from collc.schedule.barrier_tokens import with_tokens
@@ -41,6 +45,13 @@ def plan_of(form: str, name: str, target: str) -> Plan:
     return build_plan(with_tokens(schedule), TARGETS[target])
 
 
+def fewer_is_refused(plan: Plan) -> None:
+    for field, (check, code) in NUMBERS.items():
+        assert not list(CHECKS[check](plan)), field
+        fewer = replace(plan, **{field: getattr(plan, field)[:-1]})
+        assert {problem.code for problem in CHECKS[check](fewer)} == {code}, field
+
+
 PLANS = [
     *(("stream", *run) for run in streams.RUNS),
     *(("exchange", *run) for run in exchanges.RUNS),
@@ -51,12 +62,33 @@ PLANS = [
 
 @pytest.mark.parametrize(("form", "name", "target"), PLANS)
 def test_one_number_fewer_of_any_kind_is_refused(form: str, name: str, target: str) -> None:
-    plan = plan_of(form, name, target)
-    for field, (check, code) in NUMBERS.items():
-        numbers = getattr(plan, field)
-        assert not list(CHECKS[check](plan))
-        fewer = replace(plan, **{field: numbers[:-1]})
-        assert {problem.code for problem in CHECKS[check](fewer)} == {code}, field
+    fewer_is_refused(plan_of(form, name, target))
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("name", CONTRACTS)
+def test_one_number_fewer_is_refused_in_every_form_of_a_stream(name: str, target: str) -> None:
+    _, schedule = prove_text(text_of(name), "test.coll", {"P": 6, "B": 36}, target)
+    for plan in plans(schedule, target):
+        fewer_is_refused(plan)
+
+
+def test_lanes_that_run_in_turn_are_known_by_those_before_them() -> None:
+    found = []
+    _, schedule = prove_text(text_of("all_to_all"), "test.coll", {"P": 6, "B": 36})
+    for plan in plans(schedule):
+        (phase,) = plan.phases
+        found.append((preceding_lanes(phase), output_queues_of(phase, bound=False)))
+    print(found)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_registers_of_a_word_are_counted_as_the_planner_does(target: str) -> None:
+    plan = plan_of("word", "word", target)
+    for phase in plan.phases:
+        assert pairs(phase, one_word=True) == pairs_of_phase(phase, one_word=True)
+        assert sources(phase, one_word=True) == sources_of_phase(phase, one_word=True)
+    assert pairs(plan.phases[0], one_word=True) > pairs(plan.phases[0])
 
 
 def test_an_output_queue_that_is_beyond_what_is_known_of_queues_is_no_business_of_its_words() -> (

@@ -65,6 +65,31 @@ def test_a_rank_without_a_vector_is_passed_over_by_a_root_bypass(root: int) -> N
         assert list(prove(schedule)) == []
 
 
+ON_SLICES = "run rows by {} then run columns by {} on slices then run columns by {} on slices "
+
+
+def test_the_first_line_on_slices_is_pointed_at_where_they_stand_in_the_wrong_place() -> None:
+    steps = ("chain_reduce_scatter", "chain_reduce(root = 1)", "direct_broadcast(root = 1)")
+    what, grid = "allreduce(x: f32[27], add)", "3 x 3"
+    right = ON_SLICES.format(*steps) + "then run rows by direct_allgather"
+    assert list(prove(schedule_of(what, right, grid))) == []
+    wrong = ON_SLICES.format(*steps) + "then run columns by direct_allgather"
+    schedule = schedule_of(what, wrong, grid)
+    (problem,) = prove(schedule)
+    assert "lines on slices stand between lines across" in problem.message
+    assert problem.at == schedule.phases[1].span != schedule.phases[0].span
+
+
+@pytest.mark.parametrize(("slices", "said"), [(1, ""), (2, " (slice 0)")])
+def test_of_a_vector_that_is_not_cut_no_slice_is_named(slices: int, said: str) -> None:
+    declared = f"""algorithm to_some(n) slices {slices} {{
+        step {{ each r, q where r == 0 and q > 1 : slice 0  r -> q }}
+    }}"""
+    problem = refused("broadcast(x: f32[10])", "run to_some", declared=declared)
+    assert f"{said}, where rank 0's is due" in problem.message
+    assert ("slice" in problem.message) == bool(said)
+
+
 RINGS = ("ring_allgather", "ring_reduce_scatter")
 
 
@@ -115,12 +140,16 @@ algorithm handing_on(n) slices n { step { each r : slice (r + 1) mod n  r -> (r 
 algorithm handing_back(n) slices n { step { each r where r != 3 : slice r  r -> (r + 1) mod n } }"""
 
 
+AT_A_TIME = 3  # segments of contributions of four places, eight bytes each
+
+
 def in_one_go_and_segment_by_segment(
     schedule: Schedule, monkeypatch: pytest.MonkeyPatch
 ) -> tuple[list[str], list[str]]:
+    """Messages; by parts some segments at a time, the last time fewer."""
     whole = [problem.message for problem in prove(schedule)]
     with monkeypatch.context() as few:
-        few.setattr(collc.proof.line, "_MOST_BYTES", 1)
+        few.setattr(collc.proof.line, "_MOST_BYTES", AT_A_TIME * 8 * 4)
         return whole, [problem.message for problem in prove(schedule)]
 
 
