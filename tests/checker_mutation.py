@@ -34,6 +34,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
 from time import process_time
 from types import CodeType, FrameType, FunctionType
@@ -462,7 +463,7 @@ class Hunt:
         kept: dict[str, Any] = {}
         for item in items:
             key = f"{rooms} {digest([item.path])} {item.nodeid}"
-            if key not in known:
+            if known.get(key, {"limit": -1}).get("limit", self.slowest) < self.slowest:
                 known[key] = self.traced(item)
             kept[key] = known[key]
             lines = {file: set(lines) for file, lines in known[key]["lines"].items()}
@@ -473,11 +474,13 @@ class Hunt:
 
     def traced(self, item: pytest.Item) -> dict[str, Any]:
         """A test in a process of its own: one that reaches nothing, since an earlier one had been
-        there and left its results, would not be asked."""
+        there and left its results, would not be asked. One that takes longer than those that are
+        asked may is ended there."""
         ours, theirs = os.pipe()
         pid = os.fork()
         if not pid:
             self.loaded.forget()
+            signal.setitimer(signal.ITIMER_VIRTUAL, self.slowest)
             tracer, began = Tracer(self.files), process_time()
             sys.settrace(tracer.call)
             self.run(item)
@@ -491,7 +494,10 @@ class Hunt:
         os.close(theirs)
         with os.fdopen(ours) as given:
             text = given.read()
-        if os.waitpid(pid, 0)[1]:
+        ended = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        if ended == -signal.SIGVTALRM:
+            return {"seconds": inf, "lines": {}, "limit": self.slowest}
+        if ended:
             raise SystemExit(2)
         return dict(json.loads(text))
 

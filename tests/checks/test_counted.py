@@ -73,13 +73,20 @@ def test_one_number_fewer_is_refused_in_every_form_of_a_stream(name: str, target
         fewer_is_refused(plan)
 
 
-def test_lanes_that_run_in_turn_are_known_by_those_before_them() -> None:
-    found = []
-    _, schedule = prove_text(text_of("all_to_all"), "test.coll", {"P": 6, "B": 36})
-    for plan in plans(schedule):
-        (phase,) = plan.phases
-        found.append((preceding_lanes(phase), output_queues_of(phase, bound=False)))
-    print(found)
+@pytest.mark.parametrize("target", TARGETS)
+def test_lanes_that_run_in_turn_are_known_by_those_before_them(target: str) -> None:
+    """Five groups of an all_to_all: four go across each way, one behind the other."""
+    _, schedule = prove_text(text_of("all_to_all"), "test.coll", {"P": 14, "B": 14}, target)
+    plan = next(one for one in plans(schedule, target) if len(one.colors) == 2 * 5)
+    (phase,) = plan.phases
+    assert preceding_lanes(phase) == {
+        f"across_{way}_{number}": f"across_{way}_{number - 1}"
+        for way in ("forward", "backward")
+        for number in (2, 3, 4)
+    }
+    assert output_queues_of(phase, bound=False) == 4
+    assert output_queues_of(phase) == 10
+    fewer_is_refused(plan)
 
 
 @pytest.mark.parametrize("target", TARGETS)

@@ -10,6 +10,7 @@ import pytest
 from changing import advancing_by, with_ops, with_runs
 
 import building as b
+from collc.base.diagnostics import CollcError
 from collc.checks import CHECKS
 from collc.cost.choice import build_plan
 from collc.driver.pipeline import compile_text
@@ -307,3 +308,64 @@ def test_a_pe_within_runs_with_different_steps_is_followed_by_itself():
     assert found("multicast", plan((Strided(2, 8, 3), 4), *odd, *even)) == [
         "in `broadcast` PE (5, 1) does not take the vector from west"
     ]
+
+
+BYPASS = """target wse2 grid row = 8 x 1
+collective c = reduce(x: f32[64], add) on row { reduce root_bypass(chain) to 3 }
+program { c }"""
+
+
+@pytest.mark.parametrize("place", range(8))
+def test_every_router_before_the_root_lets_the_sum_pass_and_none_behind_it_does(place: int):
+    plan = compile_text(BYPASS, "test.coll", {}).plan
+    (phase,) = plan.phases
+    color = "reduce_bypass"
+    passes = ColorUse(color, (Route(Direction.WEST, (Direction.EAST,)),))
+    own = phase.role_at((place, 0))
+    assert own is not None
+    without = tuple(use for use in own.colors if use.color != color)
+
+    def with_colors(colors: tuple[ColorUse, ...]) -> list[str]:
+        other = replace(own, name="other", colors=colors)
+        apart = [
+            (Region(Strided(x, x), region.y), index if x != place else len(phase.roles))
+            for region, index in phase.regions
+            for x in region.x
+        ]
+        changed = replace(phase, roles=(*phase.roles, other), regions=tuple(apart))
+        return found("root_route", replace(plan, phases=(changed,)))
+
+    assert with_colors(own.colors) == []
+    where = f"in `reduce` the router {place} places from the end"
+    assert with_colors(without) == (
+        [f"{where} does not let the sum pass to the root"] if place in (1, 2) else []
+    )
+    assert with_colors((*without, passes)) == (
+        [f"{where} is set for the sum, which ends before it"] if place > 3 else []
+    )
+
+
+ALTERNATIVES = """target wse2 grid row = 5 x 1
+collective c = {contract} on row {{
+    select by n {{ n <= 2: {first} n <= 5: {first} else: {last} }}
+}}
+program {{ c }}"""
+
+
+@pytest.mark.parametrize(
+    ("contract", "first", "last", "verb"),
+    [
+        ("reduce(x: f32[n <= 8], add)", "reduce star to 3", "reduce chain to {}", "ends"),
+        ("broadcast(x: f32[n <= 8])", "broadcast from 3", "broadcast from {}", "starts"),
+    ],
+)
+def test_alternatives_have_one_root(contract: str, first: str, last: str, verb: str):
+    def text(root: int) -> str:
+        return ALTERNATIVES.format(contract=contract, first=first, last=last.format(root))
+
+    compile_text(text(3), "test.coll", {})
+    with pytest.raises(CollcError) as caught:
+        compile_text(text(4), "test.coll", {})
+    (problem,) = caught.value.diagnostics
+    assert problem.code == "C336"
+    assert problem.message == (f"this alternative {verb} at PE (4, 0), the first one at PE (3, 0)")

@@ -265,3 +265,26 @@ def test_a_collective_by_itself_tears_nothing_down(advance: Advance, codes: list
     assert [problem.code for problem in found] == codes
     for problem in found:
         assert "in `broadcast` PE (3, 0) tears down color" in problem.message
+
+
+@pytest.mark.parametrize(
+    ("order", "way", "pes"),
+    [
+        ("north_to_south", Direction.SOUTH, ("(0, 1)", "(0, 2)")),
+        ("south_to_north", Direction.NORTH, ("(0, 4)", "(0, 3)")),
+    ],
+)
+def test_where_a_teardown_does_not_go_along_a_column_is_named(
+    order: str, way: Direction, pes: tuple[str, str]
+) -> None:
+    text = f"""target wse2
+        grid pes = 1 x 6
+        collective one = reduce(x: f32[4], add) on pes {{
+            order {order} reduce two_phase(S = 2) to 0 }}
+        program {{ one reconfigure teardown }}
+    """
+    _, plan = planned(text)
+    assert check_program(plan) == ()
+    aside = first_of("C332", teardown(with_role(plan, 0, "leaf_1", first_going(way))))
+    assert f"PE {pes[0]} sends on color" in aside.message
+    assert f"to PE {pes[1]}, where its teardown does not go" in aside.message

@@ -10,6 +10,7 @@ import pytest
 from collc.base.diagnostics import CollcError, Diagnostic
 from collc.driver.pipeline import compile_text
 
+GRID = "run rows by linear_gather to {0} then run column by linear_gather to {0}"
 ROOTS = [
     ("gather", "8 x 1", "", "run linear_gather {}", "to 3"),
     ("gather", "8 x 1", "", "run binomial_gather {}", "to 7"),
@@ -111,3 +112,30 @@ def test_ranks_that_have_to_be_combined_in_order_are_advised_so() -> None:
     assert problem.code == "C214" and len(patterns) == 2
     for one in patterns:
         compiled("reduce", "8 x 1", one, operation="second")
+
+
+TURNED = "`order turned`, declared as `order turned(W, H) : i -> {}`,"
+
+
+@pytest.mark.parametrize(
+    ("contract", "grid", "steps", "help"),
+    [
+        ("gather", "8 x 1", "run linear_gather to 3", TURNED.format("((i + 3) mod W, 0)")),
+        ("gather", "1 x 8", "run linear_gather to 5", TURNED.format("(0, (i + 5) mod H)")),
+        ("gather", "8 x 1", "run linear_gather to 7", "`order east_to_west`"),
+        ("gather", "1 x 8", "run linear_gather to 7", "`order south_to_north`"),
+        ("gather", "4 x 2", GRID.format("(3, 1)"), "`order east_to_west, south_to_north`"),
+        ("gather", "4 x 2", GRID.format("(3, 0)"), "`order east_to_west, north_to_south`"),
+        ("gather", "4 x 2", GRID.format("(0, 1)"), "`order west_to_east, south_to_north`"),
+        ("gather", "4 x 2", GRID.format("(2, 1)"), ""),
+        ("gather", "4 x 2", "order snake run linear_gather to (2, 1)", ""),
+        ("reduce", "8 x 1", "order ring run ring_reduce(c = 2, root = 5) to 3", ""),
+    ],
+)
+def test_the_order_in_which_the_root_comes_first_is_advised_where_there_is_one(
+    contract: str, grid: str, steps: str, help: str
+) -> None:
+    advice = refused(contract, grid, steps).help
+    first = "count ranks from that PE on, by "
+    assert (first in advice) == bool(help)
+    assert f"{first}{help} and `to 0`, or write `run" in advice if help else "order" not in advice
