@@ -11,11 +11,11 @@ from stream_forms import CONTRACTS, plans, text_of
 import building as b
 from collc.checks import CHECKS
 from collc.checks.budgets.dsr_ids import pairs, sources
-from collc.checks.counted import output_queues_of, preceding_lanes
+from collc.checks.counted import output_queues_of, preceding_lanes, tasks_in_turn
 from collc.cost.choice import build_plan
 from collc.driver.pipeline import prove_text
 from collc.lowering.registers import pairs_of_phase, sources_of_phase
-from collc.plan import Plan
+from collc.plan import Phase, Plan, Role, Slices, Stream, lane_of
 from collc.schedule import build_schedule
 from collc.schedule.barrier_tokens import with_tokens
 from collc.target import TARGETS, WSE2
@@ -87,6 +87,42 @@ def test_lanes_that_run_in_turn_are_known_by_those_before_them(target: str) -> N
     assert output_queues_of(phase, bound=False) == 4
     assert output_queues_of(phase) == 10
     fewer_is_refused(plan)
+
+
+def test_a_lane_that_receives_or_begins_at_once_somewhere_runs_in_nobodys_turn() -> None:
+    """Six of each, since the name that stands for several would be any of them."""
+    (phase,) = plan_of("stream", "allgather", "wse2").phases
+    first = Stream(None, "out", Slices(), None)
+    sends, receives = replace(first, after="x"), Stream("in", None, None, Slices(), kept_first=True)
+
+    def with_roles(*roles: dict[str, Stream]) -> Phase:
+        made = (
+            Role("part", "", tuple(lane_of(name, of) for name, of in one.items()), ())
+            for one in roles
+        )
+        return replace(phase, roles=tuple(made))
+
+    before = {f"a{i}": first for i in range(6)}
+    behind = {f"b{i}": replace(sends, after=f"a{i}") for i in range(6)}
+    assert preceding_lanes(with_roles(before | behind)) == {f"b{i}": f"a{i}" for i in range(6)}
+    at_once = {name: first for name in behind}
+    assert preceding_lanes(with_roles(before | behind, before | at_once)) == {}
+    taking = {name: replace(receives, after=of.after) for name, of in behind.items()}
+    assert preceding_lanes(with_roles(before | taking)) == {}
+    both = {f"c{i}": replace(sends, after=f"a{i}") for i in range(6)}
+    assert preceding_lanes(with_roles(before | behind | both)) == {}
+
+
+@pytest.mark.parametrize(
+    ("form", "name", "in_turn", "torn_down"),
+    [("tree", "star", 3, 2), ("multicast", "multicast", 2, 1), ("exchange", "ring", 1, 1)],
+)
+def test_a_sum_that_ends_with_its_teardown_has_no_task_behind_a_control_wavelet(
+    form: str, name: str, in_turn: int, torn_down: int
+) -> None:
+    plan = plan_of(form, name, "wse2")
+    assert tasks_in_turn([plan]) == in_turn
+    assert tasks_in_turn([plan], ends_torn_down=True) == torn_down
 
 
 @pytest.mark.parametrize("target", TARGETS)

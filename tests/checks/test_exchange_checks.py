@@ -11,7 +11,7 @@ import steps_patterns as s
 from changing import with_first_entry, with_first_op
 
 from collc.checks import CHECKS, check_plan
-from collc.checks.step_table_entries import _leaves
+from collc.checks.step_table_entries import _leaves, _loop_problems
 from collc.cost.choice import build_plan
 from collc.driver.pipeline import compile_text
 from collc.lowering import candidate_plans
@@ -35,6 +35,7 @@ from collc.plan import (
 )
 from collc.plan.unrolled import unrolled
 from collc.spec import Operation
+from collc.spec.exchange import Slicing
 from collc.target import TARGETS
 
 WSE2 = TARGETS["wse2"]
@@ -329,3 +330,40 @@ def test_of_those_that_wait_for_ever_the_first_are_told_and_how_many_more_there_
     receives = "waits on lane `stream` to receive"
     assert stuck(range(2, 3)) == first + f"place 4 {receives}"
     assert stuck(range(2, 4)) == first + f"place 1 {receives}, place 4 {receives}, and 1 more"
+
+
+def test_a_vector_that_is_cut_otherwise_than_scheduled_is_refused():
+    plan = planned(RING)
+    (phase,) = plan.phases
+    more = Slicing(RING.ranks + 1, RING.length)
+    longer = Slicing(RING.ranks, RING.length + 1)
+    for slicing in (more, longer):
+        exchange = replace(phase.exchange, slicing=slicing)
+        problem = check_plan(with_phase(plan, replace(phase, exchange=exchange)))[0]
+        assert problem.code == "C319"
+        assert "the vector is not cut as the schedule says" in problem.message
+
+
+@pytest.mark.parametrize(
+    ("turns", "shift", "problem"),
+    [
+        (1, 0, ""),
+        (0xFFFF, 5, ""),
+        (0x10000, 5, "has a loop without turns or rows"),
+        (0, 5, "has a loop without turns or rows"),
+        (1, 6, "has a loop that goes on by more than all slices"),
+        (1, -1, "has a loop that goes on by more than all slices"),
+    ],
+)
+def test_the_turns_of_a_loop_are_counted_in_16_bits_and_it_goes_on_within_the_slices(
+    turns: int, shift: int, problem: str
+):
+    """At every place, and in every loop."""
+    (lane,) = planned(RING).phases[0].roles[0].lanes
+    loops = len(lane.table)
+    for loop, place in product(range(loops), range(3)):
+        many = np.full((loops, 3), 1)
+        on = np.full((loops, 3), 0)
+        many[loop, place], on[loop, place] = turns, shift
+        found = _loop_problems(lane, many, on, 6)
+        assert found == [problem if at == loop else "" for at in range(loops)]

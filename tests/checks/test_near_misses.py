@@ -252,9 +252,36 @@ def test_a_root_of_a_multicast_that_no_region_has_is_named():
     beside = replace(BROADCAST, phases=(replace(phase, regions=regions),))
     (problem,) = found("multicast", beside)
     assert "PE (2, 1)" in problem
-    elsewhere = tuple((Region(Strided(9, 9), Strided(9, 9)), index) for _, index in regions[:1])
-    apart = replace(BROADCAST, phases=(replace(phase, regions=elsewhere),))
-    assert found("multicast", apart) == ["in `broadcast` PE (2, 1) has no role"]
+    for x, y in ((9, 9), (2, 9), (9, 1)):
+        elsewhere = ((Region(Strided(x, x), Strided(y, y)), regions[0][1]),)
+        apart = replace(BROADCAST, phases=(replace(phase, regions=elsewhere),))
+        assert found("multicast", apart) == ["in `broadcast` PE (2, 1) has no role"]
+
+
+@pytest.mark.parametrize("aside", [(5, 0), (-5, 0), (0, 4), (0, -4), (1, 0), (0, -1)])
+def test_as_many_pes_as_the_grid_has_are_to_be_those_of_the_grid(aside: tuple[int, int]):
+    (phase,) = BROADCAST.phases
+    everywhere = Region(Strided(0, 4), Strided(0, 3))
+
+    def with_region(region: Region) -> list[str]:
+        return found(
+            "one_role", replace(BROADCAST, phases=(replace(phase, regions=((region, 0),)),))
+        )
+
+    assert with_region(everywhere) == []
+    moved = Region(everywhere.x.shifted(aside[0]), everywhere.y.shifted(aside[1]))
+    assert with_region(moved) == ["in `broadcast` a role lies outside the grid"]
+
+
+def test_a_rank_does_not_set_its_own_router_back_before_a_vector_from_beyond():
+    """No other router of the line moves."""
+    assert [role.name for role in STAR.phases[0].roles if len(role.colors[0].positions) > 1] == [
+        "leaf_1"
+    ]
+    early = with_roles(STAR, advancing_by(lambda _: Advance.RESET))
+    assert found("switches_return", early) == [
+        "in `reduce` rank 1 sets the router of rank 1 back before its last vector"
+    ]
 
 
 def test_a_role_of_a_multicast_has_one_color_with_one_route():
@@ -369,3 +396,46 @@ def test_alternatives_have_one_root(contract: str, first: str, last: str, verb: 
     (problem,) = caught.value.diagnostics
     assert problem.code == "C336"
     assert problem.message == (f"this alternative {verb} at PE (4, 0), the first one at PE (3, 0)")
+
+
+SNAKE = """target wse2 grid g = 4 x 3
+collective c = reduce(x: f32[50], add) on g { order snake reduce two_phase(S = 3) to 0 }
+program { c }"""
+
+
+def test_no_router_sends_to_a_side_that_is_not_of_the_path():
+    plan = compile_text(SNAKE, "test.coll", {}).plan
+    (phase,) = plan.phases
+    assert found("paths", plan) == []
+    assert len(phase.roles) > 2
+    for role in phase.roles:
+        for side in (Direction.NORTH, Direction.SOUTH):
+
+            def aside(one: Role, role: Role = role, side: Direction = side) -> Role:
+                if one is not role:
+                    return one
+                return with_positions(one, lambda of: (*of[:-1], replace(of[-1], send=(side,))))
+
+            assert found("paths", with_roles(plan, aside)) == [
+                f"in `reduce` role `{role.name}` leaves the path"
+            ]
+
+
+STEPS = """target wse2 grid g = 4 x 3
+collective c = reduce(x: f32[50], add) on g { order row_major run pipelined_reduce(c = 2) to 0 }
+program { c }"""
+
+
+def test_every_gap_of_an_exchange_has_a_detour_and_nothing_else_has():
+    plan = compile_text(STEPS, "test.coll", {}).plan
+    (phase,) = plan.phases
+    assert phase.detours and phase.exchange
+    assert found("paths", plan) == []
+    for at, detour in enumerate(phase.detours):
+        others = (*phase.detours[:at], *phase.detours[at + 1 :])
+        (problem,) = found("paths", replace(plan, phases=(replace(phase, detours=others),)))
+        ends = f"from PE {detour.pes[0]} to PE {detour.pes[-1]}"
+        assert problem == f"in `{phase.name}` `{detour.color}` has no detour {ends}"
+        twice = replace(plan, phases=(replace(phase, detours=(*phase.detours, detour)),))
+        (problem,) = found("paths", twice)
+        assert problem == f"in `{phase.name}` a detour of `{detour.color}` leads {ends}"

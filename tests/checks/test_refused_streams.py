@@ -17,6 +17,7 @@ from collc.plan import (
     Filter,
     Lane,
     Number,
+    Phase,
     Plan,
     Region,
     Route,
@@ -81,6 +82,11 @@ ALONE = [
             "in `exchange` lane `backward` of place 2 takes its own words for returned, which its "
             "router does not hand back",
         ),
+    ),
+    (
+        "gather_inside",
+        ("part_0", "forward", {"advance": Advance.HAND_OVER}),
+        ("C321", "in `exchange` the router of place 1 does not take its command off"),
     ),
 ]
 
@@ -150,3 +156,65 @@ def test_a_pe_that_sets_switches_back_and_sends_nothing_moves_no_filter() -> Non
     assert run(Line(places, [1, 1], Direction.EAST)) == ""
     assert counting.was_reset
     assert counting.passed == 0
+
+
+@pytest.mark.parametrize("receives", [False, True])
+@pytest.mark.parametrize("kept_first", [False, True])
+@pytest.mark.parametrize("left", ["sends", "through", "receives", ""])
+def test_what_begins_after_another_lane_waits_for_all_of_its_kind(
+    left: str, kept_first: bool, receives: bool
+) -> None:
+    """Sending waits for what is sent, also through the PE; receiving, of what is kept first, for
+    what is received."""
+    stream = Stream("in", "out", Slices(), Slices(), kept_first=kept_first, after="other")
+    work = Work("lane", stream, deque([1]), deque(), deque([1]))
+    parts = {name: deque([0] * (name == left)) for name in ("sends", "through", "receives")}
+    other = Work("other", replace(stream, after=""), **parts)
+    waited_for = {"through", "receives"} if receives else {"sends", "through"}
+    waits = kept_first is receives and left in waited_for
+    place = Place({}, [work, other], [0, 1])
+    assert place.may_begin(work, receives=receives) is not waits
+    assert place.may_begin(other, receives=receives)
+
+
+def test_the_order_of_the_sides_to_which_a_router_sends_does_not_matter() -> None:
+    for name in streams.STREAMS:
+        plan = planned(name)
+
+        def turned(phase: Phase) -> Phase:
+            roles = (
+                replace(
+                    role,
+                    colors=tuple(
+                        replace(
+                            use,
+                            positions=tuple(
+                                replace(one, send=one.send[::-1]) for one in use.positions
+                            ),
+                        )
+                        for use in role.colors
+                    ),
+                )
+                for role in phase.roles
+            )
+            return replace(phase, roles=tuple(roles))
+
+        changed = replace(plan, phases=tuple(map(turned, plan.phases)))
+        assert problems(changed) == []
+
+
+@pytest.mark.parametrize("at", range(4))
+def test_a_fault_is_found_in_every_phase(at: int) -> None:
+    plan = planned("slices")
+    phase = plan.phases[at]
+    role, *others = phase.roles
+    changed = replace(phase, roles=(replace(role, lanes=role.lanes[::-1]), *others))
+    phases = (*plan.phases[:at], changed, *plan.phases[at + 1 :])
+    lanes = f"role `{role.name}` does not have the lanes of the phase"
+    assert problems(plan) == []
+    assert problems(replace(plan, phases=phases)) == [("C319", f"in `{phase.name}` {lanes}")]
+    nowhere = replace(role, colors=())
+    lacking = replace(phase, roles=(nowhere, *others))
+    phases = (*plan.phases[:at], lacking, *plan.phases[at + 1 :])
+    found = problems(replace(plan, phases=phases))
+    assert any("uses a color that its router does not have" in words for _, words in found)
