@@ -140,17 +140,23 @@ algorithm handing_on(n) slices n { step { each r : slice (r + 1) mod n  r -> (r 
 algorithm handing_back(n) slices n { step { each r where r != 3 : slice r  r -> (r + 1) mod n } }"""
 
 
-AT_A_TIME = 3  # segments of contributions of four places, eight bytes each
+def at_a_time(segments: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Contributions of four places, of eight bytes each, are followed for so many segments."""
+    monkeypatch.setattr(collc.proof.line, "_MOST_BYTES", segments * 8 * 4)
 
 
 def in_one_go_and_segment_by_segment(
     schedule: Schedule, monkeypatch: pytest.MonkeyPatch
 ) -> tuple[list[str], list[str]]:
-    """Messages; by parts some segments at a time, the last time fewer."""
+    """What is wrong with a schedule; by parts one segment at a time, and as well three."""
     whole = [problem.message for problem in prove(schedule)]
     with monkeypatch.context() as few:
-        few.setattr(collc.proof.line, "_MOST_BYTES", AT_A_TIME * 8 * 4)
-        return whole, [problem.message for problem in prove(schedule)]
+        at_a_time(3, few)
+        several = [problem.message for problem in prove(schedule)]
+        at_a_time(1, few)
+        single = [problem.message for problem in prove(schedule)]
+    assert several == single
+    return whole, single
 
 
 @pytest.mark.parametrize(("contract", "name"), names())
@@ -180,3 +186,111 @@ def test_a_contract_of_ones_own_is_proved_segment_by_segment(
     wrong = schedule_of("handed_on(x: f32[15])", "run handing_back", declared=OWN)
     whole, parts = in_one_go_and_segment_by_segment(wrong, monkeypatch)
     assert whole == parts != []
+
+
+MANY = 70  # more than a word has bits
+
+
+@pytest.mark.parametrize("left_out", [0, 63, 64, 65, 69])
+def test_of_more_ranks_than_a_word_has_bits_each_is_told_from_all_others(left_out: int) -> None:
+    declared = f"""contract handed_on(n) {{ after each r : r has (r - 1) mod n }}
+    algorithm all_hand_on(n) {{ step {{ each r : r -> (r + 1) mod n }} }}
+    algorithm some_hand_on(n) {{ step {{ each r where r != {left_out} : r -> (r + 1) mod n }} }}"""
+    what, grid = "handed_on(x: f32[8])", f"{MANY} x 1"
+    assert list(prove(schedule_of(what, "run all_hand_on", grid, declared))) == []
+    wrong = refused(what, "run some_hand_on", grid, declared)
+    assert wrong.message.startswith(f"rank {(left_out + 1) % MANY} ends with what is rank")
+
+
+@pytest.mark.parametrize("slices", ["slice 1", "slice 2", "slices 1 .. 2"])
+def test_of_several_slices_that_are_promised_together_none_is_left_out(slices: str) -> None:
+    declared = f"""contract shifted(n) slices 4 {{
+        after each r : r has slices 1 .. 2 of (r - 1) mod n
+    }}
+    algorithm one_step(n) slices 4 {{ step {{ each r : {slices}  r -> (r + 1) mod n }} }}"""
+    problems = list(prove(schedule_of("shifted(x: f32[8])", "run one_step", declared=declared)))
+    assert bool(problems) == (slices != "slices 1 .. 2")
+
+
+LAST_SLICE = """algorithm some(n) slices 2 {{ step {{
+    each r where r > 0 : slice 0  r => 0
+    each r where r > {} : slice 1  r => 0
+}} }}"""
+
+
+@pytest.mark.parametrize(("above", "code"), [(0, None), (1, "C201")])
+def test_a_contribution_that_lacks_in_the_last_segments_only_is_missed(
+    above: int, code: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    declared = LAST_SLICE.format(above)
+    schedule = schedule_of("reduce(x: f32[8], add)", "run some", "4 x 1", declared)
+    whole, parts = in_one_go_and_segment_by_segment(schedule, monkeypatch)
+    assert whole == parts
+    assert [problem.code for problem in prove(schedule)] == [code] * bool(code)
+
+
+ON_A_GRID = """algorithm spread(n) slices 2 {{ step {{
+    each r, q where r == {0} and q != r : slice 0  r -> q
+    each r, q where r == {1} and q != r : slice 1  r -> q
+}} }}"""
+
+
+@pytest.mark.parametrize(("of", "right"), [((0, 0), True), ((0, 1), False), ((1, 1), False)])
+def test_on_a_grid_every_segment_of_a_result_is_spread_from_where_it_is(
+    of: tuple[int, int], right: bool
+) -> None:
+    steps = "reduce columns by chain then reduce row by chain "
+    steps += "then run row by spread then run columns by direct_broadcast(root = 0)"
+    declared = ON_A_GRID.format(*of)
+    schedule = schedule_of("allreduce(x: f32[8], add)", steps, "4 x 3", declared)
+    assert (list(prove(schedule)) == []) == right
+
+
+@pytest.mark.parametrize("source", [1, 63, 64, 69])
+@pytest.mark.parametrize(("arrow", "right"), [("->", True), ("=>", False)])
+def test_on_a_grid_a_result_that_is_there_is_copied_and_not_added_once_more(
+    arrow: str, right: bool, source: int
+) -> None:
+    """To PE (0, 0) from another one of its row, in the same word of a set and in the next one."""
+    declared = f"algorithm again(n) {{ step {{ each r where r == {source} : r {arrow} 0 }} }}"
+    steps = "reduce columns by chain then reduce row by chain "
+    steps += "then run row by direct_broadcast(root = 0) then run row by again "
+    steps += "then run columns by direct_broadcast(root = 0)"
+    schedule = schedule_of("allreduce(x: f32[8], add)", steps, f"{MANY} x 2", declared)
+    assert [problem.code for problem in prove(schedule)] == ([] if right else ["C204"])
+
+
+FOLDING = """algorithm one_by_one(n) slices 2 {
+    step { each r where r == 0 : slices 0 .. 1  r => r + 1 }
+    step { each r where r == 1 : slices 0 .. 1  r => r + 1 }
+    step { each r where r == 2 : slices 0 .. 1  r => r + 1 }
+}
+algorithm in_pairs(n) slices 2 {
+    step { each r where r == 0 : slices 0 .. 1  r => r + 1 }
+    step {
+        each r where r == 1 : slice 0  r => r + 1
+        each r where r == 2 : slice 1  r => r + 1
+    }
+    step {
+        each r where r == 2 : slice 0  r => r + 1
+        each r where r == 1 : slice 1  r => r + 2
+    }
+}"""
+
+
+@pytest.mark.parametrize(("name", "codes"), [("one_by_one", []), ("in_pairs", ["C216"])])
+def test_operands_that_are_grouped_otherwise_in_the_last_segments_only_are_found(
+    name: str, codes: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = f"order fixed run {name} to 3"
+    schedule = schedule_of("reduce(x: f32[8], add)", steps, "4 x 1", FOLDING)
+    whole, parts = in_one_go_and_segment_by_segment(schedule, monkeypatch)
+    assert whole == parts
+    assert [problem.code for problem in prove(schedule)] == codes
+
+
+def test_fewer_segments_at_a_time_are_several_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    at_a_time(3, monkeypatch)
+    schedule = schedule_of("reduce(x: f32[8], add)", "run ring_reduce(c = 8, root = 0)", "4 x 1")
+    blocks = list(collc.proof.line.Line(schedule, "x").blocks())
+    assert [(one.first, one.last) for one in blocks] == [(0, 3), (3, 6), (6, 8)]
