@@ -62,7 +62,7 @@ def _ways_problem(phase: Phase, path: Path) -> str:
     """What is wrong with the detours of a phase; nothing if they are its gaps, and meet nothing."""
     if not path.gaps and not phase.detours:
         return ""
-    used, due = _hops(phase, path)
+    due, used = _hops(phase, path), set[tuple[Pe, str]]()
     for detour in phase.detours:
         steps = zip(detour.pes, detour.pes[1:], strict=False)
         if any(abs(x - a) + abs(y - b) != 1 for (x, y), (a, b) in steps):
@@ -80,19 +80,15 @@ def _ways_problem(phase: Phase, path: Path) -> str:
     return next((f"`{c}` has no detour from PE {a} to PE {b}" for a, b, c in sorted(due)), "")
 
 
-def _hops(phase: Phase, path: Path) -> tuple[set[tuple[Pe, str]], set[tuple[Pe, Pe, str]]]:
-    """The colors of routers that are set for neighbours, and what needs detours: from where, to
-    where, on which color."""
+def _hops(phase: Phase, path: Path) -> set[tuple[Pe, Pe, str]]:
+    """What needs detours: from where, to where, on which color. A color that has one somewhere has
+    one wherever it is sent, so routers that are set for neighbours never have it."""
     by_detours = {detour.color for detour in phase.detours}
-    used: set[tuple[Pe, str]] = set()
-    due: set[tuple[Pe, Pe, str]] = set()
-    for place, other, color in _sent(phase):
-        if path.crosses(place, other) or color in by_detours:
-            due.add((path.places[place], path.places[other], color))
-        else:
-            between = range(min(place, other), max(place, other) + 1)
-            used |= {(path.places[at], color) for at in between}
-    return used, due
+    return {
+        (path.places[place], path.places[other], color)
+        for place, other, color in _sent(phase)
+        if path.crosses(place, other) or color in by_detours
+    }
 
 
 def _sent(phase: Phase) -> Iterator[tuple[int, int, str]]:
