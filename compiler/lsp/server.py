@@ -1,9 +1,13 @@
 """The language server: the protocol's words on one side, `document` and `checking` on the other."""
 
+from __future__ import annotations
+
 import asyncio
 import contextlib
 import json
+import re
 import sys
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +17,7 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import from_fs_path, to_fs_path
 from pygls.workspace import ServerTextPosition, ServerTextRange, TextDocument
 
-from collc.base.diagnostics import CollcError, Diagnostic, Span
+from collc.base.diagnostics import CollcError, Diagnostic, Edit, Span
 from collc.base.values import dataclass
 from collc.base.version import __version__
 from collc.format import format_text
@@ -21,6 +25,7 @@ from collc.language.show import severity
 from collc.lsp.document import Document
 from collc.lsp.names import Name
 
+_STANDARD_INPUT = "<stdin>"  # what the compiler, asked beside, calls a text
 PAUSE_SECONDS = 0.4  # without a keystroke, before the whole compiler is asked
 _SEVERITIES = {"error": lsp.DiagnosticSeverity.Error, "warning": lsp.DiagnosticSeverity.Warning}
 _ICONS = {
@@ -32,10 +37,12 @@ _ICONS = {
 
 
 class CollcServer(LanguageServer):
-    """A server, with what the compiler said last of each text and what it is looking at now."""
+    """A server, with what each text was told last, what the compiler said of it, and what it is
+    looking at now."""
 
     def __init__(self) -> None:
         super().__init__("collc", __version__)
+        self.told: dict[str, _Told] = {}
         self.checked: dict[str, _Checked] = {}
         self.checking: dict[str, asyncio.Task[None]] = {}
 
@@ -50,9 +57,7 @@ class CollcServer(LanguageServer):
         before = self.checking.pop(uri, None)
         if before is not None:
             before.cancel()
-        own = str(document.file)
-        here = [one for one in document.problems if one.at is None or one.at.file == own]
-        self._publish(text, [_told(text, one) for one in here])
+        self._publish(text, document.problems, str(document.file))
         if not document.problems:
             self.checking[uri] = asyncio.ensure_future(self._check(uri, text.version))
 
@@ -65,11 +70,24 @@ class CollcServer(LanguageServer):
         if checked is None or text.version != version:
             return
         self.checked[uri] = checked
-        self._publish(text, [_told_as_data(text, one) for one in checked.diagnostics])
+        self._publish(text, checked.diagnostics, _STANDARD_INPUT)
 
-    def _publish(self, text: TextDocument, diagnostics: list[lsp.Diagnostic]) -> None:
+    def _publish(self, text: TextDocument, found: Iterable[Diagnostic], own: str) -> None:
+        """Tell what is wrong with a text that problems call `own`; those of other files are told
+        where these are open."""
+        here = [one for one in found if one.at is None or one.at.file == own]
+        told = [(_diagnostic(text, one, own), quick_fix(text, one)) for one in here]
+        self.told[text.uri] = _Told(text.version, told)
+        diagnostics = [diagnostic for diagnostic, _ in told]
         params = lsp.PublishDiagnosticsParams(text.uri, diagnostics, version=text.version)
         self.text_document_publish_diagnostics(params)
+
+    @property
+    def takes_versions(self) -> bool:
+        """Whether the client takes edits that say of which version of a text they are."""
+        workspace = self.client_capabilities.workspace
+        edits = workspace.workspace_edit if workspace else None
+        return bool(edits and edits.document_changes)
 
 
 def make_server() -> CollcServer:
@@ -94,6 +112,7 @@ def _changed(server: CollcServer, params: lsp.DidChangeTextDocumentParams) -> No
 
 def _closed(server: CollcServer, params: lsp.DidCloseTextDocumentParams) -> None:
     uri = params.text_document.uri
+    server.told.pop(uri, None)
     server.checked.pop(uri, None)
     task = server.checking.pop(uri, None)
     if task is not None:
@@ -146,7 +165,7 @@ def _rename(server: CollcServer, params: lsp.RenameParams) -> lsp.WorkspaceEdit:
     except ValueError as error:
         raise JsonRpcInvalidParams(str(error)) from None
     edits = [lsp.TextEdit(_range(text, one.start, one.end), params.new_name) for one in names]
-    return lsp.WorkspaceEdit(changes={text.uri: edits})
+    return _workspace_edit(server, text, edits)
 
 
 def _references(server: CollcServer, params: lsp.ReferenceParams) -> list[lsp.Location]:
@@ -169,6 +188,47 @@ def _formatting(
     return [lsp.TextEdit(_range(text, 0, len(text.source)), formatted)]
 
 
+def _code_action(server: CollcServer, params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
+    """What helps say to write, for the problems that a range touches."""
+    uri, asked = params.text_document.uri, params.context.only
+    told = server.told.get(uri)
+    text = server.workspace.get_text_document(uri)
+    if told is None or told.version != text.version:
+        return []  # the edits are of a text that is no more
+    if asked is not None and not {"", lsp.CodeActionKind.QuickFix} & set(asked):
+        return []
+    found = [
+        (diagnostic, fix)
+        for diagnostic, fix in told.problems
+        if fix is not None and _touch(params.range, diagnostic, fix)
+    ]
+    return [
+        lsp.CodeAction(
+            title=fix.title,
+            kind=lsp.CodeActionKind.QuickFix,
+            diagnostics=[diagnostic],
+            is_preferred=len(found) == 1,
+            edit=_workspace_edit(server, text, fix.edits),
+        )
+        for diagnostic, fix in found
+    ]
+
+
+def _touch(asked: lsp.Range, diagnostic: lsp.Diagnostic, fix: _QuickFix) -> bool:
+    """Whether a range, which may be a place, touches that of a problem or of one of its edits."""
+    ranges = (diagnostic.range, *(edit.range for edit in fix.edits))
+    return any(asked.start <= one.end and one.start <= asked.end for one in ranges)
+
+
+def _workspace_edit(
+    server: CollcServer, text: TextDocument, edits: Sequence[lsp.TextEdit]
+) -> lsp.WorkspaceEdit:
+    if not server.takes_versions:
+        return lsp.WorkspaceEdit(changes={text.uri: edits})
+    named = lsp.OptionalVersionedTextDocumentIdentifier(uri=text.uri, version=text.version)
+    return lsp.WorkspaceEdit(document_changes=[lsp.TextDocumentEdit(named, edits)])
+
+
 _ANSWERS = {
     lsp.TEXT_DOCUMENT_DID_OPEN: _changed,
     lsp.TEXT_DOCUMENT_DID_CHANGE: _changed,
@@ -180,8 +240,14 @@ _ANSWERS = {
     lsp.TEXT_DOCUMENT_RENAME: _rename,
     lsp.TEXT_DOCUMENT_REFERENCES: _references,
     lsp.TEXT_DOCUMENT_FORMATTING: _formatting,
+    lsp.TEXT_DOCUMENT_CODE_ACTION: _code_action,
 }
-_OPTIONS = {lsp.TEXT_DOCUMENT_COMPLETION: lsp.CompletionOptions(trigger_characters=[" ", "("])}
+_OPTIONS: dict[str, Any] = {
+    lsp.TEXT_DOCUMENT_COMPLETION: lsp.CompletionOptions(trigger_characters=[" ", "("]),
+    lsp.TEXT_DOCUMENT_CODE_ACTION: lsp.CodeActionOptions(
+        code_action_kinds=[lsp.CodeActionKind.QuickFix]
+    ),
+}
 
 
 def _offset(text: TextDocument, position: lsp.Position) -> int:
@@ -200,41 +266,34 @@ def _position(text: TextDocument, offset: int) -> ServerTextPosition:
     return ServerTextPosition(before.count("\n"), len(before) - (before.rfind("\n") + 1))
 
 
-def _told(text: TextDocument, one: Diagnostic) -> lsp.Diagnostic:
-    own = one.at.file if one.at else ""
-    also = [(span, note) for span, note in one.also if span.file == own]
-    return _diagnostic(text, (one.code, severity(one), one.message, one.help), one.at, also)
-
-
-def _told_as_data(text: TextDocument, one: dict[str, Any]) -> lsp.Diagnostic:
-    also = [
-        (Span(**other["at"]), other["message"])
-        for other in one["also"]
-        if other["at"]["file"] == "<stdin>"
-    ]
-    words = (one["code"], one["severity"], one["message"], one["help"])
-    return _diagnostic(text, words, Span(**one["at"]) if one["at"] else None, also)
-
-
-def _diagnostic(
-    text: TextDocument,
-    words: tuple[str, str, str, str],
-    at: Span | None,
-    also: list[tuple[Span, str]],
-) -> lsp.Diagnostic:
-    code, how_bad, message, help = words
+def _diagnostic(text: TextDocument, one: Diagnostic, own: str) -> lsp.Diagnostic:
+    """A problem in the protocol's words, with those other places that are in the text."""
     related = [
         lsp.DiagnosticRelatedInformation(lsp.Location(text.uri, _of_span(text, span)), note)
-        for span, note in also
+        for span, note in one.also
+        if span.file == own
     ]
     return lsp.Diagnostic(
-        range=_of_span(text, at),
-        message=f"{message}\nhelp: {help}" if help else message,
-        severity=_SEVERITIES[how_bad],
-        code=code,
+        range=_of_span(text, one.at),
+        message=f"{one.message}\nhelp: {one.help}" if one.help else one.message,
+        severity=_SEVERITIES[severity(one)],
+        code=one.code,
         source="collc",
         related_information=related or None,
     )
+
+
+# Behind these a help goes on with its other ways, or with all words that are known.
+_FIRST_WAY = re.compile(r"(?<=\?) |[,;] or |(?<=`) or (?=`)")
+
+
+def quick_fix(text: TextDocument, one: Diagnostic) -> _QuickFix | None:
+    """What a help says as edits, if it does, called by the way of the help that they take."""
+    if not one.fix:
+        return None
+    title = _FIRST_WAY.split(one.help.replace("\n", " "), maxsplit=1)[0]
+    edits = [lsp.TextEdit(_of_span(text, edit.at), edit.text) for edit in one.fix]
+    return _QuickFix(title, edits)
 
 
 def _of_span(text: TextDocument, span: Span | None) -> lsp.Range:
@@ -247,16 +306,32 @@ def _of_span(text: TextDocument, span: Span | None) -> lsp.Range:
 
 
 @dataclass(frozen=True)
+class _QuickFix:
+    """Edits of a text, and what they do in a few words."""
+
+    title: str
+    edits: list[lsp.TextEdit]
+
+
+@dataclass(frozen=True)
+class _Told:
+    """What is wrong with a version of a text, as its editor was told, each with its quick fix."""
+
+    version: int | None
+    problems: list[tuple[lsp.Diagnostic, _QuickFix | None]]
+
+
+@dataclass(frozen=True)
 class _Checked:
     """What `collc check --json` said of a text."""
 
     facts: dict[str, Any]
 
     @property
-    def diagnostics(self) -> list[dict[str, Any]]:
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Problems, or warnings where there is none."""
         found = self.facts.get("diagnostics", self.facts.get("warnings", []))
-        return [one for one in found if one["at"] is None or one["at"]["file"] == "<stdin>"]
+        return tuple(map(_from_data, found))
 
     @property
     def prediction(self) -> str:
@@ -270,6 +345,14 @@ class _Checked:
             f"**{self.facts['predicted_cycles']} cycles**{gap}; {self.facts['colors']} colors, "
             f"{self.facts['memory_bytes']} bytes a PE"
         )
+
+
+def _from_data(data: dict[str, Any]) -> Diagnostic:
+    """A problem as it was before it was printed as data."""
+    also = tuple((Span(**other["at"]), other["message"]) for other in data["also"])
+    fix = tuple(Edit(Span(**edit["at"]), edit["text"]) for edit in data.get("fix", ()))
+    at = Span(**data["at"]) if data["at"] else None
+    return Diagnostic(data["code"], data["message"], at, also, data["help"], fix)
 
 
 async def check(file: Path, text: str) -> _Checked | None:

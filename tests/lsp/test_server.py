@@ -12,8 +12,12 @@ from typing import Any
 
 import pytest
 
+from collc.base.diagnostics import Diagnostic, Edit, Span
+
 lsp = pytest.importorskip("lsprotocol.types")
 client_module = pytest.importorskip("pygls.lsp.client")
+workspace = pytest.importorskip("pygls.workspace")
+quick_fix = pytest.importorskip("collc.lsp.server").quick_fix
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").rglob("*.coll"))
 LARGEST = max(EXAMPLES, key=lambda file: file.stat().st_size)
@@ -34,8 +38,9 @@ program { total }
 class Editor:
     """A client with one text open."""
 
-    def __init__(self, uri: str) -> None:
+    def __init__(self, uri: str, *, versions: bool = True) -> None:
         self.client = client_module.LanguageClient("tests", "1")
+        self.versions = versions  # whether it takes edits of a version of a text
         self.uri, self.version, self.text = uri, 0, ""
         self.published: asyncio.Queue[Any] = asyncio.Queue()
 
@@ -46,7 +51,9 @@ class Editor:
 
     async def open(self, text: str) -> None:
         await self.client.start_io(sys.executable, "-m", "collc", "lsp")
-        capabilities = lsp.ClientCapabilities()
+        edits = lsp.WorkspaceEditClientCapabilities(document_changes=self.versions)
+        workspace = lsp.WorkspaceClientCapabilities(workspace_edit=edits)
+        capabilities = lsp.ClientCapabilities(workspace=workspace)
         await self.client.initialize_async(lsp.InitializeParams(capabilities=capabilities))
         self.client.initialized(lsp.InitializedParams())
         self.text = text
@@ -76,6 +83,16 @@ class Editor:
         named = lsp.TextDocumentIdentifier(self.uri)
         return {"text_document": named, "position": lsp.Position(line, character)}
 
+    async def quick_fixes(
+        self, before: str, at: str, *, only: Any = None, behind: Any = None
+    ) -> list[Any]:
+        """What is offered at a place of the text, or from there to another place."""
+        place = self.at(before, at)
+        asked = lsp.Range(place["position"], behind or place["position"])
+        context = lsp.CodeActionContext([], only=only)
+        params = lsp.CodeActionParams(place["text_document"], asked, context)
+        return list(await self.client.text_document_code_action_async(params) or ())
+
     def applied(self, edits: Any) -> str:
         """The text after edits within lines."""
         lines = self.text.split("\n")
@@ -93,11 +110,13 @@ class Editor:
         await self.client.stop()
 
 
-def session(script: Callable[[Editor], Awaitable[None]], text: str, folder: Path) -> None:
+def session(
+    script: Callable[[Editor], Awaitable[None]], text: str, folder: Path, *, versions: bool = True
+) -> None:
     """Open a text, follow a script, close."""
 
     async def run() -> None:
-        editor = Editor((folder / "input.coll").as_uri())
+        editor = Editor((folder / "input.coll").as_uri(), versions=versions)
         await editor.open(text)
         try:
             await script(editor)
@@ -156,7 +175,9 @@ def test_names_are_followed_shown_and_renamed(tmp_path: Path) -> None:
         assert "A line of messengers" in hover.contents.value
         new = lsp.RenameParams(**editor.at("n <= ", "S"), new_name="groups")
         edit = await ask.text_document_rename_async(new)
-        renamed = editor.applied(edit.changes[editor.uri])
+        (change,) = edit.document_changes
+        assert change.text_document.version == editor.version
+        renamed = editor.applied(change.edits)
         assert renamed == TEXT.replace("S", "groups").replace("groupsumme", "Summe").replace(
             "// groupsumme", "// Summe"
         ).replace("// groups", "// S")
@@ -232,3 +253,68 @@ def test_diagnostics_come_within_150_milliseconds_of_a_keystroke(tmp_path: Path)
         if worst[-1] < 0.150:
             return
     pytest.fail(f"seconds that 95 of 100 keystrokes took at most: {worst}")
+
+
+def test_a_help_that_says_what_to_write_is_a_quick_fix(tmp_path: Path) -> None:
+    wrong = TEXT.replace("f32", "f33").replace("reduce mine", "reduce mien")
+
+    async def script(editor: Editor) -> None:
+        type_, tree = await editor.diagnostics()
+        (action,) = await editor.quick_fixes("x: ", "f33")
+        assert (action.title, action.kind) == ("did you mean `f32`?", "quickfix")
+        assert list(action.diagnostics) == [type_] and action.is_preferred
+        (change,) = action.edit.document_changes
+        assert change.text_document.uri == editor.uri
+        assert change.text_document.version == editor.version
+        assert editor.applied(change.edits) == wrong.replace("f33", "f32")
+        both = await editor.quick_fixes("collective total", "", behind=tree.range.end)
+        assert [list(one.diagnostics) for one in both] == [[type_], [tree]]
+        assert not any(one.is_preferred for one in both)
+
+    session(script, wrong, tmp_path)
+
+
+def test_there_is_no_quick_fix_elsewhere_for_another_kind_or_of_an_older_text(
+    tmp_path: Path,
+) -> None:
+    wrong = TEXT.replace("on row", "on rwo")
+
+    async def script(editor: Editor) -> None:
+        await editor.diagnostics()
+        assert not await editor.quick_fixes("target ", "wse2")
+        assert not await editor.quick_fixes("on ", "rwo", only=["refactor"])
+        assert await editor.quick_fixes("on ", "rwo", only=["quickfix"])
+        editor.type(TEXT)
+        assert not await editor.quick_fixes("on ", "row")
+
+    session(script, wrong, tmp_path)
+
+
+def test_what_only_the_compiler_finds_has_quick_fixes_too(tmp_path: Path) -> None:
+    wrong = TEXT.replace("    reduce mine", "    within colors <= 1\n    reduce mine")
+
+    async def script(editor: Editor) -> None:
+        assert await editor.diagnostics() == []
+        (told,) = await editor.diagnostics()
+        (action,) = await editor.quick_fixes("colors <= ", "1")
+        assert action.title.startswith("allow ") and list(action.diagnostics) == [told]
+        (edits,) = action.edit.changes.values()  # what a client takes that knows no versions
+        editor.type(editor.applied(edits))
+        assert await editor.diagnostics() == []
+        assert await editor.diagnostics() == []  # the compiler's
+
+    session(script, wrong, tmp_path, versions=False)
+
+
+def test_a_quick_fix_is_called_by_the_way_that_it_takes() -> None:
+    text = workspace.TextDocument("file:///a.coll", "abc")
+    at = Span("a.coll", 1, 1, 1, 2)
+    for help, title in (
+        ("did you mean `add`? Known here: add, max", "did you mean `add`?"),
+        ("allow 2 colors, or take other steps", "allow 2 colors"),
+        ("write `a or b` or `c`, which are alike", "write `a or b`"),
+        ("equality is written `==`", "equality is written `==`"),
+    ):
+        fix = quick_fix(text, Diagnostic("C999", "", at, help=help, fix=(Edit(at, "x"),)))
+        assert fix is not None and fix.title == title
+    assert quick_fix(text, Diagnostic("C999", "", at, help="read on")) is None
