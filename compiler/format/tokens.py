@@ -1,6 +1,6 @@
 """The words of a text, each with the comments beside it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from lark import Token
 
@@ -40,7 +40,7 @@ def pieces_of(text: str) -> tuple[tuple[Piece, ...], ...]:
     return (*groups, tuple(read))
 
 
-def _with_comments(text: str, tokens: list[Token]) -> Iterator[Piece]:
+def _with_comments(text: str, tokens: Sequence[Token]) -> Iterator[Piece]:
     """All words, and the end of the text."""
     bounds = [0]
     for token in tokens:

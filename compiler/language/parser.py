@@ -94,13 +94,15 @@ def parse_text(file: str, text: str) -> tuple[Declaration, ...]:
 
 
 def declarations_of(file: str, text: str) -> tuple[Declaration, ...]:
-    """The same; nothing is kept for the next time."""
+    """The same; of the text only its declarations are kept for the next time."""
     check_size(file, len(text))
     problems = Problems()
-    tokens = lexed(text.replace("\ufeff", " ", 1) if text[:1] == "\ufeff" else text)
+    text = text.replace("\ufeff", " ", 1) if text[:1] == "\ufeff" else text
     declarations = []
-    for piece, following in pieces(tokens):
-        declaration = problems.attempt(_parse_piece, file, piece, following)
+    for piece, following in pieces(lexed(text)):
+        written = text[piece[0].start_pos : piece[-1].end_pos]
+        key = (file, piece[0].line, piece[0].column, written)
+        declaration = problems.attempt(_parse_piece, _Piece(key, piece, following))
         if isinstance(declaration, NeedsDecl):
             _check_version(declaration)  # the rest may be written in a language that is yet to come
         if declaration is not None:
@@ -126,10 +128,11 @@ def keywords() -> frozenset[str]:
     return frozenset(word for word in spelled if word.isalpha())
 
 
-def lexed(text: str) -> list[Token]:
+@lru_cache(maxsize=4)
+def lexed(text: str) -> tuple[Token, ...]:
     """All tokens of a text, without comments."""
     state = _lark().parse_interactive(text, start="start")  # it has the lexer of all texts
-    return list(state.lexer_thread.lex(None))  # type: ignore[no-untyped-call]
+    return tuple(state.lexer_thread.lex(None))  # type: ignore[no-untyped-call]
 
 
 def pieces(tokens: Sequence[Token]) -> Iterator[tuple[list[Token], Token | None]]:
@@ -158,7 +161,31 @@ def _declares(tokens: Sequence[Token], at: int) -> bool:
     return behind < len(tokens) and tokens[behind].type in ("COLON", "EQUAL")
 
 
-def _parse_piece(file: str, piece: list[Token], following: Token | None) -> Declaration:
+class _Piece:
+    """A declaration's tokens, and the one behind them; equal to another one that has the same text
+    at the same place of the same file."""
+
+    __slots__ = ("_key", "following", "tokens")
+
+    def __init__(
+        self, key: tuple[object, ...], tokens: list[Token], following: Token | None
+    ) -> None:
+        self._key, self.tokens, self.following = key, tokens, following
+
+    @property
+    def file(self) -> str:
+        return str(self._key[0])
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Piece) and self._key == other._key
+
+
+@lru_cache(maxsize=4096)  # an editor has a text read after each keystroke, most of it unchanged
+def _parse_piece(given: _Piece) -> Declaration:
+    file, piece, following = given.file, given.tokens, given.following
     _check_length(file, piece)
     _check_size_words(file, piece)
     state = parser_state()
@@ -171,7 +198,8 @@ def _parse_piece(file: str, piece: list[Token], following: Token | None) -> Decl
         raise _unexpected(file, error, state, piece, following) from None
     assert isinstance(tree, Tree)
     declaration = build(file, tree)
-    _check_depth(declaration)
+    if len(piece) > MAX_DEPTH:  # an expression has as many tokens as it is deep, at least
+        _check_depth(declaration)
     return declaration
 
 

@@ -20,7 +20,6 @@ from collc.language.parser import BEGINNINGS, keywords, lexed, parse_text, parse
 from collc.language.prelude import PRELUDE_FILE, prelude_text
 from collc.language.source import read_source
 from collc.lsp.names import Declared, Name, Names, names_of
-from collc.patterns.sources import above
 
 # What may stand behind a word, where the grammar alone does not say.
 _KINDS = {
@@ -46,10 +45,31 @@ class Place:
     @property
     def written(self) -> str:
         """What is written there, with the comment above it."""
-        lines = self.text[: self.declared.start].split("\n")[:-1]
-        head = "\n".join(above(lines))
+        head = "\n".join(self._comment)
         body = self.text[self.declared.start : self.declared.end]
         return f"{head}\n{body}" if head else body
+
+    @property
+    def about(self) -> str:
+        """The first line of it, which is the comment's if there is one."""
+        first = next(iter(self._comment), None)
+        if first is None:
+            first = self.text[self.declared.start : self.declared.end].partition("\n")[0]
+        return first.removeprefix("// ")
+
+    @property
+    def _comment(self) -> list[str]:
+        """The lines of the comment above the declaration. What is above them is not looked at: in
+        a long text of many declarations each would take as long as the whole."""
+        found: list[str] = []
+        end = self.text.rfind("\n", 0, self.declared.start)
+        while end > 0:
+            start = self.text.rfind("\n", 0, end) + 1
+            if not self.text.startswith("//", start):
+                break
+            found.append(self.text[start:end])
+            end = start - 1
+        return found[::-1]
 
 
 @dataclass(frozen=True)
@@ -148,8 +168,7 @@ class Document:
         places = [Place(self.file, self.text, one) for one in self.names.declared]
         for place in (*places, *self._others):
             if place.declared.name:
-                about = place.written.partition("\n")[0].removeprefix("// ")
-                yield place.declared.name, place.declared.kind, about
+                yield place.declared.name, place.declared.kind, place.about
         yield from ((name, "function", "") for name in sorted(FUNCTIONS))
 
     def _declared_elsewhere(self, name: str) -> Place | None:

@@ -6,6 +6,7 @@ the declaration that is called. Nothing is looked up twice: what a scope holds i
 """
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from lark import Token
 
@@ -62,6 +63,7 @@ class Names:
         return next((one for one in self.declared if one.name == name), None)
 
 
+@lru_cache(maxsize=16)  # between two keystrokes an editor asks several times
 def names_of(text: str) -> Names:
     """The names of a text, whatever is wrong with it."""
     parts = [piece for piece, _ in pieces(lexed(text))]

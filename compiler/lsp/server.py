@@ -26,6 +26,7 @@ from collc.lsp.document import Document
 from collc.lsp.names import Name
 
 _STANDARD_INPUT = "<stdin>"  # what the compiler, asked beside, calls a text
+_FIRST_SECONDS = 0.02  # in which an editor that has sent a keystroke asks for completions
 PAUSE_SECONDS = 0.4  # without a keystroke, before the whole compiler is asked
 _SEVERITIES = {"error": lsp.DiagnosticSeverity.Error, "warning": lsp.DiagnosticSeverity.Warning}
 _ICONS = {
@@ -52,25 +53,24 @@ class CollcServer(LanguageServer):
         return text, Document(Path(to_fs_path(uri) or "untitled.coll"), text.source)
 
     def look_at(self, uri: str) -> None:
-        """Tell what is wrong with a text at once; if nothing is, ask the compiler in a while."""
-        text, document = self.document(uri)
+        """Tell what is wrong with a text: what its language says as soon as nothing else is asked,
+        what the compiler finds after a while."""
         before = self.checking.pop(uri, None)
         if before is not None:
             before.cancel()
-        self._publish(text, document.problems, str(document.file))
-        if not document.problems:
-            self.checking[uri] = asyncio.ensure_future(self._check(uri, text.version))
+        self.checking[uri] = asyncio.ensure_future(self._look_at(uri))
 
-    async def _check(self, uri: str, version: int | None) -> None:
-        await asyncio.sleep(PAUSE_SECONDS)
+    async def _look_at(self, uri: str) -> None:
+        await asyncio.sleep(_FIRST_SECONDS)
         text, document = self.document(uri)
-        if not any(one.kind == "program" for one in document.names.declared):
+        self._publish(text, document.problems, str(document.file))
+        if document.problems or not any(one.kind == "program" for one in document.names.declared):
             return
-        checked = await check(document.file, text.source)
-        if checked is None or text.version != version:
-            return
-        self.checked[uri] = checked
-        self._publish(text, checked.diagnostics, _STANDARD_INPUT)
+        await asyncio.sleep(PAUSE_SECONDS)
+        checked = await check(document.file, document.text)  # cancelled if the text changes
+        if checked is not None:
+            self.checked[uri] = checked
+            self._publish(text, checked.diagnostics, _STANDARD_INPUT)
 
     def _publish(self, text: TextDocument, found: Iterable[Diagnostic], own: str) -> None:
         """Tell what is wrong with a text that problems call `own`; those of other files are told

@@ -10,6 +10,7 @@ from time import process_time
 
 import pytest
 
+from collc.language.parser import declarations_of
 from collc.lsp.document import Document
 
 
@@ -51,3 +52,16 @@ def test_completion_takes_no_longer_the_more_is_declared_before() -> None:
 
     seconds(1)  # the grammar and the prelude are read
     assert seconds(400) < 1
+
+
+def test_only_declarations_that_have_changed_or_moved_are_read_again() -> None:
+    text = "target wse2\ntree a(n) = chain(n)\ntree b(n) = chain(n)\n"
+    before = declarations_of("a.coll", text)
+    after = declarations_of(
+        "a.coll", text.replace("a(n)", "a(m)").replace("chain(n)", "chain(m)", 1)
+    )
+    assert [one is other for one, other in zip(before, after, strict=True)] == [True, False, True]
+    moved = declarations_of("a.coll", text.replace("tree b", "\ntree b"))
+    assert [one is other for one, other in zip(before, moved, strict=True)] == [True, True, False]
+    assert moved[2].span.line == 4
+    assert before[1] is not declarations_of("b.coll", text)[1]
