@@ -4,7 +4,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
@@ -13,10 +13,9 @@ from typing import Any
 import click
 import numpy as np
 from numpy.lib.format import MAGIC_PREFIX
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from collc.base.diagnostics import printable, shown
+from collc.base.progress import under_way
 from collc.commands.directory import FILE, directory, write
 from collc.commands.fabric import fabric_options
 from collc.commands.output import WRONG_RUN, facts_of, predicted_facts, print_data
@@ -207,32 +206,17 @@ def _buffers(bundle: Bundle) -> tuple[str, ...]:
 def _made(bundle: Bundle, how: dict[str, Any]) -> RunReport | RunError:
     """What came of the run; wrong usage where the input does not fit."""
     try:
-        with _progress(bundle.prediction.cycles) as progress:
-            return bundle.run(**how, progress=progress)
+        with under_way("simulating") as tell:
+            predicted = bundle.prediction.cycles
+            return bundle.run(
+                **how, progress=lambda cycle: tell(f"cycle {cycle} of some {predicted}")
+            )
     except RunError as error:
         return error
     except (ValueError, TypeError) as error:
         if how["inputs"] is None:
             raise
         raise click.UsageError(str(error)) from None
-
-
-@contextmanager
-def _progress(predicted_cycles: int) -> Iterator[Callable[[int], None] | None]:
-    """A bar on a terminal, for runs that take longer than a second; otherwise nothing."""
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield None
-        return
-    columns = (TextColumn("simulating"), BarColumn(), TextColumn("{task.completed:.0f} cycles"))
-    with Progress(*columns, TimeElapsedColumn(), console=console, transient=True) as bar:
-        task = bar.add_task("", total=predicted_cycles, visible=False)
-
-        def advance(cycle: int) -> None:
-            late = (bar.tasks[0].elapsed or 0.0) > 1.0
-            bar.update(task, completed=cycle, visible=late)
-
-        yield advance
 
 
 def _run_facts(report: RunReport | RunError) -> dict[str, Any]:

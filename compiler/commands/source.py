@@ -14,6 +14,7 @@ from typing import Any
 import click
 
 from collc.base.diagnostics import CollcError, Diagnostic, shown
+from collc.base.progress import shown_on
 from collc.base.values import dataclass
 from collc.commands.output import FAULT, Form, print_data, print_sarif, report
 from collc.driver.bundle import Bundle
@@ -198,7 +199,8 @@ def reporting(command: Callable[..., None]) -> Callable[..., None]:
         form = Form.JSON if as_data else Form.HUMAN
         source = Source(file, definitions, target, form, options.get("network"))
         try:
-            command(source, **options)
+            with shown_on(sys.stderr, wanted=source.is_read_by_people):
+                command(source, **options)
         except CollcError as error:
             _report(error.diagnostics, source)
             sys.exit(FAULT)
@@ -230,7 +232,8 @@ def reporting_each(command: Callable[..., Told]) -> Callable[..., None]:
         good = True
         for source in sources:
             try:
-                data, diagnostics = command(source, alone=len(files) == 1, **options)
+                with shown_on(sys.stderr, wanted=source.is_read_by_people):
+                    data, diagnostics = command(source, alone=len(files) == 1, **options)
             except CollcError as error:
                 good, diagnostics = False, error.diagnostics
                 data = {"diagnostics": list(map(as_json, diagnostics))}

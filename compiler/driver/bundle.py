@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from collc.base.diagnostics import Diagnostic
 from collc.base.files import write_files
+from collc.base.progress import under_way
 from collc.base.values import dataclass
 from collc.cost import Prediction, predict
 from collc.cost.program import predict_program
@@ -128,7 +129,8 @@ class Bundle:
         costs: Iterator[Diagnostic] = (
             warning for one in self.by_themselves() for warning in warnings_of(*one, target)
         )
-        return (*self.spec.notices, *costs)
+        with under_way("looking for faster plans"):
+            return (*self.spec.notices, *costs)
 
     @property
     def color_count(self) -> int:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import SupportsIndex
 
 from collc.base.diagnostics import CollcError, Diagnostic
+from collc.base.progress import under_way
 from collc.checks.budgets.memory import vector_fits
 from collc.driver.bundle import Bundle, LazyFiles
 from collc.driver.longest import with_longest
@@ -48,6 +49,7 @@ def bundle_of(planned: Planned, skew: int = 0) -> Bundle:
     """The bundle of a program whose plan keeps all limits."""
     spec, program, prediction = planned
 
+    @under_way("writing CSL")
     def emitted() -> dict[str, str]:
         seen = seen_from_the_root(program)
         return render(spec, seen, prediction, architectures(program), skew)
@@ -66,7 +68,8 @@ def read(  # noqa: PLR0913 - the text, then how
 ) -> Spec:
     """What a `.coll` text says, with `leave_open` as if all steps were `auto`, the one collective
     called `name` if that is given; raises CollcError, also where a PE cannot hold a vector."""
-    spec = parse_source(text, parameters, target, file=file, leave_open=leave_open)
+    with under_way("reading"):
+        spec = parse_source(text, parameters, target, file=file, leave_open=leave_open)
     spec = spelled(spec if name is None else _renamed(spec, name))
     machine = TARGETS[spec.target]
     refuse_if_any(

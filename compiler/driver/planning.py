@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from collc.base.diagnostics import CollcError, Diagnostic
+from collc.base.progress import under_way
 from collc.checks.budgets.colors import allowed
 from collc.checks.program import SHORTAGES, check_program
 from collc.cost import Prediction, predict, unmet_expectations
@@ -91,6 +92,7 @@ def _planned_alone(spec: Spec, schedule: Schedule, plan: Plan | None = None) -> 
     return Planned(spec, whole, prediction)
 
 
+@under_way("planning")
 def planned(
     schedule: Schedule, target: Target, plan: Plan | None = None
 ) -> tuple[ProgramPlan, Prediction]:
@@ -104,6 +106,7 @@ def planned(
     return whole, predict_program(whole)
 
 
+@under_way("planning")
 def _time_multiplexed(spec: Spec, schedule: Schedule, refused: CollcError) -> Planned:
     """A collective that keeps its limit of colors only if phases share colors over time; raises
     CollcError, as it is `refused`, if it does not even then."""
@@ -124,6 +127,7 @@ def _time_multiplexed(spec: Spec, schedule: Schedule, refused: CollcError) -> Pl
     return Planned(replace(spec, collectives=(without_limits(one),)), *found)
 
 
+@under_way("planning")
 def planned_program(
     schedules: tuple[Schedule, ...], program: Program, target: Target
 ) -> ProgramPlan:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from collc.base.diagnostics import CollcError, Diagnostic
+from collc.base.progress import under_way
 from collc.checks.choices import one_root
 from collc.emit.reserved import unusable_in_program, unusable_lengths, unusable_names
 from collc.proof import prove
@@ -36,11 +37,12 @@ def prove_all(spec: Spec) -> tuple[Schedule, ...]:
 
 def _proved(collectives: tuple[Collective, ...], machine: Target) -> tuple[Schedule, ...]:
     schedules = tuple(build_schedule(with_chosen_trees(one, machine)) for one in collectives)
-    refuse_if_any(
-        problem
-        for schedule in schedules
-        for problem in (*unusable_names(schedule.collective), *prove(schedule))
-    )
+    with under_way("proving"):
+        refuse_if_any(
+            problem
+            for schedule in schedules
+            for problem in (*unusable_names(schedule.collective), *prove(schedule))
+        )
     return schedules
 
 

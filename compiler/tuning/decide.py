@@ -15,6 +15,7 @@ from math import prod
 from typing import TypeVar
 
 from collc.base.diagnostics import CollcError
+from collc.base.progress import Tell, under_way
 from collc.base.values import dataclass
 from collc.checks.budgets.memory import vector_fits
 from collc.language.again import filled, with_steps
@@ -58,12 +59,19 @@ class _Search:
     too_wide: dict[str, str] = field(default_factory=dict)
     waiting: dict[str, Candidate] = field(default_factory=dict)
     problems: list[Refusal] = field(default_factory=list)
+    read: set[str] = field(default_factory=set)  # texts of all candidates that have a meaning
+    tell: Tell | None = None  # to be told how far it is
     budget: Budget = field(default_factory=Budget)
 
     def expected(self, candidate: Candidate, share: float = 1.0) -> float:
         """Cycles that a candidate may take whose phases share colors, if going from phase to phase
         takes that share of what it is taken to last."""
         return candidate.at_least + share * candidate.changes * self.change
+
+    def tell_how_far(self) -> None:
+        """Whoever waits is told how many candidates have been looked at, of those there are."""
+        if self.tell is not None:
+            self.tell(f"{len(self.considered)} of {len(self.read)} candidates")
 
     def is_near_the_best(self, candidate: Candidate) -> bool:
         """Whether a candidate that was looked at comes within a tenth of the fastest so far."""
@@ -88,8 +96,9 @@ def chosen(
     """What is chosen for a collective that leaves something open, within so many colors if that is
     given, else within its own limit. With `shares` phases may share these colors over time; else
     each has its own. Raises CollcError where nothing that comes into question can be."""
-    search = _Search(target, colors, shares)
-    found = _found(collective, search)
+    with under_way("choosing") as tell:
+        search = _Search(target, colors, shares, tell=tell)
+        found = _found(collective, search)
     if found is None:
         raise _nearest(search)
     return found
@@ -216,6 +225,8 @@ def _elaborated(
             open_ones[one] = collective
             continue
         candidate = candidate_of(collective, search.target)
+        search.read.add(candidate.text)
+        search.tell_how_far()
         found.setdefault(candidate.text, candidate)
         if became is not None:
             became[one] = candidate
@@ -228,6 +239,7 @@ def _predict_all(search: _Search, candidates: Iterable[Candidate]) -> None:
     for candidate in candidates:
         if candidate.text in search.considered:
             continue
+        search.tell_how_far()
         best = search.chosen.cycles if search.chosen else None
         if best is not None and candidate.at_least >= best:
             search.considered[candidate.text] = candidate.without_prediction()
@@ -260,6 +272,7 @@ def _predict_waiting(search: _Search, left: int) -> None:
     too_wide: dict[str, str] = {}
     while waiting:
         candidate = waiting.pop(0)
+        search.tell_how_far()
         text, best = candidate.text, search.chosen.cycles if search.chosen else None
         if best is not None and candidate.at_least >= best:
             search.considered[text] = candidate.without_prediction()

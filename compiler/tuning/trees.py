@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from collc.base.grids import Grid
+from collc.base.progress import Tell, under_way
 from collc.cost import cycles_of
 from collc.cost.choice import build_plan
 from collc.schedule import build_schedule
@@ -46,10 +47,16 @@ def _chosen(tree: Tree, contract: Contract, target: Target) -> Tree:
     """The fastest candidate; of equals the first of those with the lowest bound."""
     if not tree.candidates:
         return tree
+    with under_way("choosing a tree") as tell:
+        return _fastest(tree, contract, target, tell)
+
+
+def _fastest(tree: Tree, contract: Contract, target: Target, tell: Tell) -> Tree:
     lines = [_line(candidate, contract) for candidate in tree.candidates]
     least = [least_terms(build_schedule(line), target).cycles for line in lines]
     best, fewest = tree.candidates[0], None
-    for index in sorted(range(len(lines)), key=lambda index: least[index]):
+    for place, index in enumerate(sorted(range(len(lines)), key=lambda index: least[index])):
+        tell(f"{place} of {len(lines)} candidates")
         if fewest is not None and least[index] >= fewest:
             break
         schedule = build_schedule(lines[index])
