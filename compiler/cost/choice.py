@@ -122,7 +122,8 @@ def _without_slow_relays(
     planned: Callable[..., Plan],
 ) -> tuple[tuple[Alternative, ...], ...]:
     """The alternatives of each phase without the relays that, by their lower bound, are slower than
-    a plan that streams wherever it can: those are not even lowered."""
+    a plan that streams wherever it can, or, where colors do not suffice for that, than one without
+    relays: those are not even lowered."""
     least = [
         relays_at_least(schedule, phase, target)
         if isinstance(phase, StepsPhase) and any(one.streams for one in alternatives)
@@ -131,10 +132,16 @@ def _without_slow_relays(
     ]
     if not any(least):
         return offered
-    fast = product(*([one for one in of if one.streams] or of[:1] for of in offered))
-    plans = list(filter(resources.within_budget, (planned(*chosen) for chosen in fast)))
-    plan = min(filter(_has_room, plans), key=streams_at_least, default=None)
-    plan = plan or min(plans, key=streams_at_least, default=None)
+    streamed = [[one for one in of if one.streams] or of[:1] for of in offered]
+    direct = [[one for one in of if not one.relays] or of[:1] for of in offered]
+    plan = None
+    for choices in (streamed, direct):
+        every = (planned(*chosen) for chosen in product(*choices))
+        plans = list(filter(resources.within_budget, every))
+        plan = min(filter(_has_room, plans), key=streams_at_least, default=None)
+        plan = plan or min(plans, key=streams_at_least, default=None)
+        if plan is not None:
+            break
     if plan is None or streams_at_least(plan) >= max(least):
         return offered
     cycles = cycles_or_never(plan) if _has_room(plan) else streams_at_least(plan)
@@ -142,6 +149,18 @@ def _without_slow_relays(
         tuple(one for one in alternatives if not one.relays or at_least <= cycles)
         for alternatives, at_least in zip(offered, least, strict=True)
     )
+
+
+def relays_take(schedule: Schedule, target: Target, more_than: int) -> int:
+    """Cycles that a phase takes at least which PEs can only do by relays, if they are more than
+    given ones or as many; else 0. Nothing is lowered."""
+    for phase in schedule.phases:
+        if isinstance(phase, StepsPhase):
+            cycles = relays_at_least(schedule, phase, target)
+            if cycles >= more_than:
+                offered = alternatives_of(schedule, target)[schedule.phases.index(phase)]
+                return cycles if all(one.relays for one in offered) else 0
+    return 0
 
 
 def _least(plans: Sequence[Plan], colors: Callable[[Plan], int]) -> Plan:

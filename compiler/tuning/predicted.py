@@ -1,15 +1,13 @@
 """A candidate for the choice: what it takes at least, and planned, checked and predicted."""
 
+from dataclasses import replace
 from typing import NamedTuple
-
-from collc_evaluator import StuckError
 
 from collc.base.diagnostics import Diagnostic
 from collc.base.values import dataclass
 from collc.checks import BUDGETS, TRAFFIC, check_plan
-from collc.cost import cycles_of
-from collc.cost.axis_shortcut import CANDIDATE
-from collc.cost.choice import build_plan
+from collc.cost.axis_shortcut import NEVER, cycles_or_never
+from collc.cost.choice import build_plan, relays_take
 from collc.language.show import show_steps
 from collc.lowering.resources import left_by
 from collc.plan import Plan
@@ -28,6 +26,9 @@ from collc.tuning.time_multiplexed import (
 from collc.tuning.trees import with_chosen_trees
 
 TOO_WIDE = "C302"  # more colors than a limit allows
+# PEs along an axis: relays of more are lowered in seconds. Those of fewer are predicted also where a
+# bound rules them out, since a prediction says more.
+_LONG = 256
 
 
 @dataclass(frozen=True)
@@ -84,18 +85,20 @@ def predicted(
     """Plan, check and predict a candidate, with its trees chosen; None if it is refused. What is
     not faster than `best` has to keep its budgets only, since it is not going to be emitted."""
     complete, schedule = _complete(candidate, target)
-    found = list(prove(schedule))
     values = with_tokens(schedule)
+    if best is not None and max(complete.grid.width, complete.grid.height) > _LONG:
+        slowest = relays_take(values, target, best)
+        if slowest:
+            return None, _ruled_out(candidate, slowest)
+    found = list(prove(schedule))
     cycles = colors = 0
     if not found:
         plan = build_plan(values, left_by(complete.limits.reserved, target))
         colors = len(plan.colors)
         found = list(check_plan(plan, BUDGETS))
     if not found:
-        try:
-            cycles = cycles_of(plan, CANDIDATE)
-        except StuckError:
-            cycles = 0  # a check says why
+        followed = cycles_or_never(plan)
+        cycles = followed if followed < NEVER else 0  # a check says why
         if best is None or cycles < best:
             found = list(check_plan(plan, TRAFFIC))
         assert found or cycles, "a plan that gets stuck is refused by a check"
@@ -104,6 +107,13 @@ def predicted(
         refused = f"{found[0].code}: {found[0].message}"
         return None, candidate.without_prediction(refused)
     return Chosen(complete, schedule, plan), _considered(candidate, values, plan, cycles, colors)
+
+
+def _ruled_out(candidate: Candidate, at_least: int) -> Considered:
+    """What is noted if it takes more at least than was known of it: words that PEs pass on."""
+    more = at_least - candidate.at_least
+    terms = replace(candidate.least, contention=candidate.least.contention + max(more, 0))
+    return replace(candidate, least=terms).without_prediction()
 
 
 def predicted_sharing(

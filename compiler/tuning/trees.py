@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from collc.base.grids import Grid
 from collc.base.progress import Tell, under_way
-from collc.cost import cycles_of
+from collc.cost.axis_shortcut import cycles_or_never
 from collc.cost.choice import build_plan
 from collc.schedule import build_schedule
 from collc.spec import (
@@ -60,7 +60,7 @@ def _fastest(tree: Tree, contract: Contract, target: Target, tell: Tell) -> Tree
         if fewest is not None and least[index] >= fewest:
             break
         schedule = build_schedule(lines[index])
-        cycles = cycles_of(build_plan(schedule, target))
+        cycles = cycles_or_never(build_plan(schedule, target))
         if fewest is None or cycles < fewest:
             best, fewest = tree.candidates[index], cycles
     text = tree.text if best.text == tree.text else f"{best.text}, the {tree.text} choice"

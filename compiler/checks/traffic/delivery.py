@@ -15,6 +15,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 
 from collc.base.diagnostics import Diagnostic
+from collc.base.memoize import memoized
 from collc.checks.by_phase import in_phase, phases_of
 from collc.checks.line_tokens import LineTokens, run_tokens
 from collc.plan import PhaseOf, Plan
@@ -28,10 +29,14 @@ def delivery(plan: Plan) -> Iterator[Diagnostic]:
     """C314 vectors get stuck, C315 a wrong vector arrives, C316 a stray control wavelet."""
     for phase in phases_of(ReducePhase, plan):
         to_all = plan.phases[-1].name if is_one_word(plan) and phase is plan.phases[-2] else ""
-        run = run_tokens(phase, to_all)
-        yield from _stuck(phase, run)
-        yield from _wrong_vectors(phase, run)
-        yield from _stray_controls(phase, run)
+        yield from _problems(phase, to_all=to_all)
+
+
+@memoized
+def _problems(phase: PhaseOf[ReducePhase], *, to_all: str) -> tuple[Diagnostic, ...]:
+    """What is wrong with a line; on a path of many thousand ranks it takes seconds to know."""
+    run = run_tokens(phase, to_all)
+    return (*_stuck(phase, run), *_wrong_vectors(phase, run), *_stray_controls(phase, run))
 
 
 def _stuck(phase: PhaseOf[ReducePhase], run: LineTokens) -> Iterator[Diagnostic]:
