@@ -280,9 +280,13 @@ checker-mutants: setup
 	$(BIN)/python tests/checker_mutation.py --every $(EVERY) --skip $(SKIP) --jobs $(JOBS)
 
 # Random texts of the language, through the front end, FUZZ_SECONDS long.
-.PHONY: fuzz-coll
+.PHONY: fuzz-coll fuzz-files
 fuzz-coll: setup
 	$(BIN)/python tests/fuzz_coll.py --seconds $(FUZZ_SECONDS)
+
+# The same for fabsim's Python side: traces, tables of cycle costs, cores, programs, host scripts.
+fuzz-files: setup
+	$(BIN)/python tests/fuzz_fabsim.py --seconds $(FUZZ_SECONDS)
 
 # Programs on NaN, infinities, zeros of both signs and the largest floats; those of a day of the year.
 .PHONY: salted

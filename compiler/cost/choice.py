@@ -27,23 +27,31 @@ from collc.lowering.shared_numbers import with_shared_numbers
 from collc.lowering.sharing import share, shared_dsrs, widest
 from collc.plan import Advance, Plan
 from collc.plan.program import ProgramPlan
-from collc.schedule import Schedule
+from collc.schedule import Phase, Schedule
 from collc.spec import Program
 from collc.spec.exchange import StepsPhase
 from collc.target import Target
 
 
-def build_plan(schedule: Schedule, target: Target) -> Plan:
+def build_plan(schedule: Schedule, target: Target, faster_than: int | None = None) -> Plan:
     """The best plan within all budgets, in which phases share numbers only if there is none in
     which each has its own, or if many of them can stream; if none is, the one with the fewest
-    colors, which a check refuses. So it does the one with the fewest bytes if none has room.
+    colors, which a check refuses. So it does the one with the fewest bytes if none has room. Where
+    only what takes fewer cycles than given is of use, relays that take as many at least are not
+    lowered if there is another way.
     """
 
     @cache
     def planned(*chosen: Alternative) -> Plan:
         return planned_by(chosen, schedule, target, alone=True)
 
-    offered = _without_slow_relays(schedule, target, alternatives_of(schedule, target), planned)
+    offered = alternatives_of(schedule, target)
+    if faster_than is not None:
+        offered = tuple(
+            _useful(schedule, phase, target, of, faster_than)
+            for phase, of in zip(schedule.phases, offered, strict=True)
+        )
+    offered = _without_slow_relays(schedule, target, offered, planned)
     choices = _one_after_the_other(offered, planned) or list(product(*offered))
     first = planned(*choices[0])
     alone = not _has_control(first) and not any(
@@ -65,6 +73,20 @@ def build_plan(schedule: Schedule, target: Target) -> Plan:
     if len(with_room) <= 1:
         return with_room[0] if with_room else min(possible, key=_bytes)
     return _least(with_room, _colors)
+
+
+def _useful(
+    schedule: Schedule,
+    phase: Phase,
+    target: Target,
+    offered: tuple[Alternative, ...],
+    faster_than: int,
+) -> tuple[Alternative, ...]:
+    """The alternatives without relays that take so many cycles at least; all if these are."""
+    direct = tuple(one for one in offered if not one.relays)
+    if not direct or direct == offered or not isinstance(phase, StepsPhase):
+        return offered
+    return direct if relays_at_least(schedule, phase, target) >= faster_than else offered
 
 
 def _has_room(plan: Plan) -> bool:
@@ -122,8 +144,7 @@ def _without_slow_relays(
     planned: Callable[..., Plan],
 ) -> tuple[tuple[Alternative, ...], ...]:
     """The alternatives of each phase without the relays that, by their lower bound, are slower than
-    a plan that streams wherever it can, or, where colors do not suffice for that, than one without
-    relays: those are not even lowered."""
+    a plan that streams wherever it can: those are not even lowered."""
     least = [
         relays_at_least(schedule, phase, target)
         if isinstance(phase, StepsPhase) and any(one.streams for one in alternatives)
@@ -132,16 +153,10 @@ def _without_slow_relays(
     ]
     if not any(least):
         return offered
-    streamed = [[one for one in of if one.streams] or of[:1] for of in offered]
-    direct = [[one for one in of if not one.relays] or of[:1] for of in offered]
-    plan = None
-    for choices in (streamed, direct):
-        every = (planned(*chosen) for chosen in product(*choices))
-        plans = list(filter(resources.within_budget, every))
-        plan = min(filter(_has_room, plans), key=streams_at_least, default=None)
-        plan = plan or min(plans, key=streams_at_least, default=None)
-        if plan is not None:
-            break
+    fast = product(*([one for one in of if one.streams] or of[:1] for of in offered))
+    plans = list(filter(resources.within_budget, (planned(*chosen) for chosen in fast)))
+    plan = min(filter(_has_room, plans), key=streams_at_least, default=None)
+    plan = plan or min(plans, key=streams_at_least, default=None)
     if plan is None or streams_at_least(plan) >= max(least):
         return offered
     cycles = cycles_or_never(plan) if _has_room(plan) else streams_at_least(plan)

@@ -16,6 +16,7 @@ from collc.proof import prove
 from collc.schedule import Schedule, build_schedule
 from collc.schedule.barrier_tokens import with_tokens
 from collc.spec import Collective, Considered
+from collc.spec.exchange import StepsPhase
 from collc.target import Target
 from collc.tuning.cost_terms import Terms, least_terms, terms_of
 from collc.tuning.time_multiplexed import (
@@ -26,8 +27,8 @@ from collc.tuning.time_multiplexed import (
 from collc.tuning.trees import with_chosen_trees
 
 TOO_WIDE = "C302"  # more colors than a limit allows
-# PEs along an axis: relays of more are lowered in seconds. Those of fewer are predicted also where a
-# bound rules them out, since a prediction says more.
+# PEs along an axis: relays of more are lowered in seconds. Those of fewer are predicted also where
+# a bound rules them out, since a prediction says more.
 _LONG = 256
 
 
@@ -86,16 +87,23 @@ def predicted(
     not faster than `best` has to keep its budgets only, since it is not going to be emitted."""
     complete, schedule = _complete(candidate, target)
     values = with_tokens(schedule)
-    if best is not None and max(complete.grid.width, complete.grid.height) > _LONG:
-        slowest = relays_take(values, target, best)
+    by_steps = any(isinstance(phase, StepsPhase) for phase in values.phases)
+    is_long = max(complete.grid.width, complete.grid.height) > _LONG
+    faster_than = best if by_steps and is_long else None
+    if faster_than is not None:
+        slowest = relays_take(values, target, faster_than)
         if slowest:
             return None, _ruled_out(candidate, slowest)
     found = list(prove(schedule))
     cycles = colors = 0
     if not found:
-        plan = build_plan(values, left_by(complete.limits.reserved, target))
-        colors = len(plan.colors)
+        left = left_by(complete.limits.reserved, target)
+        plan = build_plan(values, left, faster_than)
         found = list(check_plan(plan, BUDGETS))
+        if found and faster_than is not None:
+            plan = build_plan(values, left)  # with the relays, it may keep its budgets
+            found = list(check_plan(plan, BUDGETS))
+        colors = len(plan.colors)
     if not found:
         followed = cycles_or_never(plan)
         cycles = followed if followed < NEVER else 0  # a check says why

@@ -36,7 +36,7 @@ def read(path: str | Path) -> dict[tuple[int, int], dict[str, bytes]]:
             }
             for place, variables in content["values"].items()
         }
-    except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+    except (AttributeError, LookupError, RecursionError, TypeError, ValueError):
         raise ValueError(f"{path} is no core file of fabsim") from None
 
 

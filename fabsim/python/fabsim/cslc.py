@@ -132,7 +132,7 @@ def _recipe(directory: str) -> dict[str, Any]:
         raise NoProgramError(f"there is no compiled program in {directory!r}: no {path}") from error
     except OSError as error:
         raise NoProgramError(f"{path} cannot be read: {error.strerror}") from error
-    except ValueError as error:
+    except (RecursionError, ValueError) as error:
         raise _damaged(directory, error) from error
     if not isinstance(recipe, dict):
         raise _damaged(directory, "it is no table")

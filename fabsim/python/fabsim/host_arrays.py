@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import Enum
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +36,18 @@ NUMPY_ORDERS: dict[MemcpyOrder, Literal["C", "F"]] = {
 DTYPES = {MemcpyDataType.MEMCPY_32BIT: np.uint32, MemcpyDataType.MEMCPY_16BIT: np.uint16}
 
 
+Kind = TypeVar("Kind", bound=Enum)
+Meaning = TypeVar("Meaning")
+
+
+def meaning(table: Mapping[Kind, Meaning], given: Kind) -> Meaning:
+    """What an argument of a host script stands for. Raises TypeError for one of another kind."""
+    kind = type(next(iter(table)))
+    if not isinstance(given, kind):
+        raise TypeError(f"a {kind.__name__} is wanted, not {given!r}")
+    return table[given]
+
+
 def words_of(src: npt.NDArray[Any]) -> npt.NDArray[np.uint32]:
     """The items of the host's array, 32 bits each."""
     if np.asarray(src).dtype.itemsize != 4:
@@ -44,6 +57,8 @@ def words_of(src: npt.NDArray[Any]) -> npt.NDArray[np.uint32]:
 
 def store(dest: npt.NDArray[Any], words: npt.NDArray[np.uint32]) -> None:
     """Write the items of the host's array."""
+    if not isinstance(dest, np.ndarray):
+        raise TypeError(f"results go to a NumPy array, not {type(dest).__name__}")
     if dest.dtype.itemsize != 4 or not dest.flags.c_contiguous:
         raise ValueError(f"results go to a contiguous array of 32-bit items, not {dest.dtype}")
     dest.reshape(-1).view(np.uint32)[:] = words
@@ -57,9 +72,9 @@ def blocks_of(
     if words.size != np.prod(shape):
         height, width, count = shape
         raise ValueError(f"{words.size} items for {width} x {height} PEs of {count} each")
-    return words.reshape(shape, order=NUMPY_ORDERS[order])
+    return words.reshape(shape, order=meaning(NUMPY_ORDERS, order))
 
 
 def flat(blocks: npt.NDArray[np.uint32], order: MemcpyOrder) -> npt.NDArray[np.uint32]:
     """The host's array of such items."""
-    return blocks.reshape(-1, order=NUMPY_ORDERS[order])
+    return blocks.reshape(-1, order=meaning(NUMPY_ORDERS, order))

@@ -42,7 +42,7 @@ def read(path: str, arch: str) -> tuple[str, dict[str, int]]:
         raise ValueError(f"unknown timing {path!r}; there are {known}, and no such file")
     try:
         content = json.loads(Path(path).read_text())
-    except (OSError, ValueError) as error:
+    except (OSError, RecursionError, ValueError) as error:
         raise ValueError(f"{path} is no table of cycle costs: {error}") from error
     part = content.get(arch) if isinstance(content, dict) else None
     if not isinstance(part, dict):

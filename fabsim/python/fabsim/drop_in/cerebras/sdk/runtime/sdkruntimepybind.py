@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from operator import index
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,7 @@ from fabsim.host_arrays import (
     MemcpyOrder,
     blocks_of,
     flat,
+    meaning,
     store,
     words_of,
 )
@@ -226,12 +228,12 @@ class SdkRuntime:
         if streaming:
             area = (px, py, w, h, l)
             with self._command("memcpy_h2d") as simulator:
-                simulator.stream_h2d(dest, words, *area, order=ORDERS[order])
+                simulator.stream_h2d(dest, words, *area, order=meaning(ORDERS, order))
             return Task()
-        data = words.astype(DTYPES[data_type])
+        data = words.astype(meaning(DTYPES, data_type))
         name = self._name_of(dest)
         with self._command("memcpy_h2d") as simulator:
-            simulator.memcpy_h2d(name, data, px, py, w, h, l, order=ORDERS[order])
+            simulator.memcpy_h2d(name, data, px, py, w, h, l, order=meaning(ORDERS, order))
         return Task()
 
     def memcpy_d2h(
@@ -256,13 +258,13 @@ class SdkRuntime:
         del nonblock
         if streaming:
             with self._command("memcpy_d2h") as simulator:
-                words = simulator.stream_d2h(src, px, py, w, h, l, order=ORDERS[order])
+                words = simulator.stream_d2h(src, px, py, w, h, l, order=meaning(ORDERS, order))
             store(dest, words)
             return Task()
         name = self._name_of(src)
-        dtype = DTYPES[data_type]
+        dtype = meaning(DTYPES, data_type)
         with self._command("memcpy_d2h") as simulator:
-            found = simulator.memcpy_d2h(name, dtype, px, py, w, h, l, order=ORDERS[order])
+            found = simulator.memcpy_d2h(name, dtype, px, py, w, h, l, order=meaning(ORDERS, order))
         store(dest, found.astype(np.uint32))
         return Task()
 
@@ -280,6 +282,7 @@ class SdkRuntime:
         **keywords: Any,
     ) -> Task:
         """Like `memcpy_h2d` with the data of one column of PEs, which every column gets."""
+        self._refuse_outside(px, py, w, h, l)
         column = blocks_of(src, (h, 1, l), order)
         data = flat(np.broadcast_to(column, (h, w, l)), order)
         return self.memcpy_h2d(dest, data, px, py, w, h, l, order=order, **keywords)
@@ -298,6 +301,7 @@ class SdkRuntime:
         **keywords: Any,
     ) -> Task:
         """Like `memcpy_h2d` with the data of one row of PEs, which every row gets."""
+        self._refuse_outside(px, py, w, h, l)
         row = blocks_of(src, (1, w, l), order)
         data = flat(np.broadcast_to(row, (h, w, l)), order)
         return self.memcpy_h2d(dest, data, px, py, w, h, l, order=order, **keywords)
@@ -320,6 +324,7 @@ class SdkRuntime:
         """Like `memcpy_h2d`; rows and columns of PEs lie so many items apart in the source."""
         if order is not MemcpyOrder.ROW_MAJOR:
             raise ValueError("fabsim's memcpy_h2d_stride supports no order but ROW_MAJOR yet")
+        self._refuse_outside(px, py, w, h, l, row_stride, col_stride)
         if row_stride <= 0 or col_stride <= 0:
             raise ValueError(f"strides are positive, not {row_stride} and {col_stride}")
         words = words_of(src)
@@ -380,6 +385,7 @@ class SdkRuntime:
             self._waited_for(task)
 
     def _waited_for(self, task: Task) -> Task:
+        _is_task(task)
         task.wait()
         self._streams.collect()
         return task
@@ -387,6 +393,7 @@ class SdkRuntime:
     def is_task_done(self, task: Task) -> bool:
         """Whether a stream is done, a little later; everything else is done already."""
         with self._command("is_task_done"):
+            _is_task(task)
             done = task.done()
             self._streams.collect()
             return done
@@ -404,8 +411,8 @@ class SdkRuntime:
 
     def coord_logical_to_physical(self, place: tuple[int, int]) -> tuple[int, int]:
         """Coordinates in the program's rectangle as coordinates of the fabric."""
-        x, y = fabric_offsets(self._name)
-        return place[0] + x, place[1] + y
+        (column, row), (x, y) = place, fabric_offsets(self._name)
+        return column + x, row + y
 
     def is_simulator(self) -> bool:
         """Always."""
@@ -451,7 +458,21 @@ class SdkRuntime:
             raise RuntimeError("load() comes first")
         return self._simulator
 
+    def _refuse_outside(self, px: int, py: int, w: int, h: int, *numbers: int) -> None:
+        """An array is made for this area: it has to be one, of the program's PEs."""
+        for number in (px, py, w, h, *numbers):
+            index(number)  # raises TypeError
+        width, height = self._program.width, self._program.height
+        if min(px, py, w, h) < 0 or px + w > width or py + h > height:
+            area = f"{w} x {h} PEs from ({px}, {py}) on"
+            raise ValueError(f"{area} are not within the program's {width} x {height}")
+
     def _name_of(self, symbol: int) -> str:
         if not 0 <= symbol < len(self._program.exports):
             raise ValueError(f"there is no exported symbol with the id {symbol}")
         return self._program.exports[symbol]
+
+
+def _is_task(task: Task) -> None:
+    if not isinstance(task, Task):
+        raise TypeError(f"a task is what a command gave, not {task!r}")
