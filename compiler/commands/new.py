@@ -38,7 +38,7 @@ _STEPS = {
 @click.option("--contract", type=click.Choice(_CONTRACTS), default="allreduce", show_default=True)
 @click.option("--target", type=click.Choice(["wse2", "wse3"]), default="wse2", show_default=True)
 def command(file: Path, contract: str, target: str) -> None:
-    """Start FILE: a program that compiles and runs, to be made into one's own.
+    """Start FILE: a program that compiles and runs, as a starting point.
 
     A file that is there stays as it is.
     """

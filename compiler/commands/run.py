@@ -142,7 +142,7 @@ def _lengths(
     multiple=True,
     callback=_named,
     metavar="[NAME=]FILE.npy",
-    help="Vectors of one's own: an array [height, width, length]; else random.",
+    help="Input vectors: an array [height, width, length]; random if not given.",
 )
 @click.option("--trace", type=FILE, help="Write fabsim's trace of wavelets and operations here.")
 @click.option("--report", is_flag=True, help="Say where fabsim's cycles went.")

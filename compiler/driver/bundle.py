@@ -197,7 +197,7 @@ class Bundle:
         progress: Progress | None = None,
     ) -> RunReport:
         """Run the emitted text on fabsim with random input and compare with NumPy, `repeats` times
-        on one load of the program. `inputs` are vectors of one's own by buffer, arrays [height,
+        on one load of the program. `inputs` are the caller's vectors by buffer, arrays [height,
         width, length], with a first axis for the rounds of a program; axes of size 1 may be left
         out. `results` of the report are such, too. `lengths` are as in `run_program`.
 

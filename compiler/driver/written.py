@@ -118,7 +118,7 @@ class Program:
     def contract(
         self, name: str, after: Iterable[tuple[int, int, int]], slices: SupportsIndex = 1
     ) -> str:
-        """A contract of one's own: triples (rank, slice, of whom) that hold afterwards; several of
+        """A user-defined contract: triples (rank, slice, of whom) that hold afterwards; several of
         one rank and slice are combined."""
         lines = [f"contract {_name(name)}(n) slices {index(slices)} {{"]
         for rank, part, whose in after:

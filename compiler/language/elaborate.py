@@ -280,7 +280,7 @@ def _own(
     """A contract of the user's own, for the one line that it is about."""
     line = lines.single
     if line is None:
-        what = f"{declaration.kind.text}, a contract of one's own, on a grid of several lines"
+        what = f"{declaration.kind.text}, a user-defined contract, on a grid of several lines"
         help = "put it on each of its lines: `on each row of ...`"
         raise not_supported(what, declaration.span, help=help)
     axis = "x" if line is lines.horizontal else "y"

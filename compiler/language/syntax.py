@@ -399,7 +399,7 @@ class BufferDecl(Syntax):
 
 @dataclass(frozen=True, eq=False)
 class ContractDecl(Syntax):
-    """`allreduce(x: f32[B], add)`; a barrier has no buffer. A contract of one's own may be given
+    """`allreduce(x: f32[B], add)`; a barrier has no buffer. A user-defined contract may be given
     numbers: `sums(x: f32[B], add, G = 4)`."""
 
     kind: Word

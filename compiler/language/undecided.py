@@ -119,7 +119,7 @@ def _check_whole(
             help = "leave one of them out"
             raise problem("C148", message, other.span, before, help=help, fix=fix)
     if contract.own is not None:
-        message = f"`run auto` has no plan for {contract.name}, a contract of one's own"
+        message = f"`run auto` has no plan for {contract.name}, a user-defined contract"
         help = "write an algorithm that keeps it, `algorithm mine(n, c) slices c { ... }`, and "
         help += "`run mine(c = 2)`; its numbers may be left open: `run mine(c = auto)`"
         raise problem("C148", message, clause.span, help=help)

@@ -80,7 +80,7 @@ class _Folds:
     def __init__(self, line: Line, block: Block) -> None:
         shape = (line.places, block.last - block.first)
         self._line, self._block = line, block
-        self._all_ranks = line.contract.own is None  # a contract of one's own may leave some out
+        self._all_ranks = line.contract.own is None  # a user-defined contract may leave some out
         self._either_side = _has_no_sides(line.contract.operation)
         self.low = np.tile(line.ranks.astype(np.int64)[:, None], (1, shape[1]))
         self.high = self.low.copy()

@@ -23,7 +23,7 @@ class ContractKind(Enum):
     REDUCE_SCATTER = "reduce_scatter"
     ALL_TO_ALL = "all_to_all"
     BARRIER = "barrier"
-    OWN = "own"  # a contract of one's own says it
+    OWN = "own"  # a user-defined contract says it
 
     @property
     def reduces(self) -> bool:
