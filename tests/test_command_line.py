@@ -63,7 +63,7 @@ def test_input_comes_from_files_of_numpys(tmp_path: Path) -> None:
     file.write_bytes(b"\x93NUMPY nonsense")
     assert collc(*small, "--input", file).exit_code == 2
     np.save(file, np.array([{"a": 1}], dtype=object))
-    assert "holds no array" in collc(*small, "--input", file).output
+    assert "cannot be read as a NumPy array" in collc(*small, "--input", file).output
 
 
 def test_a_trace_is_written_and_the_environment_is_as_before(

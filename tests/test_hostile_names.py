@@ -224,7 +224,7 @@ def test_a_name_that_make_cannot_express_is_refused(name: str) -> None:
 def test_a_refused_name_leaves_nothing_written(tmp_path: Path) -> None:
     (tmp_path / "a;b.coll").write_text(SMALL)
     done = collc("build", "a;b.coll", "-o", "o", "--depfile", "d", "--stamp", "s", cwd=tmp_path)
-    assert (done.returncode, "because of `;`" in done.stderr) == (1, True)
+    assert (done.returncode, "it contains `;`" in done.stderr) == (1, True)
     assert [path.name for path in tmp_path.iterdir()] == ["a;b.coll"]
 
 

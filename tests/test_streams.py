@@ -165,7 +165,7 @@ def test_input_that_holds_no_array_is_wrong_usage(what: str, tmp_path: Path) -> 
     file = tmp_path / "x.npy"
     file.write_bytes(ARRAYS[what])
     done = collc("run", *SMALL, "--input", "x.npy", cwd=tmp_path)
-    assert (done.returncode, "x.npy holds no array of NumPy's: " in done.stderr) == (2, True)
+    assert (done.returncode, "x.npy cannot be read as a NumPy array: " in done.stderr) == (2, True)
     assert "Traceback" not in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["x.npy"]
 

@@ -210,6 +210,6 @@ def _for_make(path: Path, special: str) -> str:
 
 
 def _not_for_make(path: Path, what: str) -> CollcError:
-    message = f"a rule of make cannot have the name {shown(path)}, because of `{shown(what)}` in it"
-    help = "give it another name, or leave out --depfile"
+    message = f"{shown(path)} cannot be written in a makefile: it contains `{shown(what)}`"
+    help = "rename it, or leave out --depfile"
     return CollcError([Diagnostic("C502", message, None, help=help)])

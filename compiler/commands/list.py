@@ -108,4 +108,4 @@ def _nothing(word: str, like: tuple[str, ...]) -> str:
     contracts = ", ".join(kind.value for kind in ContractKind if kind is not ContractKind.OWN)
     all_of_them = f"`collc list` shows all, `collc list CONTRACT` those for one of {contracts}"
     hint = f"did you mean {' or '.join(like)}?" if like else all_of_them
-    return f"nothing is called {word} or has it in its description; {hint}"
+    return f"no name or description has the word {word}; {hint}"

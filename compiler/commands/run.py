@@ -58,7 +58,7 @@ def read_inputs(named: Named, buffers: tuple[str, ...]) -> dict[str, Any] | None
             found[name] = _array(file)
         except Exception as error:  # NumPy's, its tokenizer's, the system's
             said = printable(str(error)) or type(error).__name__
-            raise click.UsageError(f"{label} holds no array of NumPy's: {said}") from None
+            raise click.UsageError(f"{label} cannot be read as a NumPy array: {said}") from None
     return found or None
 
 
@@ -233,10 +233,10 @@ def _bounds(facts: dict[str, Any]) -> str:
     """The bounds and how far the prediction is above them."""
     if facts["gap"] is None:
         return str(facts["bound_cycles"])
-    words = f"{facts['bound_cycles']} (gap {facts['gap']:.2f})"
+    words = f"{facts['bound_cycles']} ({facts['gap']:.2f} x)"
     if facts["tree_gap"] is None:
         return words
-    return f"{words}; of any tree {facts['tree_bound_cycles']} (gap {facts['tree_gap']:.2f})"
+    return f"{words}; for trees {facts['tree_bound_cycles']} ({facts['tree_gap']:.2f} x)"
 
 
 def _few(lengths: Sequence[int]) -> str:
@@ -276,7 +276,7 @@ def _print_run(facts: dict[str, Any], output: Path | None, skew: int) -> None:
     click.echo(f"  bound      {_bounds(facts)}")
     click.echo(f"  colors     {facts['colors']}")
     if facts["compared"] is not None:
-        click.echo(f"  compared   {facts['compared']} elements, those that are promised")
+        click.echo(f"  compared   {facts['compared']} elements, all that the contract promises")
         _print_calls(facts)
     click.echo(f"  memory     {facts['memory_bytes']} bytes a PE (estimate)")
     if facts["cycles"] is not None:

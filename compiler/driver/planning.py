@@ -246,7 +246,7 @@ def roots_of_call(plan: ProgramPlan) -> Iterator[Diagnostic]:
     for choice in plan.program.rooted:
         chosen = [of_name[name] for name in choice.names]
         if _colors_differ(plan, choice):
-            message = f"for some root a PE of `{choice.name}` sends on a color that others have not"
+            message = f"for some root a PE of `{choice.name}` sends on a color that its neighbours do not receive"
             yield Diagnostic("C345", message, choice.span, help=REPORT)
             return
         if _turned(chosen):
@@ -271,7 +271,7 @@ def _refused(choice: RootChoice, message: str) -> Diagnostic:
     if kind is ContractKind.BROADCAST:
         return Diagnostic("C345", message, choice.span, help=REPORT)
     help = CHAIN.format(root=choice.root, ranks=choice.ranks)
-    message += ": what it does depends on more than on which side of it the root is"
+    message += ": what it does may depend only on the side on which the root is"
     return Diagnostic(
         "C346", message, choice.span, help=help if kind is ContractKind.REDUCE else SIDES
     )

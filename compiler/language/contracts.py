@@ -169,7 +169,7 @@ def _check_promise(declaration: OwnContractDecl, own: OwnContract, contract: Con
             "C167",
             message,
             declaration.name.span,
-            help="leave this rank out of one of the lines, by `where`",
+            help="exclude this rank from one of the lines by `where`",
         )
     if same.any() and contract.operation is None:
         i = int(np.flatnonzero(same)[0])

@@ -132,11 +132,11 @@ def refused_steps(contract: Contract, steps: tuple[Step, ...], path: Path | None
     if contract.kind not in ANY_LENGTH:
         article = "an" if contract.name[0] in "aeiou" else "a"
         who = contract.name if contract.own else f"{article} {contract.name}"
-        message = f"{who} deals with slices, whose lengths are known when compiled"
+        message = f"{who} is about slices, whose lengths have to be fixed"
         if contract.kind is ContractKind.ALL_TO_ALL:
-            message = "the number of ranks divides the length of an all_to_all, "
-            message += "so it has to be known when compiled"
-        help = "give it a fixed length; a length that is given when the program runs is for "
+            message = "the length of an all_to_all is a multiple of the number of ranks, "
+            message += "so it has to be fixed"
+        help = "give it a fixed length; these may have one that is given when the program runs: "
         help += ", ".join(kind.value for kind in ANY_LENGTH)
         raise problem("C172", message, contract.span, help=help)
     noncontiguous = path.word if path is not None and path.gaps else ""
@@ -257,7 +257,7 @@ def _check_clause(clause: SelectClause, declaration: CollectiveDecl, length: Run
     fixed = (c for one in clause.alternatives for c in one.clauses if isinstance(c, FixedClause))
     for inside in fixed:
         message = "`order fixed` holds for vectors of all lengths"
-        help = "write it beside `select`, not into an alternative"
+        help = "write it beside `select`, not in an alternative"
         raise problem("C170", message, inside.span, (clause.span, "here"), help=help)
     if len(clause.alternatives) > MAX_ALTERNATIVES:
         message = f"{len(clause.alternatives)} alternatives; there may be {MAX_ALTERNATIVES}"

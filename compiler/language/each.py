@@ -149,7 +149,7 @@ def restricted(each: EachDecl | HeldDecl, wrong: Bools, seen: Scope) -> Remedy:
     condition = "" if each.other is not None or seen.passes else _all_but(name, wrong, seen)
     if not condition:
         where = seen.which(int(np.flatnonzero(wrong)[0])).strip(" ()")
-        return Remedy(f"restrict the ranks by `where`: no transfer {where}")
+        return Remedy(f"restrict the ranks by `where`, to exclude {where.removeprefix('for ')}")
     if each.condition is None:
         at = behind(each.rank.span)
         help = f"restrict the ranks: `each {name} where {condition} : ...`"

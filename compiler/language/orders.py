@@ -30,8 +30,8 @@ class Orders(Declarations[OrderDecl]):
         name = use.name.text
         self.check_whole(use.name)
         if name == FIXED:
-            message = "`fixed` is no order of PEs"
-            help = "write `order fixed` as a clause of its own, besides that of an order"
+            message = "`fixed` is not an order of PEs"
+            help = "write `order fixed` as a separate clause, beside the order of the PEs"
             raise problem("C111", message, use.name.span, help=help)
         if name != HILBERT and name not in self.declared:
             message = f"there is no order called {name}"

@@ -353,7 +353,7 @@ def _help_after(piece: list[Token], token: Token) -> tuple[str, str | None]:
     if token.type == "LPAR" and before in ("REDUCE", "RUN"):
         return "leave the parentheses out: `reduce chain to 0`, `run ring_allreduce`", None
     if piece[0].type == "OPERATION" and token.type == "LPAR" and before == "COLON":
-        return f"an operation that is declared combines numbers, not pairs; {_OF_PAIRS}", None
+        return f"a user-defined operation combines numbers, not pairs; {_OF_PAIRS}", None
     if piece[0].type == "OPERATION" and token.type == "COLON":
         return _ONE_TYPE, None
     return "", None

@@ -71,7 +71,7 @@ def _why_not(name: str, known: Mapping[str, object], found: Mapping[str, object]
     return f"there is no length {name} to give, but {names}" if name else f"say which of {names}"
 
 
-_NEVER = "a call with nothing to send is left out, on all PEs"
+_NEVER = "leave out a call with nothing to send, on all PEs"
 
 
 def _whole_numbers(given: Given) -> tuple[int, ...]:

@@ -178,7 +178,7 @@ def _explained(line: Line, wrong: _Grouping) -> Diagnostic:
     lower, higher = sorted((wrong.own, wrong.received))
     if lower[1] + 1 == higher[0] == higher[1]:
         how = f"has {_ranks(higher)} on the left of {_ranks(lower)}"
-        rule = "to change the sides may change bits of what this operation gives"
+        rule = "exchanging the operands of this operation may change bits of the result"
     else:
         how, rule = f"combines {_ranks(wrong.own)} with {_ranks(wrong.received)}", _RULE
     steps = [step for step in collective.steps if isinstance(step, RunStep)]
@@ -187,7 +187,7 @@ def _explained(line: Line, wrong: _Grouping) -> Diagnostic:
     home = line.rank_at(line.root) if collective.contract.kind is ContractKind.REDUCE else None
     found = _kept_by(collective, last, home, around=around)
     quoted = " or ".join(f"`{text}`" for text in found)
-    help = f"write {quoted}" if found else "let each rank receive what all before it give"
+    help = f"write {quoted}" if found else "let each rank receive the result of all ranks before it"
     return _refused(collective, f"{wrong.step} {how}; {rule}", help)
 
 
@@ -238,7 +238,7 @@ def _refused(collective: Collective, message: str, help: str) -> Diagnostic:
     contract, fixed, undecided = collective.contract, collective.fixed, collective.undecided
     at = undecided.span if undecided else collective.steps[0].span
     assert fixed is not None
-    said = (fixed, "the order is said to be fixed here")
+    said = (fixed, "`order fixed` is here")
     rounded = (contract.span, f"results in {contract.element.value} are rounded")
     also = (said, rounded) if contract.element in FLOATS else (said,)
     return Diagnostic("C216", message, at, also, help)

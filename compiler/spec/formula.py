@@ -6,7 +6,7 @@ computes it in NumPy; `collc.emit.formulas` prints it as CSL, `collc.language.sh
 language has it. All three follow the same nodes, one by one.
 
 Integers wrap around at their width. The smaller or larger of two floats is a number if one of them
-is, and -0.0 is below 0.0 (docs/language.md, "Floats that are no numbers, and zeros").
+is, and -0.0 is below 0.0 (docs/language.md, "NaN, infinities and zeros").
 """
 
 from collections.abc import Callable, Mapping

@@ -73,7 +73,7 @@ def _end(pool: ProcessPoolExecutor) -> None:
 def _died(points: Points) -> str:
     point = next(iter(points.values()))
     given = ", ".join(f"{name} = {value}" for name, value in point.values)
-    return f"workers die of {shown(point.file)} with {given}"
+    return f"worker processes crash on {shown(point.file)} with {given}"
 
 
 def on_dask(points: Points, jobs: int, address: str = "", judged: Judge = judge) -> Answers:

@@ -24,7 +24,7 @@ def colors(plan: Plan) -> Iterator[Diagnostic]:
     kept = reservations(plan, "colors")
     there = left_beside(plan.target, available, bool(kept))
     there = f"the limit allows {available or 'none'}" if limited else there
-    fewer = "choose steps that need fewer: `collc list` says how many each takes"
+    fewer = "choose steps that need fewer (`collc list` shows how many)"
     remedy = f"allow {needed} colors, or {fewer}" if limited else fewer
     yield Diagnostic(
         "C302",
