@@ -55,7 +55,7 @@ FORMS = (
     Form(
         "an asynchronous operation of an immediate",
         r"an asynchronous operation: dsr_dest <- scalar",
-        r"@mov(16|32)\(\w+_dest, (?!\w+_src1)[^;]*\.async = true",
+        r"@mov(16|32)\(\w+_dest,\s+(?!\w+_src1)[^;]*\.async = true",
     ),
     Form(
         "registers of fabric operands loaded before the program begins",
@@ -66,7 +66,7 @@ FORMS = (
     Form(
         "registers of fabric operands loaded by calls, with what ends them",
         r"@load_to_dsr\(dsr_\w+, fab(in|out)_dsd( \(run time\))?, [^)]*\) in code",
-        r"(?ms)^fn (?:(?!^\}).)*?@load_to_dsr\(\w+, [^;]*\.async = true",
+        r"(?ms)^fn (?:(?!^\}).)*?@load_to_dsr\(\w+,\s[^;]*\.async = true",
     ),
     Form(
         "a length given to a fabric operand",

@@ -8,6 +8,7 @@ parameters say which slots are its own. What is made of steps is `collc.emit.exc
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import groupby
 
 from collc.base.grids import Grid
 from collc.base.values import dataclass
@@ -111,6 +112,13 @@ class PhaseModel:
     def given(self) -> SharedPhase:
         """What it shares with others in a program of several collectives."""
         return self.context.given
+
+    @property
+    def what_roles_do(self) -> Iterator[tuple[str, str]]:
+        """Numbers of roles, `3` or `0 to 7`, and what these do; for a comment."""
+        for about, alike in groupby(self.roles, key=lambda role: role.about):
+            first, *others = [role.index for role in alike]
+            yield f"{first} to {others[-1]}" if others else f"{first}", about
 
     @property
     def sets_routers(self) -> bool:

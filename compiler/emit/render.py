@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.resources import files
 from itertools import product
@@ -24,6 +24,9 @@ from collc.target.fabric import Wanted, fabric_of
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+
+WIDTH = 120  # characters of a line of emitted CSL
+_BREAK = re.compile(r"(?<=,) | (?=(?:else|and|or|\+|-) )")
 
 
 def render(
@@ -96,8 +99,54 @@ def _clock_texts(model: BundleModel | ProgramModel, clock: ClockModel | None) ->
 
 
 def _filled(template: str, **given: object) -> str:
-    """A template, filled in."""
-    return _environment().get_template(f"{template}.j2").render(**given)
+    """A template, filled in; lines of CSL are folded."""
+    text = _environment().get_template(f"{template}.j2").render(**given)
+    if not template.endswith(".csl"):
+        return text
+    return "".join(f"{part}\n" for line in text.splitlines() for part in folded(line))
+
+
+def folded(line: str) -> list[str]:
+    """A line of CSL as lines of at most `WIDTH` characters, where there are places to break it.
+
+    Names have any length, so templates cannot know how long their lines become. A comment after
+    code goes in front of it. Comments are broken between words, code where it is nested least,
+    after a comma or before an operator.
+    """
+    if len(line) <= WIDTH:
+        return [line]
+    indent = re.match(" *", line)[0]  # type: ignore[index]  # matches any line
+    code, mark, comment = line.partition("//")
+    if not mark:
+        further = indent if code.startswith(f"{indent}.") else f"{indent}  "
+        return _broken(code, further, _nested_least)
+    if code.strip():
+        return [*folded(f"{indent}//{comment}"), *folded(code.rstrip())]
+    label = re.match(r" *(\d+( to \d+)?: )?", comment)[0]  # type: ignore[index]  # matches any
+    first = len(indent) + 2 + len(label)
+    return _broken(
+        line, f"{indent}//{' ' * len(label)}", lambda it: it.rfind(" ", first, WIDTH + 1)
+    )
+
+
+def _broken(line: str, further: str, place: Callable[[str], int]) -> list[str]:
+    """A line broken at the places that are found, -1 for none; all lines but the first begin with
+    `further`."""
+    found = []
+    while len(line) > WIDTH and (cut := place(line)) >= 0:
+        found.append(line[:cut].rstrip())
+        line = further + line[cut:].lstrip()
+    return [*found, line]
+
+
+def _nested_least(code: str) -> int:
+    """The last of the places to break a line that are inside of the fewest brackets, or -1."""
+    depth, places = 0, []
+    for at, sign in enumerate(code[: WIDTH + 1]):
+        depth += (sign in "([{") - (sign in ")]}")
+        if _BREAK.match(code, at) and code[:at].strip():
+            places.append((-depth, at))
+    return max(places, default=(0, -1))[1]
 
 
 def source_name(file: str) -> str:
