@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 WIDTH = 120  # characters of a line of emitted CSL
+_BRACKET = re.compile(r"[][(){}]")
 _BREAK = re.compile(r"(?<=,) | (?=(?:else|and|or|\+|-) )")
 
 
@@ -141,8 +142,12 @@ def _broken(line: str, further: str, place: Callable[[str], int]) -> list[str]:
 
 def _nested_least(code: str) -> int:
     """The last of the places to break a line that are inside of the fewest brackets, or -1."""
+    start = code[: WIDTH + 1]
+    comma = start.rfind(", ") + 1
+    if comma and not _BRACKET.search(start):  # the fields of a struct, thousands of lines of them
+        return comma
     depth, places = 0, []
-    for at, sign in enumerate(code[: WIDTH + 1]):
+    for at, sign in enumerate(start):
         depth += (sign in "([{") - (sign in ")]}")
         if _BREAK.match(code, at) and code[:at].strip():
             places.append((-depth, at))

@@ -3,7 +3,7 @@
 
 total = allreduce(x: f32[16], add) on 12 x 9 PEs
 
-It is launched several times on one load.
+The program is loaded once and launched several times.
 
 Made by collc 0.2.0 from test.coll.
 """
@@ -41,7 +41,7 @@ def main() -> None:
     runner.run()
     for _ in range(args.launches):
         given = make_input(rng)
-        # The host side moves 32-bit words; a 16-bit element is the low half of its word.
+        # memcpy takes 32-bit words; a 16-bit element is the low half of its word.
         words = given.view(np.uint32).astype(np.uint32).ravel()
         copy_in(runner, buffer, words, LENGTH, 32)
         runner.launch("run", nonblock=False)
@@ -60,19 +60,19 @@ def make_input(rng: np.random.Generator) -> np.ndarray:
 
 
 def copy_in(runner: SdkRuntime, symbol: int, words: np.ndarray, count: int, bits: int) -> None:
-    """Copies so many elements to each PE."""
+    """Copies `count` elements of `bits` bits to each PE."""
     runner.memcpy_h2d(symbol, words, 0, 0, WIDTH, HEIGHT, count, **options(bits))
 
 
 def copy_out(runner: SdkRuntime, symbol: int, count: int, bits: int) -> np.ndarray:
-    """So many elements of each PE, one in each word."""
+    """`count` elements of each PE, one in each 32-bit word."""
     out = np.zeros(HEIGHT * WIDTH * count, np.uint32)
     runner.memcpy_d2h(out, symbol, 0, 0, WIDTH, HEIGHT, count, **options(bits))
     return out
 
 
 def options(bits: int) -> dict[str, object]:
-    """How elements of a width are copied."""
+    """Options of memcpy for elements of 16 or 32 bits."""
     width = {16: MemcpyDataType.MEMCPY_16BIT, 32: MemcpyDataType.MEMCPY_32BIT}[bits]
     return {
         "streaming": False,
@@ -82,10 +82,10 @@ def options(bits: int) -> dict[str, object]:
     }
 
 
-# The transfers of the plan, phase by phase: axis, first and last line, whether those of a table
-# happen at once, tables. Their rows are from and to which place of the line, from and to which
-# element, how many elements, whether they are combined; then by what these numbers differ from one
-# row to the next, and how many rows there are.
+# The transfers of the plan. Each phase has: axis, first and last line, whether the transfers of a
+# table happen at once, tables. An entry of a table stands for several transfers: the first one as
+# (source place, destination place, source element, destination element, elements, whether they are
+# combined), the differences from one transfer to the next, and how many there are.
 ORDER = [
     (
         "y",
@@ -121,7 +121,8 @@ ORDER = [
 
 
 def rows_of(table: list | tuple) -> Iterator[list[int]]:
-    """The rows that a table stands for: each of its own begins some that differ by the same."""
+    """The rows of a table: each entry has the first of some rows, by what they differ, and how many
+    they are."""
     for first, differences, count in table:
         for i in range(count):
             yield (np.array(first) + i * np.array(differences)).tolist()

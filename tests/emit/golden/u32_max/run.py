@@ -3,7 +3,7 @@
 
 total = reduce(x: u32[16], max) on 6 x 1 PEs
 
-It is launched several times on one load.
+The program is loaded once and launched several times.
 
 Made by collc 0.2.0 from test.coll.
 """
@@ -40,7 +40,7 @@ def main() -> None:
     runner.run()
     for _ in range(args.launches):
         given = make_input(rng)
-        # The host side moves 32-bit words; a 16-bit element is the low half of its word.
+        # memcpy takes 32-bit words; a 16-bit element is the low half of its word.
         words = given.view(np.uint32).astype(np.uint32).ravel()
         copy_in(runner, buffer, words, LENGTH, 32)
         runner.launch("run", nonblock=False)
@@ -59,19 +59,19 @@ def make_input(rng: np.random.Generator) -> np.ndarray:
 
 
 def copy_in(runner: SdkRuntime, symbol: int, words: np.ndarray, count: int, bits: int) -> None:
-    """Copies so many elements to each PE."""
+    """Copies `count` elements of `bits` bits to each PE."""
     runner.memcpy_h2d(symbol, words, 0, 0, WIDTH, HEIGHT, count, **options(bits))
 
 
 def copy_out(runner: SdkRuntime, symbol: int, count: int, bits: int) -> np.ndarray:
-    """So many elements of each PE, one in each word."""
+    """`count` elements of each PE, one in each 32-bit word."""
     out = np.zeros(HEIGHT * WIDTH * count, np.uint32)
     runner.memcpy_d2h(out, symbol, 0, 0, WIDTH, HEIGHT, count, **options(bits))
     return out
 
 
 def options(bits: int) -> dict[str, object]:
-    """How elements of a width are copied."""
+    """Options of memcpy for elements of 16 or 32 bits."""
     width = {16: MemcpyDataType.MEMCPY_16BIT, 32: MemcpyDataType.MEMCPY_32BIT}[bits]
     return {
         "streaming": False,
