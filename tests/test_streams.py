@@ -181,7 +181,8 @@ def test_input_of_archives_is_told_from_arrays(tmp_path: Path) -> None:
 WRITERS = {
     *("base/files.py", "base/cache.py", "base/reading.py"),
     *("backends/work.py", "backends/appliance.py", "backends/appliance_client.py"),
-    *("probe/fabsim.py", "emit/templates.py"),  # the latter when collc is installed
+    "probe/fabsim.py",
+    "emit/templates.py",  # when collc is installed
 }
 READ_ONLY = {"r", "rb"}
 

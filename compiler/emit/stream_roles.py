@@ -25,9 +25,9 @@ def stream_fields(phase: Phase, any_color: str, *, by_color: bool) -> tuple[Fiel
     if phase.exchange.blocks is not None:
         fields.append(Field("first", "u16", "element of its block", "0"))
     fields.append(Field("waits_for", "u16", "operations", "0"))
-    end = "0 nothing, 1 activates the last task, 2 unblocks it, 3 begins what follows"
-    end += ", 4 and 5 as 1 and 2 the task that joins" * (joins_of(phase) > 0)
-    end += ", 6 and 7 the one that joins two before" * (joins_of(phase) > 1)
+    end = "at its end: 0 nothing, 1 activates the last task, 2 unblocks it, 3 starts the next"
+    end += "; 4 and 5 are 1 and 2 for the task that joins two ends" * (joins_of(phase) > 0)
+    end += ", 6 and 7 for the one that joins two others before" * (joins_of(phase) > 1)
     used = {op for role in phase.roles for op in thens_of(role)}
     waits = any(stream.after for role in phase.roles for stream in streams_of(role).values())
     some = set(_set_by_some(phase))
@@ -47,11 +47,10 @@ def stream_fields(phase: Phase, any_color: str, *, by_color: bool) -> tuple[Fiel
             for name, about in _OF_SOME
             if f"{lane}_{name}" in some
         )
-        fields += [
-            Field(f"{lane}_{name}_then", "u16", end, "0")
-            for name in ("out", "control", "into")
-            if StreamOp(lane, name) in used
-        ]
+        for name in ("out", "control", "into"):
+            if StreamOp(lane, name) in used:
+                fields.append(Field(f"{lane}_{name}_then", "u16", end, "0"))
+                end = ""  # said once
         if waits:
             fields.append(Field(f"{lane}_after", "u16", "another lane, from 1 on", "0"))
         if by_color:

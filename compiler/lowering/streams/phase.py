@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import groupby
+from operator import itemgetter
 
 import numpy as np
 
@@ -35,7 +37,7 @@ Places = list[int]
 # what a PE does behind its words
 _BEHIND = {
     Advance.RESET: ", then sets the switches back",
-    Advance.OWN_ROUTER: ", then lets pass",
+    Advance.OWN_ROUTER: ", then lets other slices pass",
     Advance.HAND_OVER: ", then hands its turn over",
 }
 
@@ -200,9 +202,13 @@ def _slices(
 
 def _about(lanes: Sequence[Lane]) -> str:
     """What the lanes of a role do, in words."""
-    found = ((lane.name, stream_of(lane)) for lane in lanes)
-    parts = [f"{' and '.join(_words(one))} on lane `{name}`" for name, one in found if one]
-    return ", ".join(parts) or "lets slices pass"
+    streams = ((lane.name, stream_of(lane)) for lane in lanes)
+    found = [(" and ".join(_words(one)), f"`{name}`") for name, one in streams if one]
+    parts = []
+    for words, alike in groupby(found, key=itemgetter(0)):
+        names = [name for _, name in alike]
+        parts.append(f"{words} on lane{'s' * (len(names) > 1)} {', '.join(names)}")
+    return "; ".join(parts) or "lets slices pass"
 
 
 def _words(stream: Stream) -> Iterator[str]:
@@ -211,4 +217,5 @@ def _words(stream: Stream) -> Iterator[str]:
     if stream.through:
         yield "combines on the way"
     if stream.receives is not None:
-        yield "receives" + (" to combine" if stream.combines or stream.staged else "")
+        how = " to combine" if stream.combines else " into the stage" if stream.staged else ""
+        yield f"receives{how}"
