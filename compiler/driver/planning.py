@@ -246,7 +246,8 @@ def roots_of_call(plan: ProgramPlan) -> Iterator[Diagnostic]:
     for choice in plan.program.rooted:
         chosen = [of_name[name] for name in choice.names]
         if _colors_differ(plan, choice):
-            message = f"for some root a PE of `{choice.name}` sends on a color that its neighbours do not receive"
+            message = f"for some root a PE of `{choice.name}` sends on a color "
+            message += "that its neighbours do not receive"
             yield Diagnostic("C345", message, choice.span, help=REPORT)
             return
         if _turned(chosen):

@@ -59,7 +59,7 @@ _VALUE = {
         " @as(u32, 0x7fffff);",
     ),
 }
-_RISING = "// rising with the floats, -0.0 below 0.0; NaN are at the end that is not chosen"
+_RISING = "// integers in the order of the floats, -0.0 below 0.0; NaN where it is not chosen"
 _BEYOND = {"max": "+", "min": "-"}
 _PAIR_STATE = (
     "var index_next: bool = false;  // the words of a pair are its value, then its index",

@@ -38,7 +38,7 @@ def numpy_callback(contract: Contract) -> tuple[str, ...]:
     if element not in FLOATS:
         return ()
     taken = takes_in_numpy(operation.facts.chooses, "own", "received")
-    return (f"taken = {taken}", "return np.where(taken, received, own)")
+    return f"taken = {taken}", "return np.where(taken, received, own)"
 
 
 def _of_pairs(operation: Operation, element: ElementType) -> tuple[str, ...]:
@@ -47,7 +47,7 @@ def _of_pairs(operation: Operation, element: ElementType) -> tuple[str, ...]:
         beyond = "+" if operation.facts.chooses == "max" else "-"
         turned = f"(b ^ ((b >> 31) & 0x7FFFFFFF)) {beyond} np.int32(0x7FFFFF)"
         ordered = [
-            "# rising with the floats, -0.0 below 0.0; NaN are at the end that is not chosen",
+            "# integers in the order of the floats, -0.0 below 0.0; NaN where it is not chosen",
             'bits = [pairs["value"].view(np.int32) for pairs in (own, received)]',
             f"first, second = ({turned} for b in bits)",
         ]

@@ -264,7 +264,7 @@ def _combined_by(operation: Operation) -> str:
 
 
 def _instead(operation: Operation | None, element: ElementType) -> str:
-    """What an operation is for, or what there is for elements that it, or a user-defined one, is not for."""
+    """What an operation is for, or the operations for elements that it is not for."""
     if element.pair_of:
         return f"for pairs there are {' and '.join(x.value for x in Operation if x.of_pairs)}"
     if operation is None:

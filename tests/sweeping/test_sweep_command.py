@@ -68,7 +68,9 @@ def test_verdicts_are_the_same_where_a_worker_is_killed(
 
 def test_a_point_that_kills_every_worker_is_named_and_the_others_are_judged(tmp_path: Path) -> None:
     sweep = Sweep(points(), folder=tmp_path)
-    with pytest.raises(ExecutorError, match=r"worker processes crash on .*two_phase.coll with .*P = 4"):
+    with pytest.raises(
+        ExecutorError, match=r"worker processes crash on .*two_phase.coll with .*P = 4"
+    ):
         list(sweep.run(partial(on_processes, jobs=2, judged=dies_at_four)))
     assert len(sweep.verdicts()) == 4
 
