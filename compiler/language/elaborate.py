@@ -269,8 +269,7 @@ def _fixed(declaration: CollectiveDecl, contract: Contract) -> Span | None:
     clauses = declaration.of_kind(syntax.FixedClause)
     if clauses and contract.operation is None:
         message = f"`order fixed` says how operands are combined, and {contract.name} combines none"
-        fix = (Edit(clauses[0].span, ""),)
-        raise problem("C147", message, clauses[0].span, help="leave it out", fix=fix)
+        raise problem("C147", message, clauses[0].span, help="leave it out", fix="")
     return clauses[0].span if clauses else None
 
 
