@@ -294,3 +294,11 @@ def test_fewer_segments_at_a_time_are_several_blocks(monkeypatch: pytest.MonkeyP
     schedule = schedule_of("reduce(x: f32[8], add)", "run ring_reduce(c = 8, root = 0)", "4 x 1")
     blocks = list(collc.proof.line.Line(schedule, "x").blocks())
     assert [(one.first, one.last) for one in blocks] == [(0, 3), (3, 6), (6, 8)]
+
+
+def test_of_several_ranks_that_are_missing_the_first_is_named() -> None:
+    declared = "algorithm some(n) { step { each r where r == 1 or r == 2 : r => 0 } }"
+    problem = refused("reduce(x: f32[10], add)", "run some", declared=declared)
+    assert problem.message.startswith(
+        "rank 0 ends without the contribution of rank 3 in elements 0 to 9: it has 0 to 2; "
+    )
