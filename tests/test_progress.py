@@ -26,7 +26,7 @@ program { total }
 # What is under way is told at once and often: then a program of eight PEs is long enough.
 AT_ONCE = """
 import collc.base.progress as progress
-progress.PATIENCE_SECONDS, progress.PACE_SECONDS = 0, 0.01
+progress.SILENT_SECONDS, progress.PACE_SECONDS = 0, 0.01
 from collc.start import main
 main()
 """
@@ -111,7 +111,7 @@ def test_nothing_is_told_of_what_takes_less_than_a_second() -> None:
 
 
 def test_the_outermost_stage_is_told_and_no_thread_stays(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr(progress, "SILENT_SECONDS", 0.0)
     stream, before = Terminal(), threading.active_count()
     with shown_on(stream):
         with pytest.raises(ValueError, match="found"), under_way("choosing") as tell:
@@ -127,7 +127,7 @@ def test_the_outermost_stage_is_told_and_no_thread_stays(monkeypatch: pytest.Mon
 
 
 def test_a_terminal_that_has_gone_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr(progress, "SILENT_SECONDS", 0.0)
     stream = Terminal()
     with shown_on(stream), under_way("proving"):
         time.sleep(0.05)

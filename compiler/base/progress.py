@@ -16,7 +16,7 @@ from contextvars import ContextVar
 from time import monotonic
 from typing import TextIO
 
-PATIENCE_SECONDS = 1.0  # of silence, from the beginning of a command
+SILENT_SECONDS = 1.0  # of silence, from the beginning of a command
 PACE_SECONDS = 0.2  # from one line to the next
 
 Tell = Callable[[str], None]
@@ -91,7 +91,7 @@ class _Line:
             self._write("")
 
     def _show(self) -> None:
-        pause = max(PATIENCE_SECONDS - (monotonic() - self._began), 0)
+        pause = max(SILENT_SECONDS - (monotonic() - self._began), 0)
         while not self._over.wait(pause):
             of = f": {self._how_far}" if self._how_far else ""
             self._write(f"{self._what}{of} ({monotonic() - self._began:.0f} s)")
