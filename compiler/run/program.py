@@ -74,7 +74,7 @@ def _without_ones(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 KERNEL = "pe_program.csl"
-NOTHING_KNOWN = "no element was compared: no contract says what a buffer holds behind the last call"
+NOTHING_KNOWN = "no element was compared: no contract says what a buffer holds after the last call"
 
 
 @dataclass(frozen=True, eq=False)

@@ -103,10 +103,12 @@ def test_an_output_queue_is_initialised_only_where_its_descriptor_has_no_color(f
     assert all('if (@is_arch("wse3")) {' in line for line in outputs)
 
 
-def test_a_module_imports_the_libraries_it_uses_and_is_given_none():
-    bundle = compile_text(text_of("torn down", "wse2"), "test.coll", {})
-    assert '@import_module("<tile_config>")' in bundle.files["router.csl"]
-    assert "imported_module" not in csl_of(bundle)
+def test_a_module_is_given_a_library_by_a_parameter_without_a_type():
+    """One import serves all colors: a second one would bring its functions once more."""
+    text = csl_of(compile_text(text_of("torn down", "wse2"), "test.coll", {}))
+    assert text.count('@import_module("<tile_config>")') == 1
+    assert "param tile_config;" in text
+    assert "imported_module" not in text
 
 
 SWITCHED = """target {target} grid row = {ranks} x 1

@@ -8,7 +8,7 @@ import pytest
 
 import collc
 from collc.checks import BUDGETS, check_plan
-from collc.cost import cycles_of
+from collc.cost.axis_shortcut import cycles_or_never
 from collc.plan import Plan
 from collc.spec import Decision
 from collc.tuning import decide, predicted
@@ -83,11 +83,11 @@ def test_a_plan_that_needs_more_than_there_is_is_not_evaluated(
 ) -> None:
     evaluated: list[Plan] = []
 
-    def noted(plan: Plan, looks: int) -> int:
+    def noted(plan: Plan) -> int:
         evaluated.append(plan)
-        return cycles_of(plan, looks)
+        return cycles_or_never(plan)
 
-    monkeypatch.setattr(predicted, "cycles_of", noted)
+    monkeypatch.setattr(predicted, "cycles_or_never", noted)
     decision("run auto within colors <= 2")
     assert evaluated
     assert not any(check_plan(plan, BUDGETS) for plan in evaluated)
