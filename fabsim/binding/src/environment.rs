@@ -18,7 +18,16 @@ pub fn timing_by_environment() -> String {
 
 /// Whether FABSIM_STRICT asks for it, where no option does.
 pub fn strict_by_environment() -> bool {
-    std::env::var_os("FABSIM_STRICT").is_some_and(|value| !value.is_empty() && value != "0")
+    is_asked_for("FABSIM_STRICT")
+}
+
+/// Whether FABSIM_REFERENCE asks for it, where no option does.
+pub fn reference_by_environment() -> bool {
+    is_asked_for("FABSIM_REFERENCE")
+}
+
+fn is_asked_for(variable: &str) -> bool {
+    std::env::var_os(variable).is_some_and(|value| !value.is_empty() && value != "0")
 }
 
 /// How many threads to use: as asked for, else as the environment says, else as many as so many tiles are worth.

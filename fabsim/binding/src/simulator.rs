@@ -2,7 +2,7 @@
 
 use super::arguments::{bits_of, parameters};
 use super::arrays::{array_of, element_bytes, format_of, words_of};
-use super::environment::thread_count;
+use super::environment::{reference_by_environment, thread_count};
 use super::errors::simulation_error;
 use super::program::Program;
 use super::report::Report;
@@ -28,7 +28,7 @@ pub struct PySimulator {
 #[pymethods]
 impl PySimulator {
     #[new]
-    #[pyo3(signature = (program, max_cycles=1_000_000_000, lenient=false, visit_seed=None, threads=None, *, max_memory_bytes=16_000_000_000, check_uninitialized=false, usage=false, trace=None, trace_form="text", trace_region=None, trace_window=None, constants=BTreeMap::new(), late_starts=None, max_seconds=None))]
+    #[pyo3(signature = (program, max_cycles=1_000_000_000, lenient=false, visit_seed=None, threads=None, *, max_memory_bytes=16_000_000_000, check_uninitialized=false, usage=false, trace=None, trace_form="text", trace_region=None, trace_window=None, constants=BTreeMap::new(), late_starts=None, max_seconds=None, reference=None))]
     #[allow(clippy::too_many_arguments)] // keywords, all but the first
     fn new(
         py: Python<'_>,
@@ -47,6 +47,7 @@ impl PySimulator {
         constants: BTreeMap<String, u64>,
         late_starts: Option<(u64, u64)>,
         max_seconds: Option<u64>,
+        reference: Option<bool>,
     ) -> PyResult<Self> {
         let form = trace_form_of(trace_form)?;
         let scope = scope_of(trace_region, trace_window);
@@ -58,6 +59,7 @@ impl PySimulator {
             lenient,
             visit_order: visit_seed.map_or(VisitOrder::AsWoken, VisitOrder::Shuffled),
             threads: thread_count(threads, program.lowered.design().tiles.len())?,
+            reference: reference.unwrap_or_else(reference_by_environment),
             watched: Watched { trace, usage },
             check_uninitialized,
             constants: constants.into_iter().collect(),

@@ -8,21 +8,20 @@
 //! A machine with several threads gives each of them some of the rows. Both halves of a cycle are
 //! done side by side; what passes between zones is handed over in between.
 
-mod ahead;
 mod changes;
-mod team;
 mod undefined;
-mod zones;
 
-use self::team::Team;
-pub use self::zones::worthwhile_threads;
-use self::zones::{for_all, team, zones, CROSSINGS_WORTH_A_THREAD, TILES_WORTH_A_THREAD};
 use crate::fabric::grid::PeIndex;
 use crate::fabric::observer::Silent;
 use crate::fabric::split_front;
 use crate::fabric::{Fabric, Looking, Moving};
+use crate::fast::parallel_run_ahead::run_ahead;
+use crate::fast::thread_team::Team;
+use crate::fast::turns::PutsOff;
+pub use crate::fast::zones::worthwhile_threads;
+use crate::fast::zones::{for_all, team, zones, CROSSINGS_WORTH_A_THREAD, TILES_WORTH_A_THREAD};
 use crate::pe::plan::PePlan;
-use crate::pe::{Launch, Pe, PutsOff};
+use crate::pe::{Launch, Pe};
 use crate::probe::{Probe, Recorder};
 use crate::report::SimError;
 use crate::timing::{timing_of, Timing};
@@ -81,6 +80,7 @@ pub struct Machine {
     /// Main threads do before its cycle what nobody else can see. Nothing may change by it; tests
     /// check that.
     pub runs_ahead: bool,
+    reference: bool,
     /// Those that share the work with the one that steps, if any.
     threads: Option<Team>,
     lenient: bool,
@@ -138,6 +138,7 @@ impl Machine {
             recorder: None,
             flows: true,
             runs_ahead: true,
+            reference: false,
             threads: team(threads, ends.len()),
             lenient,
             lost_noted: false,
@@ -149,6 +150,12 @@ impl Machine {
             }
         }
         machine
+    }
+
+    /// From now on nothing is done but what the machine does, tile by tile and cycle by cycle: without any of
+    /// the shortcuts in `fast`. Nothing but tile-cycles may change by it; tests check that.
+    pub fn reference(&mut self) {
+        (self.flows, self.runs_ahead, self.reference) = (false, false, true);
     }
 
     /// How many threads share the work at most.
@@ -253,7 +260,9 @@ impl Machine {
         };
         self.first_half(visiting, puts_off, probe);
         if has_threads {
-            self.run_ahead(threads.as_deref_mut());
+            let surroundings = (&*self.plans, self.fabric.view(), now);
+            let tiles = (&mut *self.workers, &mut *self.pes);
+            run_ahead(tiles, surroundings, threads.as_deref_mut());
         }
         let visited: usize = self.workers.iter().map(Worker::visited).sum();
         let worth_it = |team: &&mut Team| visited >= TILES_WORTH_A_THREAD * team.size();
@@ -288,6 +297,7 @@ impl Machine {
             plans: &self.plans,
             may_flow: self.may_flow(probe),
             runs_ahead: self.runs_ahead,
+            reference: self.reference,
             puts_off,
         };
         let mut pes = self.pes.as_mut_slice();
@@ -314,6 +324,7 @@ impl Machine {
             plans: &self.plans,
             may_flow: self.may_flow(probe),
             runs_ahead: self.runs_ahead,
+            reference: self.reference,
             puts_off: PutsOff::Nobody,
         };
         let mut pes = self.pes.as_mut_slice();
@@ -397,6 +408,7 @@ impl Machine {
             plans: &self.plans,
             may_flow: true,
             runs_ahead: self.runs_ahead,
+            reference: self.reference,
             puts_off: PutsOff::Nobody,
         };
         let mut pes = self.pes.as_mut_slice();
@@ -420,6 +432,7 @@ impl Machine {
             plans: &self.plans,
             may_flow: false,
             runs_ahead: self.runs_ahead,
+            reference: self.reference,
             puts_off: PutsOff::Nobody,
         };
         let mut pes = self.pes.as_mut_slice();

@@ -12,10 +12,13 @@ use crate::fabric::registers::Change;
 use crate::fabric::tiles::TileSet;
 use crate::fabric::{Looked, Looking, Moving, NO_FLOW};
 use crate::fault::Fault;
-use crate::flow::{Flows, Site, STREAK};
-use crate::pe::event::Turn;
+use crate::fast::steady_tiles::{Flows, Site, STREAK};
+use crate::fast::turns::{self, PutsOff, Turned};
+use crate::pe::env::Env;
+use crate::pe::event::{Next, Turn};
 use crate::pe::plan::PePlan;
-use crate::pe::{Env, Next, Pe, PutsOff};
+use crate::pe::shortcuts::NoShortcuts;
+use crate::pe::Pe;
 use crate::probe::Probe;
 
 /// What is the same for all zones in a cycle.
@@ -31,6 +34,8 @@ pub struct Cycle<'a> {
     pub runs_ahead: bool,
     /// Which of them do so after all visits, and not by zones.
     pub puts_off: PutsOff,
+    /// Without any shortcut: every tile is visited in every cycle, and a turn is one instruction.
+    pub reference: bool,
 }
 
 /// From so many tiles of a machine on, those of a cycle do not fit a processor's own cache: what a visit needs is no
@@ -100,6 +105,13 @@ impl Worker {
         probe: &mut P,
     ) {
         self.alarm.ring(cycle.now, &mut self.awake);
+        if cycle.reference {
+            for n in 0..looking.len() {
+                let pe = PeIndex((looking.first().index() + n) as u32);
+                self.awake.insert(pe);
+                looking.active().insert(pe);
+            }
+        }
         let visits = self.list(looking);
         self.tile_cycles += (visits.len() + self.flows.count()) as u64;
         let first = looking.first();
@@ -247,16 +259,19 @@ impl Worker {
         let (writes, log) = (&mut self.writes, &mut self.log);
         let mut env = Env::new(plan, (pe, cycle.now), looking.view, writes, log);
         env.executed = probe.wants_code().then(Vec::new);
-        env.may_run_ahead = cycle.runs_ahead && probe.is_silent();
-        env.puts_off = cycle.puts_off;
-        let (next, turn) = state.step(&mut env)?;
+        let may_run_ahead = cycle.runs_ahead && probe.is_silent();
+        let turned = match cycle.reference {
+            true => reference_turn(state, &mut env)?,
+            false => turns::turn(state, &mut env, (may_run_ahead, cycle.puts_off))?,
+        };
+        let Turned { next, turn, .. } = turned;
         let (changed, unblocked_at) = (env.queues_changed, env.unblocked_at);
-        self.tile_cycles += env.turns_ahead;
-        if env.put_off {
+        self.tile_cycles += turned.in_advance;
+        if turned.put_off {
             self.put_off.push(pe);
         }
         // It has been counted when it was worked out.
-        self.tile_cycles -= u64::from(env.known && !was_active);
+        self.tile_cycles -= u64::from(turned.known && !was_active);
         if let Some(executed) = env.executed.take() {
             probe.executed(cycle.now, pe, env.plan, &executed);
         }
@@ -343,6 +358,13 @@ impl Worker {
         };
         moving.commit(&mut below, probe);
     }
+}
+
+/// A turn as the machine has it.
+#[cold]
+#[inline(never)]
+fn reference_turn(state: &mut Pe, env: &mut Env) -> Result<Turned, Fault> {
+    state.step(env, &mut NoShortcuts).map(Turned::plain)
 }
 
 /// Prefetches what the next visits need: what leads to something a few visits before that.

@@ -53,6 +53,8 @@ pub struct SimOptions {
     /// Main threads do before its cycle what nobody else can see; nothing but the speed may change by
     /// it.
     pub runs_ahead: bool,
+    /// Without any shortcut, every tile in every cycle; nothing but the speed and tile-cycles may change by it.
+    pub reference: bool,
     /// Processors used at most; nothing else may change by it.
     pub threads: usize,
     /// Keeps every landing of a wavelet.
@@ -77,6 +79,7 @@ impl Default for SimOptions {
             visit_order: VisitOrder::AsWoken,
             flows: true,
             runs_ahead: true,
+            reference: false,
             threads: 1,
             trace_landings: false,
             late: LateStarts::default(),
@@ -170,6 +173,9 @@ impl Simulator {
         });
         machine.flows = options.flows;
         machine.runs_ahead = options.runs_ahead;
+        if options.reference {
+            machine.reference();
+        }
         if options.trace_landings {
             machine.fabric.trace = Some(Vec::new());
         }

@@ -129,6 +129,7 @@ class Simulator:
         constants: Mapping[str, int] = ...,
         late_starts: tuple[int, int] | None = None,
         max_seconds: int | None = None,
+        reference: bool | None = None,
     ) -> None: ...
     def set_progress(self, progress: Callable[[int], None] | None) -> None: ...
     def memcpy_h2d(

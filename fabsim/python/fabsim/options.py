@@ -24,6 +24,7 @@ class RunOptions:
     max_seconds: int | None
     max_memory: float
     threads: int | None
+    reference: bool
     lenient: bool
     strict: bool
     check_uninitialized: bool
@@ -146,6 +147,11 @@ def _parser(name: str, description: str) -> argparse.ArgumentParser:
         type=positive,
         metavar="N",
         help="use up to N processors; nothing comes out differently (FABSIM_THREADS, else by size)",
+    )
+    limits.add_argument(
+        "--reference",
+        action="store_true",
+        help="tile by tile and cycle by cycle, without what only makes it fast (FABSIM_REFERENCE)",
     )
     checks = parser.add_argument_group("checks")
     checks.add_argument(

@@ -43,6 +43,7 @@ def make(
         max_seconds=options.max_seconds,
         lenient=options.lenient,
         threads=threads,
+        reference=options.reference or None,
         check_uninitialized=options.check_uninitialized,
         max_memory_bytes=int(options.max_memory * 1e9),
         usage=options.counts,

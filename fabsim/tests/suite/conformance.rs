@@ -12,7 +12,7 @@ fn folder() -> PathBuf {
 }
 
 /// All programs, by path; `ONLY=text` in the environment leaves those whose path has the text.
-fn programs() -> Vec<Program> {
+pub fn programs() -> Vec<Program> {
     let only = std::env::var("ONLY").unwrap_or_default();
     let mut paths = Vec::new();
     let areas = std::fs::read_dir(folder()).expect("the folder of the suite");
@@ -31,7 +31,7 @@ fn programs() -> Vec<Program> {
     paths.iter().map(read).collect()
 }
 
-fn name(program: &Program) -> String {
+pub fn name(program: &Program) -> String {
     let path = program.path.strip_prefix(folder());
     path.unwrap_or(&program.path).display().to_string()
 }

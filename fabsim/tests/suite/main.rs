@@ -27,6 +27,7 @@ mod flows_support;
 mod host_ports;
 mod pe;
 mod probe;
+mod reference;
 mod study;
 mod support;
 mod threads;

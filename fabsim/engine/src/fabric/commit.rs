@@ -9,7 +9,7 @@ use super::zone::{own, Crossing, Zone};
 use super::{
     Caught, ChannelIndex, Collision, Delivery, Injection, Landing, Move, Router, ALL_LINKS, NO_FLOW,
 };
-use crate::prefetch::prefetch;
+use crate::fast::prefetch::prefetch;
 use fabsim_program::program::{Direction, Directions};
 
 /// Channels and compute elements are prefetched so many moves ahead, queues of compute elements so many.

@@ -1,4 +1,4 @@
-//! What flows (see `crate::flow`) know and change of routers.
+//! What flows (see `crate::fast::steady_tiles`) know and change of routers.
 
 use super::channel::{Channel, NOWHERE};
 use super::grid::{PeIndex, LINKS};

@@ -8,7 +8,7 @@ use super::view::View;
 use super::wavelet::{Command, Wavelet};
 use super::zone::Zone;
 use super::{ChannelIndex, Injection, Move, Router, ALL_LINKS};
-use crate::prefetch::prefetch;
+use crate::fast::prefetch::prefetch;
 use fabsim_program::program::{Direction, PopMode};
 
 const RAMP: u8 = 1 << Direction::Ramp as u8;

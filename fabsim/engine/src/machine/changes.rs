@@ -5,7 +5,7 @@ use super::{within, Machine};
 use crate::fabric::grid::{PeIndex, LINKS};
 use crate::fabric::split_front;
 use crate::fault::Fault;
-use crate::pe::PutsOff;
+use crate::fast::turns::PutsOff;
 use crate::report::SimError;
 use crate::worker::Cycle;
 
@@ -48,6 +48,7 @@ impl Machine {
             plans: &self.plans,
             may_flow: false,
             runs_ahead: self.runs_ahead,
+            reference: self.reference,
             puts_off: PutsOff::Nobody,
         };
         let mut pes = self.pes.as_mut_slice();

@@ -1,18 +1,19 @@
 //! Which of the threads of a compute element issues an instruction.
 
+use super::element::Pe;
+use super::env::Env;
 use super::settings::MainPriority;
-use super::{Env, Pe};
 use fabsim_program::program::Priority;
 
 /// Whose turn it is.
-pub(super) enum Choice {
+pub(crate) enum Choice {
     Main,
     Thread(usize),
     Nothing,
 }
 
 impl Pe {
-    pub(super) fn choose(&self, env: &Env) -> Choice {
+    pub(crate) fn choose(&self, env: &Env) -> Choice {
         if self.core.main_priority != MainPriority::MediumLow {
             return self.choose_raised(env);
         }
@@ -41,7 +42,7 @@ impl Pe {
     /// microthread that can go on has it, whatever its priority. Tasks that follow each other for ever would
     /// keep it from ever beginning.
     #[cold]
-    pub(super) fn choose_between_tasks(&mut self, env: &Env) -> Choice {
+    pub(crate) fn choose_between_tasks(&mut self, env: &Env) -> Choice {
         self.main.gives_way = false;
         [Priority::High, Priority::Medium, Priority::Low]
             .into_iter()
@@ -106,7 +107,7 @@ impl Pe {
 
     /// The microthread that goes first among equals; 0 if there is none.
     #[inline]
-    pub(super) fn first_thread(&self) -> usize {
+    pub(crate) fn first_thread(&self) -> usize {
         let turn = usize::from(self.turn);
         match turn < self.threads.len() {
             true => turn,
@@ -116,7 +117,7 @@ impl Pe {
 
     /// The microthread whose turn it is among those of a priority that can go on.
     #[inline]
-    pub(super) fn ready_thread(&self, env: &Env, priority: Priority) -> Option<usize> {
+    pub(crate) fn ready_thread(&self, env: &Env, priority: Priority) -> Option<usize> {
         match self.core.may_have(priority) {
             true => self.ready_among(env, priority),
             false => None,

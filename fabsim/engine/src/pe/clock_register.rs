@@ -19,7 +19,7 @@ pub fn is_clock(plan: &PePlan, address: u16) -> bool {
 
 impl SystemState {
     /// What a register of the counter holds at `time`.
-    pub(super) fn read_clock(&self, address: u16, time: u64) -> u16 {
+    pub(crate) fn read_clock(&self, address: u16, time: u64) -> u16 {
         match address {
             CONTROL => u16::from(self.counting_from.is_some()),
             word => (self.stamp(time) >> shift(word)) as u16,
@@ -27,7 +27,7 @@ impl SystemState {
     }
 
     /// Starts, stops or sets the counter.
-    pub(super) fn write_clock(&mut self, address: u16, value: u16, time: u64) {
+    pub(crate) fn write_clock(&mut self, address: u16, value: u16, time: u64) {
         let mut stamp = self.stamp(time);
         let mut counts = self.counting_from.is_some();
         match address {

@@ -2,6 +2,27 @@
 
 use fabsim_program::program::{Opcode, Span};
 
+/// When a compute element wants its next turn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Next {
+    /// In the next cycle.
+    Soon,
+    /// In that cycle.
+    At(u64),
+    /// When a wavelet arrives or an output queue has room again.
+    Woken,
+}
+
+impl Next {
+    /// In a cycle that is to come, in the next one at the earliest.
+    pub(crate) fn after(now: u64, at: u64) -> Next {
+        match at > now + 1 {
+            true => Next::At(at),
+            false => Next::Soon,
+        }
+    }
+}
+
 /// What a compute element did in a cycle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Turn {

@@ -1,14 +1,15 @@
 //! What each instruction of a function does.
 
 use super::clock_register::is_clock;
+use super::env::Env;
 use super::issue::{block_target, control_action, done_action};
 use super::main_thread::{Caller, Flow, Main, Site, Threads};
 use super::operate::load_cycles;
 use super::packed;
 use super::scalar::{binary, compare, convert, cut, unary};
 use super::settings::is_shared;
+use super::shortcuts::Shortcuts;
 use super::state::{Core, LoadedDsr};
-use super::Env;
 use crate::fault::{Fault, FaultKind};
 use fabsim_program::program::{Arch, Dsd, DsrLoad, FunctionId, Inst, Slot, Span};
 
@@ -16,13 +17,13 @@ use fabsim_program::program::{Arch, Dsd, DsrLoad, FunctionId, Inst, Slot, Span};
 const REGISTERS: u64 = 48 * 1024;
 
 impl Main {
-    pub(super) fn execute(
+    pub(crate) fn execute(
         &mut self,
         inst: &Inst,
         (site, time): (Site, u64),
         core: &mut Core,
-        threads: &mut Threads,
-        env: &mut Env,
+        (threads, env): (&mut Threads, &mut Env),
+        shortcuts: &mut impl Shortcuts,
     ) -> Result<Flow, Fault> {
         match inst {
             Inst::Jump { to } => Ok(Flow::Jump(*to)),
@@ -56,14 +57,16 @@ impl Main {
             Inst::Load { dst, address, .. } if self.leads_to_register(*address, env) => {
                 let (dst, address) = (*dst, *address);
                 let read = Inst::ReadConfig { dst, address };
-                self.through_pointer(&read, address, (site, time), core, (threads, env))
+                self.through_pointer(&read, address, (site, time), core, (threads, env, shortcuts))
             }
             Inst::Store { src, address, .. } if self.leads_to_register(*address, env) => {
                 let (src, address) = (*src, *address);
                 let write = Inst::WriteConfig { address, src };
-                self.through_pointer(&write, address, (site, time), core, (threads, env))
+                self.through_pointer(&write, address, (site, time), core, (threads, env, shortcuts))
             }
-            Inst::Operation(op) => self.operation(op, (site, time), core, threads, env),
+            Inst::Operation(op) => {
+                self.operation(op, (site, time), core, (threads, env), shortcuts)
+            },
             Inst::Map(map) => self.map(map, (site.span(), time), core, (threads, env)),
             // Registers are shared with the router: they are used in their own cycle.
             Inst::ReadConfig { .. } | Inst::WriteConfig { .. } if time > env.now => {
@@ -94,7 +97,7 @@ impl Main {
     }
 
     /// Whether a pointer leads to a configuration register: on wse2 these lie above the memory.
-    pub(super) fn leads_to_register(&self, address: Slot, env: &Env) -> bool {
+    pub(crate) fn leads_to_register(&self, address: Slot, env: &Env) -> bool {
         env.plan.arch == Arch::Wse2 && self.get(address) & 0xffff >= REGISTERS
     }
 
@@ -105,11 +108,11 @@ impl Main {
         address: Slot,
         at: (Site, u64),
         core: &mut Core,
-        (threads, env): (&mut Threads, &mut Env),
+        (threads, env, shortcuts): (&mut Threads, &mut Env, &mut impl Shortcuts),
     ) -> Result<Flow, Fault> {
         let byte = self.get(address);
         self.set(address, (byte & 0xffff) / 2);
-        let flow = self.execute(inst, at, core, threads, env);
+        let flow = self.execute(inst, at, core, (threads, env), shortcuts);
         self.set(address, byte);
         flow
     }

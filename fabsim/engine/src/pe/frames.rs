@@ -13,18 +13,18 @@ const DEPTH: usize = 256;
 const KEPT_SLOTS: usize = 256;
 
 impl Main {
-    pub(super) fn refuse_deep_calls(&self) -> Result<(), Fault> {
+    pub(crate) fn refuse_deep_calls(&self) -> Result<(), Fault> {
         refuse_deep_calls(self.frames.len())
     }
 
     /// The function on top, its program counter and its slots.
-    pub(super) fn top(&mut self) -> Option<(u32, u32, &mut [u64])> {
+    pub(crate) fn top(&mut self) -> Option<(u32, u32, &mut [u64])> {
         let frame = self.frames.last()?;
         let slots = self.slots.get_mut(frame.base as usize..)?;
         Some((frame.function, frame.pc, slots))
     }
 
-    pub(super) fn advance(&mut self, pc: u32) {
+    pub(crate) fn advance(&mut self, pc: u32) {
         if let Some(frame) = self.frames.last_mut() {
             frame.pc = pc;
         }
@@ -35,13 +35,13 @@ impl Main {
     }
 
     #[inline]
-    pub(super) fn get(&self, slot: Slot) -> u64 {
+    pub(crate) fn get(&self, slot: Slot) -> u64 {
         let at = self.base() + usize::from(slot.0);
         self.slots.get(at).copied().unwrap_or(0)
     }
 
     #[inline]
-    pub(super) fn set(&mut self, slot: Slot, bits: u64) {
+    pub(crate) fn set(&mut self, slot: Slot, bits: u64) {
         let at = self.base() + usize::from(slot.0);
         if at >= self.slots.len() {
             self.slots.resize(at + 1, 0);
@@ -49,15 +49,15 @@ impl Main {
         self.slots[at] = bits;
     }
 
-    pub(super) fn args(&self, slots: &[Slot]) -> SmallVec<[u64; 8]> {
+    pub(crate) fn args(&self, slots: &[Slot]) -> SmallVec<[u64; 8]> {
         slots.iter().map(|&slot| self.get(slot)).collect()
     }
 
-    pub(super) fn current_slots(&self) -> &[u64] {
+    pub(crate) fn current_slots(&self) -> &[u64] {
         &self.slots[self.base()..]
     }
 
-    pub(super) fn leave_function(&mut self, value: Option<u64>) -> Flow {
+    pub(crate) fn leave_function(&mut self, value: Option<u64>) -> Flow {
         let Some(frame) = self.frames.pop() else {
             self.doing = Doing::Nothing;
             return Flow::Moved;
@@ -82,7 +82,7 @@ impl Main {
     }
 }
 
-pub(super) fn refuse_deep_calls(depth: usize) -> Result<(), Fault> {
+pub(crate) fn refuse_deep_calls(depth: usize) -> Result<(), Fault> {
     if depth < DEPTH {
         return Ok(());
     }
@@ -90,7 +90,7 @@ pub(super) fn refuse_deep_calls(depth: usize) -> Result<(), Fault> {
 }
 
 /// Puts a frame on top, with ready argument values.
-pub(super) fn enter(
+pub(crate) fn enter(
     plan: &PePlan,
     function: FunctionId,
     args: &[u64],

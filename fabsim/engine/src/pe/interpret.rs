@@ -1,23 +1,22 @@
 //! The main thread: runs functions instruction by instruction.
 //!
-//! As long as no microthread shares the pipeline, a stretch of scalar code is run at once and
-//! charged its cycles: nothing outside can see the difference, since only DSD operations touch
-//! queues and each of them waits for its own cycle.
+//! An instruction that costs cycles ends the turn, and the next one has its turn behind them. Shortcuts may
+//! carry out more in a turn.
 
-use super::company::Alone;
+use super::env::Env;
 use super::event::Executed;
 use super::frames::{enter, refuse_deep_calls};
 use super::main_thread::{Caller, Doing, Flow, Main, Site, Threads};
 use super::map::MapRun;
 use super::plan::PePlan;
+use super::shortcuts::Shortcuts;
 use super::state::Core;
-use super::Env;
 use crate::fault::{Fault, FaultKind};
 use fabsim_lowering::code::Code;
 use fabsim_program::program::FunctionId;
 
-/// Instructions run at once at most, so that a loop without end still lets cycles pass.
-const STRETCH: u32 = 4096;
+/// Instructions of a turn at most, so that a loop without end still lets cycles pass.
+const MOST_OF_A_TURN: u32 = 4096;
 
 impl Main {
     /// Enters a function as a task or a host command.
@@ -33,7 +32,7 @@ impl Main {
     }
 
     /// Enters a function with ready argument values.
-    pub(super) fn push_frame(
+    pub(crate) fn push_frame(
         &mut self,
         plan: &PePlan,
         function: FunctionId,
@@ -49,15 +48,17 @@ impl Main {
         );
     }
 
+    /// A turn.
     pub fn step(
         &mut self,
         core: &mut Core,
         threads: &mut Threads,
         env: &mut Env,
+        shortcuts: &mut impl Shortcuts,
     ) -> Result<(), Fault> {
         if self.doing == Doing::Code {
             let called = std::mem::take(&mut self.called);
-            self.run(core, threads, env)?;
+            self.run(core, threads, env, shortcuts)?;
             if called || self.ready_at > env.now || !self.can_step(core, env.now) {
                 return Ok(());
             }
@@ -68,7 +69,7 @@ impl Main {
                 self.step_map(core, env)?;
                 // Where taking an element costs nothing, the call begins at once.
                 match self.doing == Doing::Code && self.ready_at <= env.now {
-                    true => self.run(core, threads, env),
+                    true => self.run(core, threads, env, shortcuts),
                     false => Ok(()),
                 }
             }
@@ -107,7 +108,7 @@ impl Main {
         Ok(())
     }
 
-    pub(super) fn step_map(&mut self, core: &mut Core, env: &mut Env) -> Result<(), Fault> {
+    pub(crate) fn step_map(&mut self, core: &mut Core, env: &mut Env) -> Result<(), Fault> {
         let Some(map) = self.maps.last_mut() else {
             return Ok(());
         };
@@ -130,7 +131,7 @@ impl Main {
         Ok(())
     }
 
-    pub(super) fn leave_map_if_done(&mut self) {
+    pub(crate) fn leave_map_if_done(&mut self) {
         if self.maps.last().is_some_and(MapRun::is_done) {
             self.maps.pop();
             self.doing = Doing::Code;
@@ -138,17 +139,19 @@ impl Main {
     }
 
     /// Runs code until something else must happen first.
-    pub(super) fn run(
+    pub(crate) fn run(
         &mut self,
         core: &mut Core,
         threads: &mut Threads,
         env: &mut Env,
+        shortcuts: &mut impl Shortcuts,
     ) -> Result<(), Fault> {
         let mut time = env.now;
-        let ran = self.run_from(&mut time, core, threads, env);
-        // Beside microthreads an instruction has a turn of its own, and so has one that fails.
-        let failing = if env.beside.is_some() { time } else { env.now };
-        self.ready_at = if ran.is_ok() { time } else { failing };
+        let ran = self.run_from(&mut time, core, (threads, env), shortcuts);
+        self.ready_at = match ran {
+            Ok(()) => time,
+            Err(_) => shortcuts.fails_at(time, env.now),
+        };
         ran
     }
 
@@ -156,21 +159,17 @@ impl Main {
         &mut self,
         time: &mut u64,
         core: &mut Core,
-        threads: &mut Threads,
-        env: &mut Env,
+        (threads, env): (&mut Threads, &mut Env),
+        shortcuts: &mut impl Shortcuts,
     ) -> Result<(), Fault> {
-        let mut left = STRETCH;
+        let mut left = MOST_OF_A_TURN;
         self.entered = true;
         while left > 0 {
             left -= 1;
-            match &mut env.beside {
-                Some(beside) => self.dash(env.plan, core, time, &mut left, beside.as_mut())?,
-                None if *time > env.now && !threads.is_empty() => break,
-                None if threads.is_empty() && env.executed.is_none() => {
-                    self.dash(env.plan, core, time, &mut left, &mut Alone)?;
-                }
-                None => {}
+            if *time > env.now && !shortcuts.may_precede(threads) {
+                break;
             }
+            shortcuts.straight(self, core, threads, (time, &mut left), env)?;
             let Some(frame) = self.frames.last().copied() else {
                 self.doing = Doing::Nothing;
                 break;
@@ -196,18 +195,13 @@ impl Main {
                 });
             }
             let flow = match code.insts.get(at) {
-                Some(inst) if self.is_held(inst, *time, env) => {
-                    env.held = true;
-                    break;
-                }
-                Some(inst) => self.execute(inst, (site, *time), core, threads, env),
+                Some(inst) if shortcuts.holds(self, inst, *time, env) => break,
+                Some(inst) => self.execute(inst, (site, *time), core, (threads, env), shortcuts),
                 None => Ok(self.leave_function(None)),
             };
             let cost = code.costs.get(at).copied().unwrap_or_default();
             let flow = flow.map_err(|fault| fault.at(site.span()))?;
-            if env.ahead {
-                self.note(code.insts.get(at), (&flow, cost), env);
-            }
+            shortcuts.carried_out(self, code.insts.get(at), (&flow, cost), env);
             match flow {
                 Flow::Next(cost) => {
                     self.advance(at as u32 + 1);
@@ -229,7 +223,7 @@ impl Main {
                 }
                 Flow::Leave => self.advance(at as u32 + 1),
             }
-            if self.doing != Doing::Code || std::mem::take(&mut env.turn_is_over) {
+            if self.doing != Doing::Code || shortcuts.ends_turn() {
                 break;
             }
         }

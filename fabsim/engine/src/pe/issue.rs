@@ -1,5 +1,6 @@
 //! From an operation in the code to a running one: operands, length, thread.
 
+use super::action::Action;
 use super::fifo::End;
 use super::opcode::info;
 use super::operands::{Operands, Ready};
@@ -7,12 +8,13 @@ use super::operation::{Kernel, Running};
 use super::plan::PePlan;
 use super::port::Port;
 use super::rate::pace;
-use super::simd::lanes;
-use super::state::{Action, Core};
+use super::lanes::lanes;
+use super::slots::{value, Slots};
+use super::state::Core;
 use crate::fault::{Fault, FaultKind};
 use fabsim_program::program::{
     Arch, BlockKind, BlockTarget, Completion, DsdOperation, DsrFile, OnControl, OpOptions, Opcode,
-    Operand, Priority, Slot, Span,
+    Operand, Priority, Span,
 };
 
 /// An operation ready to run.
@@ -21,13 +23,6 @@ pub struct Issued {
     pub running: Running,
     /// It runs on a microthread.
     pub is_async: bool,
-}
-
-/// Values of the current function's slots.
-pub type Slots<'a> = &'a [u64];
-
-pub(super) fn value(slots: Slots, slot: Slot) -> u64 {
-    slots.get(usize::from(slot.0)).copied().unwrap_or(0)
 }
 
 /// The target of a block or unblock at run time.

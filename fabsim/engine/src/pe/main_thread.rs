@@ -1,28 +1,28 @@
 //! The main thread: what it is at, and where in its code.
 
+use super::event::Next;
 use super::map::MapRun;
 use super::operation::Running;
 use super::plan::PePlan;
 use super::state::Core;
-use super::Next;
 use fabsim_lowering::cfg::Origin;
 use fabsim_lowering::code::Code;
 use fabsim_program::program::{Slot, Span};
 
 /// Where a function's result goes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Caller {
+pub(crate) enum Caller {
     Task,
     Function(Option<Slot>),
     Map,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Frame {
-    pub(super) function: u32,
-    pub(super) pc: u32,
-    pub(super) base: u32,
-    pub(super) caller: Caller,
+pub(crate) struct Frame {
+    pub(crate) function: u32,
+    pub(crate) pc: u32,
+    pub(crate) base: u32,
+    pub(crate) caller: Caller,
 }
 
 /// What the main thread is at.
@@ -45,40 +45,43 @@ pub enum Doing {
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub struct Main {
-    pub(super) system: super::system::SystemState,
-    pub(super) frames: Vec<Frame>,
-    pub(super) slots: Vec<u64>,
+    pub(crate) system: super::system::SystemState,
+    pub(crate) frames: Vec<Frame>,
+    pub(crate) slots: Vec<u64>,
+    /// The `@map`s under way, one in the call-back of the other.
     pub maps: Vec<MapRun>,
     // At the end: used every cycle.
+    /// The synchronous operation under way.
     pub running: Option<Box<Running>>,
     /// The next instruction can be issued from this cycle on.
-    pub(super) ready_at: u64,
+    pub(crate) ready_at: u64,
+    /// What it is at.
     pub doing: Doing,
     /// The operation at the program counter has paid for its operands.
-    pub(super) charged: bool,
+    pub(crate) charged: bool,
     /// It has begun with the code of its task.
-    pub(super) entered: bool,
+    pub(crate) entered: bool,
     /// It waits for a queue or microthread that is in use.
-    pub(super) waits: bool,
+    pub(crate) waits: bool,
     /// Until `ready_at` it does what is worked out, and leaves some cycles to microthreads.
-    pub(super) has_run_ahead: bool,
+    pub(crate) has_run_ahead: bool,
     /// Its next turn is the rest of one in which a `@map` took its elements.
-    pub(super) called: bool,
+    pub(crate) called: bool,
     /// Its task follows another one without a cycle in between: a microthread goes before its first turn.
-    pub(super) gives_way: bool,
+    pub(crate) gives_way: bool,
 }
 
 /// Where an instruction stands. Few ask for its place in the source.
 #[derive(Clone, Copy)]
-pub(super) struct Site<'a> {
-    pub(super) plan: &'a PePlan,
-    pub(super) code: &'a Code,
-    pub(super) function: u32,
-    pub(super) at: usize,
+pub struct Site<'a> {
+    pub(crate) plan: &'a PePlan,
+    pub(crate) code: &'a Code,
+    pub(crate) function: u32,
+    pub(crate) at: usize,
 }
 
 impl Site<'_> {
-    pub(super) fn span(self) -> Span {
+    pub(crate) fn span(self) -> Span {
         let Origin { function, at } = self.code.origin(self.function, self.at);
         let function = self.plan.program.functions.get(function as usize);
         let span = function.and_then(|function| function.spans.get(at as usize));
@@ -86,14 +89,16 @@ impl Site<'_> {
     }
 
     /// Cycles of the instruction where the next one follows it.
-    pub(super) fn cost(self) -> u64 {
+    pub(crate) fn cost(self) -> u64 {
         u64::from(self.code.costs[self.at].next)
     }
 }
 
 /// What an instruction does to the flow.
-pub(super) enum Flow {
+pub enum Flow {
+    /// The next instruction follows after so many cycles.
     Next(u64),
+    /// Another one follows.
     Jump(u32),
     /// Frames changed.
     Moved,
@@ -103,7 +108,8 @@ pub(super) enum Flow {
     Leave,
 }
 
-pub(super) type Threads = Vec<Running>;
+/// The running asynchronous operations.
+pub type Threads = Vec<Running>;
 
 impl Main {
     /// Executing until this cycle.
@@ -126,10 +132,12 @@ impl Main {
         self.waits = false;
     }
 
+    /// No task runs, and the next one may start.
     pub fn is_free(&self, now: u64) -> bool {
         self.doing == Doing::Nothing && self.ready_at <= now
     }
 
+    /// Whether an instruction can be issued now.
     #[inline]
     pub fn can_step(&self, core: &Core, now: u64) -> bool {
         if self.ready_at > now {

@@ -1,11 +1,10 @@
 //! `@map`: one call of a function per element, on the main thread.
 
-use super::company::Company;
-use super::issue::Slots;
 use super::operands::Operands;
 use super::operation::INFINITE;
 use super::plan::PePlan;
 use super::port::{send, Port};
+use super::slots::Slots;
 use super::state::Core;
 use crate::fault::Fault;
 use fabsim_program::program::{FunctionId, MapOperation, Operand, ScalarType, Span};
@@ -82,19 +81,6 @@ impl MapRun {
     pub fn is_private(&self) -> bool {
         let ports = &mut self.inputs.iter().chain(&self.output);
         ports.all(|port| matches!(port, Port::Scalar { .. } | Port::Line { .. }))
-    }
-
-    /// Whether microthreads leave the memory of its next element alone.
-    pub fn is_clear(&self, company: &impl Company) -> bool {
-        let bytes = |port: &Port| u32::from(port.bytes());
-        let byte = |port: &Port| match port {
-            Port::Line { word, .. } => Some(2 * u64::from(*word as u32)),
-            _ => None,
-        };
-        let clear = |port: &Port| byte(port).map_or(true, |at| company.may_read(at, bytes(port)));
-        let mut output = self.output.iter();
-        self.inputs.iter().all(clear)
-            && output.all(|port| byte(port).map_or(true, |at| company.may_write(at, bytes(port))))
     }
 
     /// Whether wavelets take part.

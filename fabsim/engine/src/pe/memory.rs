@@ -1,7 +1,7 @@
 //! A PE's data memory: as many words as its program declares.
 
 use crate::fault::{Fault, FaultKind};
-use crate::prefetch::prefetch;
+use crate::fast::prefetch::prefetch;
 use fabsim_program::program::TileProgram;
 
 /// Words of 16 bits; addresses in instructions are byte addresses.

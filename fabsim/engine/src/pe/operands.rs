@@ -1,18 +1,18 @@
 //! Operands made ready: the ports that DSDs, registers and scalars stand for.
 
 use super::fifo::End;
-use super::issue::{value, Slots};
 use super::memory::word_address;
 use super::operation::{elements, INFINITE};
 use super::plan::PePlan;
 use super::port::{Port, Sender, Tensor};
+use super::slots::{value, Slots};
 use super::state::{Core, LoadedDsr};
 use crate::fault::{Fault, FaultKind, Queue};
 use fabsim_program::program::{Dsd, DsdShape, Operand, Priority, Simd};
 
 /// One operand made ready.
 #[derive(Clone)]
-pub(super) struct Ready<'a> {
+pub(crate) struct Ready<'a> {
     pub port: Port,
     /// Elements; none for scalars and pointers.
     pub extent: Option<u32>,
@@ -33,7 +33,7 @@ pub struct Operands<'a> {
 }
 
 impl<'a> Operands<'a> {
-    pub(super) fn ready(&self, operand: &Operand, bytes: u8) -> Result<Ready<'a>, Fault> {
+    pub(crate) fn ready(&self, operand: &Operand, bytes: u8) -> Result<Ready<'a>, Fault> {
         match *operand {
             Operand::Dsd(slot) => {
                 let dsd = Dsd::unpack(value(self.slots, slot));
@@ -91,7 +91,7 @@ impl<'a> Operands<'a> {
     }
 
     /// The elements of an operand, if it is a FIFO whose length is set.
-    pub(super) fn fifo_extent(&self, port: &Port, end: End) -> Option<u32> {
+    pub(crate) fn fifo_extent(&self, port: &Port, end: End) -> Option<u32> {
         let Port::Fifo { fifo, .. } = port else {
             return None;
         };

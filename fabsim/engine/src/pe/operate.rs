@@ -1,21 +1,16 @@
 //! Operations of the main thread: their operands are loaded, they are issued, and they go on by
-//! themselves, on a microthread, or at once where the thread runs ahead.
+//! themselves or on a microthread.
 
-use super::beside::Beside;
+use super::env::Env;
 use super::issue::{issue, Issued};
 use super::main_thread::{Doing, Flow, Main, Site, Threads};
 use super::map::MapRun;
 use super::operation::Running;
 use super::plan::PePlan;
-use super::prepared::Prepared;
-use super::recent::Written;
+use super::shortcuts::Shortcuts;
 use super::state::Core;
-use super::Env;
 use crate::fault::{Fault, FaultKind, Queue};
 use fabsim_program::program::{Dsd, DsdOperation, DsdShape, MapOperation, Operand, Span};
-
-/// Beside microthreads, a result that an operation may have to wait for is at most so many cycles old.
-pub(super) const SLACK: u64 = 40;
 
 impl Main {
     /// Cycles from `time` until the operands of an operation are in registers that can be used.
@@ -36,7 +31,7 @@ impl Main {
 
     /// The part of that for operands that are DSDs, which are loaded one by one; a destination that is
     /// the DSD of the first source shares its register.
-    pub(super) fn loading<'a>(
+    pub(crate) fn loading<'a>(
         &self,
         operands: impl Iterator<Item = &'a Operand>,
         plan: &PePlan,
@@ -61,13 +56,13 @@ impl Main {
     }
 
     /// An operation first pays for loading its DSD operands, then begins.
-    pub(super) fn operation(
+    pub(crate) fn operation(
         &mut self,
         op: &DsdOperation,
         (site, time): (Site, u64),
         core: &mut Core,
-        threads: &mut Threads,
-        env: &mut Env,
+        (threads, env): (&mut Threads, &mut Env),
+        shortcuts: &mut impl Shortcuts,
     ) -> Result<Flow, Fault> {
         if !std::mem::replace(&mut self.charged, true) {
             let operands = std::iter::once(&op.dest).chain(&op.sources);
@@ -80,8 +75,8 @@ impl Main {
         if env.plan.shares_inputs {
             self.bind_queues(op, core, env)?;
         }
-        if env.ahead {
-            return self.operation_ahead(op, (site, time), core, env);
+        if let Some(carried_out) = shortcuts.operation(self, op, (site, time), core, env) {
+            return carried_out;
         }
         let issued = issue(op, site.span(), env.plan, core, self.current_slots())?;
         if let Err(fault) = refuse_busy(&issued, threads, env.plan) {
@@ -101,7 +96,9 @@ impl Main {
         }
         if !issued.is_async {
             if env.plan.timing.memory_result_cycles > 1 {
-                core.recent.begin(&issued.running);
+                let running = &issued.running;
+                core.recent
+                    .begin(&running.dest, running.length, running.pace);
             }
             self.running = Some(Box::new(issued.running));
             self.doing = Doing::Operation;
@@ -111,90 +108,6 @@ impl Main {
         core.note_priority(issued.running.priority);
         threads.push(issued.running);
         Ok(Flow::Next(env.plan.timing.async_issue_cycles))
-    }
-
-    /// An operation of a main thread that runs ahead: all of it, or it waits for its cycle.
-    fn operation_ahead(
-        &mut self,
-        op: &DsdOperation,
-        (site, time): (Site, u64),
-        core: &mut Core,
-        env: &mut Env,
-    ) -> Result<Flow, Fault> {
-        let place = (site.function, site.at);
-        let mut kept = match self.maps.is_empty() {
-            true => None,
-            false => core.prepared.take(),
-        };
-        let slots = self.current_slots();
-        let usable = kept.as_mut().is_some_and(|kept| {
-            kept.again(op, place, core, slots) && concerns_memory(&kept.running, core, env)
-        });
-        if let Some(again) = kept.as_mut().filter(|_| usable) {
-            let flow = self.run_ahead_of(op, &mut again.running, time, core, env);
-            core.prepared = kept;
-            return Ok(flow);
-        }
-        let Issued {
-            mut running,
-            is_async,
-        } = issue(op, site.span(), env.plan, core, slots)?;
-        if is_async || !concerns_memory(&running, core, env) {
-            env.held = true;
-            return Ok(Flow::Again(0));
-        }
-        if !self.maps.is_empty() {
-            let new = Prepared::of(op, place, &running, core);
-            core.prepared = match (kept, new) {
-                // In the place of the one before it, since every `@map` has another one.
-                (Some(mut old), Some(new)) => {
-                    *old = new;
-                    Some(old)
-                }
-                (_, new) => new.map(Box::new),
-            };
-        }
-        Ok(self.run_ahead_of(op, &mut running, time, core, env))
-    }
-
-    /// All of an operation that concerns nobody but the main thread.
-    fn run_ahead_of(
-        &mut self,
-        op: &DsdOperation,
-        running: &mut Running,
-        time: u64,
-        core: &mut Core,
-        env: &mut Env,
-    ) -> Flow {
-        let held = until_written(running, time, core, env);
-        let slack = if env.beside.is_some() { SLACK } else { 0 };
-        if slack > 0 && until_written(running, time.saturating_sub(slack), core, env) > 0 {
-            env.held = true;
-            return Flow::Again(0);
-        }
-        if held > 0 {
-            return Flow::Again(held);
-        }
-        self.charged = false;
-        if let Some(slot) = op.result {
-            self.set(slot, 1);
-        }
-        if running.length == 0 {
-            running.complete(core, env.plan);
-            return Flow::Next(0);
-        }
-        // A turn that takes elements of a `@map` takes none of an operation.
-        let begins = time + u64::from(env.called && time == env.now);
-        let after = env.plan.timing.memory_result_cycles;
-        let written = Written::ahead(running, &env.plan.timing);
-        let cycles = running.run_in_memory(core, env.plan);
-        let noted = env.beside.as_mut().map(|beside| beside.turns(cycles));
-        core.recent.pass(written, begins + cycles - 1, after, noted);
-        let all = begins + cycles - time;
-        // This turn is counted where it ends.
-        env.turns_ahead += all - 1;
-        env.turn_is_over = true;
-        Flow::Next(all)
     }
 
     /// An operation whose queue or microthread is in use is a fault; a lenient machine waits until it is
@@ -231,7 +144,7 @@ impl Main {
         Ok(())
     }
 
-    pub(super) fn map(
+    pub(crate) fn map(
         &mut self,
         map: &MapOperation,
         (span, time): (Span, u64),
@@ -258,14 +171,8 @@ impl Main {
     }
 }
 
-/// Whether an operation concerns nobody but its own main thread.
-fn concerns_memory(running: &Running, core: &Core, env: &Env) -> bool {
-    let clear = |beside: &Beside| beside.may_run(running);
-    running.is_safe_in_memory(core) && env.beside.as_deref().map_or(true, clear)
-}
-
 /// Bringing a DSD into a register: those of several dimensions are longer.
-pub(super) fn load_cycles(dsd: u64, plan: &PePlan) -> u64 {
+pub(crate) fn load_cycles(dsd: u64, plan: &PePlan) -> u64 {
     let shape = plan.program.shapes.get(usize::from(Dsd::unpack(dsd).shape));
     let timing = &plan.timing;
     match shape {
@@ -275,9 +182,9 @@ pub(super) fn load_cycles(dsd: u64, plan: &PePlan) -> u64 {
 }
 
 /// Cycles from `now` until what operations before this one have written can be read.
-pub(super) fn until_written(running: &Running, now: u64, core: &Core, env: &Env) -> u64 {
+pub(crate) fn until_written(running: &Running, now: u64, core: &Core, env: &Env) -> u64 {
     let after = env.plan.timing.memory_result_cycles;
-    let at = core.recent.readable(running, now, after);
+    let at = core.recent.readable(running.used_sources(), now, after);
     at.map_or(0, |at| at.saturating_sub(now))
 }
 

@@ -1,12 +1,13 @@
 //! A running DSD operation: when it can go on, and what one instruction of it does.
 
+use super::action::Action;
 use super::fifo::End;
+use super::lanes::Lanes;
 use super::opcode::{element, Sources};
 use super::plan::PePlan;
 use super::port::{send, Port};
 use super::rate::{in_same_banks, Pace, PARTS};
-use super::simd::Lanes;
-use super::state::{Action, Core};
+use super::state::Core;
 use crate::fault::{Fault, FaultKind};
 use crate::timing::Timing;
 use fabsim_program::program::{Dsr, Opcode, Priority, ScalarType, Slot, Span};
@@ -145,6 +146,12 @@ impl Running {
             .iter()
             .flatten()
             .all(|&queue| core.inputs[usize::from(queue)].ring.is_ready(now))
+    }
+
+    /// The sources it has.
+    #[inline]
+    pub fn used_sources(&self) -> &[Port] {
+        &self.sources[..usize::from(self.source_count)]
     }
 
     /// The words that its operands are at, destination first; 0 for those that are no lines of memory.

@@ -1,10 +1,8 @@
 //! What short operations have just written to memory: the pipeline holds an operation that reads it
 //! until it is there.
 
-use super::operation::Running;
 use super::port::Port;
-use super::rate::PARTS;
-use crate::timing::Timing;
+use super::rate::{Pace, PARTS};
 
 /// An operation that writes more elements is not looked at: it takes longer than its result does.
 const ELEMENTS: u32 = 32;
@@ -18,34 +16,26 @@ pub struct Written {
     /// Elements a cycle, in `PARTS`.
     parts: u32,
     /// When the last of them was taken.
-    last: u64,
+    pub(crate) last: u64,
     /// It was carried out ahead of its cycle, with this number: `settle` says when it ended.
-    ahead: Option<usize>,
+    pub(crate) ahead: Option<usize>,
 }
 
 impl Written {
     /// Of an operation that begins; none if it writes no memory, or too much of it.
-    pub fn of(running: &Running) -> Option<Written> {
-        let short = running.length <= ELEMENTS && running.dest.word().is_some();
+    pub fn of(dest: &Port, elements: u32, pace: Pace) -> Option<Written> {
+        let short = elements <= ELEMENTS && dest.word().is_some();
         short.then(|| Written {
-            dest: running.dest.copied(),
-            elements: running.length,
-            parts: running.pace.parts.max(1),
+            dest: dest.copied(),
+            elements,
+            parts: pace.parts.max(1),
             last: 0,
             ahead: None,
         })
     }
 
-    /// The same for an operation that is carried out at once; none where results are in memory at once, too.
-    pub fn ahead(running: &Running, timing: &Timing) -> Option<Written> {
-        match timing.memory_result_cycles > 1 {
-            true => Written::of(running),
-            false => None,
-        }
-    }
-
     /// When the element at `word` was taken, if it is one of these.
-    fn taken(&self, word: i64) -> Option<u64> {
+    pub(crate) fn taken(&self, word: i64) -> Option<u64> {
         let behind = self.elements - 1 - self.place(word)?;
         Some(self.last - u64::from(behind * PARTS / self.parts).min(self.last))
     }
@@ -82,17 +72,17 @@ impl Written {
 #[derive(Clone, Debug, Default)]
 pub struct Recent {
     // A main thread is small: most have none of it.
-    known: Option<Box<Known>>,
+    pub(crate) known: Option<Box<Known>>,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Known {
+pub(crate) struct Known {
     running: Option<Written>,
-    done: Vec<Written>,
+    pub(crate) done: Vec<Written>,
 }
 
 impl Known {
-    fn end(&mut self, written: Option<Written>, now: u64, after: u64, ahead: Option<usize>) {
+    pub(crate) fn end(&mut self, written: Option<Written>, now: u64, after: u64, ahead: Option<usize>) {
         self.done.retain(|written| written.last + after > now);
         if let Some(written) = written {
             self.done.push(Written {
@@ -106,8 +96,8 @@ impl Known {
 
 impl Recent {
     /// A synchronous operation begins.
-    pub fn begin(&mut self, running: &Running) {
-        let written = Written::of(running);
+    pub fn begin(&mut self, dest: &Port, elements: u32, pace: Pace) {
+        let written = Written::of(dest, elements, pace);
         if written.is_some() {
             self.known.get_or_insert_with(Box::default).running = written;
         }
@@ -122,49 +112,9 @@ impl Recent {
         }
     }
 
-    /// `begin` and `end` of an operation that is carried out at once: what it has written.
-    pub fn pass(&mut self, written: Option<Written>, now: u64, after: u64, ahead: Option<usize>) {
-        if self.known.is_some() || written.is_some() {
-            let known = self.known.get_or_insert_with(Box::default);
-            known.end(written, now, after, ahead);
-        }
-    }
-
-    /// In these cycles operations have ended that were carried out ahead of them.
-    pub fn settle(&mut self, ended: &[u64]) {
-        for written in self.known.iter_mut().flat_map(|known| &mut known.done) {
-            let settled = written.ahead.take().and_then(|n| ended.get(n));
-            written.last = settled.copied().unwrap_or(written.last);
-        }
-    }
-
-    /// The cycle from which on all that is known can be read.
-    pub fn end_of_all(&self, after: u64) -> u64 {
-        let done = self.known.iter().flat_map(|known| &known.done);
-        done.map(|written| written.last + after).max().unwrap_or(0)
-    }
-
-    /// Whether elements at these words can be read in cycle `now`, by an operation behind one that has ended
-    /// in cycle `ended`, for which what is older has been forgotten.
-    pub fn is_settled(
-        &self,
-        words: impl Iterator<Item = i64> + Clone,
-        (now, ended): (u64, u64),
-        after: u64,
-    ) -> bool {
-        let done = self.known.iter().flat_map(|known| &known.done);
-        let mut late = done.filter(|written| written.last + after > now.max(ended));
-        let is_late = |taken: u64| taken + after > now;
-        !late.any(|written| {
-            let taken = words.clone().filter_map(|word| written.taken(word));
-            taken.max().is_some_and(is_late)
-        })
-    }
-
-    /// From which cycle on an operation can take its first elements, if that is later than `now`.
-    pub fn readable(&self, running: &Running, now: u64, after: u64) -> Option<u64> {
+    /// From which cycle on an operation can take the first elements of these sources, if that is later than `now`.
+    pub fn readable(&self, sources: &[Port], now: u64, after: u64) -> Option<u64> {
         let known = self.known.as_deref()?;
-        let sources = &running.sources[..usize::from(running.source_count)];
         let mut latest = None;
         for written in &known.done {
             if written.last + after > now {

@@ -1,45 +1,14 @@
 //! Operations whose fabric operands name a SIMD mode: what one instruction of them takes.
 
-use super::opcode::{element, info, Sources};
+use super::lanes::Lanes;
+use super::opcode::{element, Sources};
 use super::operation::Running;
 use super::plan::PePlan;
 use super::port::{Port, Sender};
-use super::rate::documented_rate;
 use super::state::Core;
 use crate::fabric::ramp::{Entry, Tag};
 use crate::fault::{Fault, FaultKind};
-use fabsim_program::program::{Arch, Opcode, Simd};
-
-/// What a mode makes of an operation. Two bytes, since an operation has it where it has what every element
-/// needs.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Lanes {
-    mode: Simd,
-    /// Elements have 16 bits, two to a wavelet.
-    halves: bool,
-}
-
-const _: () = assert!(std::mem::size_of::<Option<Lanes>>() == 2);
-
-impl Lanes {
-    /// Elements of a wavelet: two of 16 bits, one of 32.
-    #[inline]
-    pub fn elements(self) -> u8 {
-        1 + u8::from(self.halves)
-    }
-
-    /// Wavelets of an instruction, at most.
-    #[inline]
-    pub fn wavelets(self) -> u8 {
-        1 + u8::from(self.mode != Simd::Simd32)
-    }
-
-    /// It does not begin with fewer wavelets than it can take.
-    #[inline]
-    pub fn waits(self) -> bool {
-        self.mode == Simd::Simd64
-    }
-}
+use fabsim_program::program::Opcode;
 
 /// Wavelets that an operation has, those its next instruction needs, and the bits of that.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -50,47 +19,6 @@ pub struct Supply {
     pub need: u8,
     /// The bits that an instruction takes at most.
     pub bits: u8,
-}
-
-/// The lanes of an operation whose fabric operands have these modes; none where it goes element by
-/// element. What the documentation leaves open is refused.
-pub fn lanes(
-    arch: Arch,
-    opcode: Opcode,
-    mut modes: impl Iterator<Item = Simd>,
-    ports: &[&Port],
-) -> Result<Option<Lanes>, Fault> {
-    let Some(mode) = modes.next() else {
-        return Ok(None);
-    };
-    if modes.any(|other| other != mode) {
-        return Err(FaultKind::SimdModesDiffer(opcode).into());
-    }
-    if mode == Simd::One {
-        return Ok(None);
-    }
-    let row = info(opcode);
-    let bytes = row.dest_bytes;
-    let fifo = ports.iter().any(|port| matches!(port, Port::Fifo { .. }));
-    let alike = !row.mixed && bytes == row.bytes_of_source(0) && bytes == row.bytes_of_source(1);
-    if fifo || !alike || opcode == Opcode::Dfilt {
-        return Err(FaultKind::SimdMode(opcode).into());
-    }
-    let lanes = Lanes {
-        mode,
-        halves: bytes == 2,
-    };
-    let group = lanes.elements() * lanes.wavelets();
-    let width = documented_rate(arch, opcode, ports);
-    if width < group {
-        return Err(FaultKind::SimdWidth {
-            opcode,
-            width,
-            group,
-        }
-        .into());
-    }
-    Ok((group > 1).then_some(lanes))
 }
 
 /// Whether a result is the first source as it is.
@@ -125,7 +53,7 @@ impl Running {
 
     /// `can_step` for SIMD modes; a command at the head of a queue is met at once.
     #[inline]
-    pub(super) fn can_step_lanes(&self, lanes: Lanes, core: &Core, now: u64) -> bool {
+    pub(crate) fn can_step_lanes(&self, lanes: Lanes, core: &Core, now: u64) -> bool {
         let need = self.needed(lanes);
         let mut can = match self.output() {
             Some(queue) => core.outputs[usize::from(queue)].ring.room() >= need,
@@ -168,7 +96,7 @@ impl Running {
     /// One instruction of the commonest kind, if this is one: as many pairs as it can take, none of them a
     /// command, are copied between a queue and memory.
     #[inline]
-    pub(super) fn step_pairs(&mut self, core: &mut Core, plan: &PePlan, now: u64) -> bool {
+    pub(crate) fn step_pairs(&mut self, core: &mut Core, plan: &PePlan, now: u64) -> bool {
         let Some(lanes) = self.lanes else {
             return false;
         };
@@ -190,7 +118,7 @@ impl Running {
     }
 
     /// One instruction, given that there is enough for one and that no command is first.
-    pub(super) fn step_lanes(
+    pub(crate) fn step_lanes(
         &mut self,
         core: &mut Core,
         lanes: Lanes,

@@ -1,26 +1,15 @@
 //! The state of a compute element that its threads share.
 
+use super::action::Action;
 use super::fifo::Fifo;
 use super::memory::Memory;
 use super::plan::PePlan;
-use super::prepared::Prepared;
 use super::queues::{InputQueue, OutputQueue, Outputs, Ring};
 use super::recent::Recent;
 use super::settings::{MainPriority, Settings};
 use fabsim_program::program::{
     Arch, BlockTarget, ControlValue, Dsd, Dsr, DsrLoadValue, Priority, Span,
 };
-
-/// What happens when an operation ends, ids resolved.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Action {
-    /// A local task is activated.
-    Activate(u8),
-    /// Something is unblocked.
-    Unblock(BlockTarget),
-    /// The operation ends.
-    Terminate,
-}
 
 /// The contents of one DSR.
 #[derive(Clone, Debug)]
@@ -85,8 +74,6 @@ pub struct Core {
     pub settings: Settings,
     /// Results that may not be in memory yet.
     pub recent: Recent,
-    /// The last operation that a call of a `@map` has carried out ahead of its cycle.
-    pub(super) prepared: Option<Box<Prepared>>,
 }
 
 impl Core {
@@ -111,7 +98,6 @@ impl Core {
             priorities: 0,
             settings: Settings::at_start(program.high_tasks),
             recent: Recent::default(),
-            prepared: None,
         };
         for &id in &program.active_at_start {
             core.activate(id);

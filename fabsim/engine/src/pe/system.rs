@@ -3,7 +3,7 @@
 use super::fifo::End;
 use super::scalar::float_bits;
 use super::state::Core;
-use super::Env;
+use super::env::Env;
 use crate::fault::{Fault, FaultKind};
 use fabsim_program::program::{Dsd, DsdShape, Dsr, FloatFunction, ScalarType, SystemCall};
 
@@ -49,9 +49,9 @@ const STAMP_BITS: u64 = (1 << 48) - 1;
 #[derive(Clone, Debug)]
 pub struct SystemState {
     /// The cycle the running time-stamp counter counts from.
-    pub(super) counting_from: Option<u64>,
+    pub(crate) counting_from: Option<u64>,
     /// What the stopped counter shows.
-    pub(super) stopped_at: u64,
+    pub(crate) stopped_at: u64,
     random: u32,
     /// What has been printed of a line.
     line: String,
@@ -204,7 +204,7 @@ impl SystemState {
         }
     }
 
-    pub(super) fn stamp(&self, time: u64) -> u64 {
+    pub(crate) fn stamp(&self, time: u64) -> u64 {
         match self.counting_from {
             // It may have been set to more than the cycles so far.
             Some(start) => time.wrapping_sub(start) & STAMP_BITS,

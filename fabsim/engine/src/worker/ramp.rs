@@ -5,8 +5,8 @@ use crate::alarm::Alarm;
 use crate::fabric::grid::PeIndex;
 use crate::fabric::ramp::{Entry, Tag};
 use crate::fabric::{Below, Delivery, Looked, Looking};
-use crate::pe::{takes_pairs, Pe};
-use crate::prefetch::prefetch;
+use crate::pe::element::{takes_pairs, Pe};
+use crate::fast::prefetch::prefetch;
 use crate::probe::{Probe, RampPassage};
 
 /// What came of a look at the output queues.

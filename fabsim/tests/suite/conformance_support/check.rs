@@ -2,7 +2,7 @@
 
 use super::outcome::Outcome;
 use super::program::{Message, Program};
-use fabsim::host::VisitOrder;
+use fabsim::host::{SimOptions, VisitOrder};
 use fabsim::program::{Arch, Clock};
 
 /// Keys of a header that are no expected values.
@@ -40,7 +40,11 @@ fn run_by(program: &Program, arch: Arch, clock: Clock) -> Result<(), String> {
     let mut outcome = Outcome::of(program, arch, clock)?;
     check(program, arch, &mut outcome)?;
     let (cycles, failure) = (outcome.cycles.clone(), outcome.failure.clone());
-    outcome.run(program, arch, VisitOrder::Reversed)?;
+    let reversed = SimOptions {
+        visit_order: VisitOrder::Reversed,
+        ..SimOptions::default()
+    };
+    outcome.run(program, arch, reversed)?;
     match outcome.cycles == cycles && outcome.failure == failure {
         true => Ok(()),
         false => Err("the order in which PEs are visited changes the result".into()),

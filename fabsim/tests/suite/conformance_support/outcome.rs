@@ -3,7 +3,7 @@
 use super::program::{Message, Program};
 use fabsim::csl::{compile_sources, CompileOptions, Fp16Format};
 use fabsim::diagnostic::{Diagnostic, Severity};
-use fabsim::host::{Area, CopyFormat, SimOptions, Simulator, VisitOrder};
+use fabsim::host::{Area, CopyFormat, SimOptions, Simulator};
 use fabsim::program::{Arch, Clock, Design};
 use fabsim::sdk::Sdk;
 use std::path::Path;
@@ -20,7 +20,7 @@ pub struct Outcome {
     pub failure: Option<String>,
     /// What every launch took, by name; the last one of a name comes first.
     pub cycles: Vec<(String, u64)>,
-    simulator: Option<Simulator>,
+    pub simulator: Option<Simulator>,
 }
 
 fn message(diagnostic: &Diagnostic) -> Message {
@@ -65,11 +65,12 @@ impl Outcome {
     /// Compiles the program and runs it.
     pub fn of(program: &Program, arch: Arch, clock: Clock) -> Result<Outcome, String> {
         let mut outcome = Outcome::compiled(program, arch, clock)?;
-        outcome.run(program, arch, VisitOrder::AsWoken)?;
+        outcome.run(program, arch, SimOptions::default())?;
         Ok(outcome)
     }
 
-    fn compiled(program: &Program, arch: Arch, clock: Clock) -> Result<Outcome, String> {
+    /// Compiles the program.
+    pub fn compiled(program: &Program, arch: Arch, clock: Clock) -> Result<Outcome, String> {
         let options = options(program, arch, clock)?;
         let compilation = compile_sources(&program.sources(), Path::new("layout.csl"), &options);
         let (design, errors) = match compilation.design {
@@ -91,16 +92,15 @@ impl Outcome {
         })
     }
 
-    /// Runs what the header says, from the start.
-    pub fn run(&mut self, program: &Program, arch: Arch, order: VisitOrder) -> Result<(), String> {
+    /// Runs what the header says, from the start, with these options and the header's.
+    pub fn run(&mut self, program: &Program, arch: Arch, options: SimOptions) -> Result<(), String> {
         let Some(design) = &self.design else {
             return Ok(());
         };
         let options = SimOptions {
             max_cycles: MAX_CYCLES,
             lenient: program.values("lenient", arch).next().is_some(),
-            visit_order: order,
-            ..SimOptions::default()
+            ..options
         };
         self.cycles.clear();
         let mut failed = None;

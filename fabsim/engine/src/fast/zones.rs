@@ -1,19 +1,19 @@
 //! How the work of a cycle is shared out among threads.
 
-use super::team::Team;
+use super::thread_team::Team;
 use crate::fabric::grid::{Grid, PeIndex};
 use fabsim_program::program::Design;
 use std::sync::Mutex;
 
 /// Tiles to visit for each thread, with fewer of which a cycle takes no longer than the threads' waiting for
 /// each other.
-pub(super) const TILES_WORTH_A_THREAD: usize = 60;
+pub(crate) const TILES_WORTH_A_THREAD: usize = 60;
 
 /// The same of wavelets that go from one zone to another.
-pub(super) const CROSSINGS_WORTH_A_THREAD: usize = 200;
+pub(crate) const CROSSINGS_WORTH_A_THREAD: usize = 200;
 
 /// The same of main threads that run ahead, each of which takes as long as many visits.
-pub(super) const AHEAD_WORTH_A_THREAD: usize = 4;
+pub(crate) const AHEAD_WORTH_A_THREAD: usize = 4;
 
 /// Tiles of a machine for each thread: with fewer, most cycles are done by one.
 const TILES_OF_A_THREAD: usize = 1000;
@@ -31,7 +31,7 @@ const ZONES_OF_A_THREAD: usize = 4;
 const TILES_OF_A_ZONE: usize = 500;
 
 /// Where the zones of so many threads end: rows are shared out evenly.
-pub(super) fn zones(design: &Design, threads: usize) -> Vec<PeIndex> {
+pub(crate) fn zones(design: &Design, threads: usize) -> Vec<PeIndex> {
     let grid = Grid {
         width: u32::from(design.width),
         height: u32::from(design.height),
@@ -48,14 +48,14 @@ pub(super) fn zones(design: &Design, threads: usize) -> Vec<PeIndex> {
 }
 
 /// So many threads less one, or one for each row. If the system has none to give, one thread does it all.
-pub(super) fn team(threads: usize, zones: usize) -> Option<Team> {
+pub(crate) fn team(threads: usize, zones: usize) -> Option<Team> {
     let others = threads.min(zones).checked_sub(1).filter(|&n| n > 0)?;
     Team::new(others).ok()
 }
 
 /// Does the work of all zones, side by side if there are threads for it: each begins with the same ones
 /// every time, whose tiles its cache may have, then takes what others have left, from their end on.
-pub(super) fn for_all<Z: Send>(
+pub(crate) fn for_all<Z: Send>(
     threads: Option<&mut Team>,
     zones: impl Iterator<Item = Z>,
     work: impl Fn(Z) + Sync,

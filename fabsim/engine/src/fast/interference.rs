@@ -1,7 +1,7 @@
-//! What code that is run at once has to mind: nobody, or microthreads (`beside`).
+//! What code that is run at once has to mind: nobody, or microthreads (`issue_schedule`).
 
 /// What code that is run at once tells of itself.
-pub trait Company {
+pub trait Interference {
     /// An instruction has been issued that the next one follows after so many cycles.
     fn step(&mut self, cycles: u64);
     /// Enough has been done ahead.
@@ -12,9 +12,9 @@ pub trait Company {
 }
 
 /// No microthread runs.
-pub struct Alone;
+pub struct Nobody;
 
-impl Company for Alone {
+impl Interference for Nobody {
     #[inline(always)]
     fn step(&mut self, _cycles: u64) {}
 

@@ -4,13 +4,13 @@
 //! through: microthreads that go before the main thread take cycles from it, and those that come after it
 //! get the cycles it leaves.
 
-use super::company::Company;
-use super::memory::words;
-use super::notes::{numbers, CallNotes, Cursor, Note, NONE};
-use super::operation::Running;
-use super::state::Core;
-use super::used::Used;
-use crate::prefetch::prefetch;
+use crate::pe::memory::words;
+use super::interference::Interference;
+use super::issue_notes::{numbers, CallNotes, Cursor, Note, NONE};
+use crate::pe::operation::Running;
+use crate::pe::state::Core;
+use super::microthread_memory::MicrothreadMemory;
+use super::prefetch::prefetch;
 use fabsim_program::program::Dsr;
 
 /// Notes taken at most before cycles pass.
@@ -20,7 +20,7 @@ const DSRS: usize = 64;
 /// Notes of what the main thread has done ahead. In front is what passing cycles need, in a cache line.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
-pub struct Beside {
+pub struct IssueSchedule {
     place: Cursor,
     notes: Vec<Note>,
     /// Cycles until the end of the notes, if nobody takes any.
@@ -33,17 +33,17 @@ pub struct Beside {
     /// Operations noted, and the cycles in which those that have ended did so.
     operations: usize,
     ended: Vec<u64>,
-    used: Used,
+    used: MicrothreadMemory,
     loaded: u64,
     /// When registers can be used.
     usable: [u64; DSRS],
 }
 
-impl Default for Beside {
-    fn default() -> Beside {
-        Beside {
+impl Default for IssueSchedule {
+    fn default() -> IssueSchedule {
+        IssueSchedule {
             notes: Vec::new(),
-            used: Used::default(),
+            used: MicrothreadMemory::default(),
             usable: [0; DSRS],
             loaded: 0,
             place: Cursor::default(),
@@ -57,7 +57,7 @@ impl Default for Beside {
     }
 }
 
-impl Beside {
+impl IssueSchedule {
     /// Begins anew with these microthreads, the first turn being in cycle `at`; false if they depend on
     /// when the main thread does what.
     pub fn begin(&mut self, at: u64, threads: &[Running], core: &Core, exclusive: bool) -> bool {
@@ -356,7 +356,7 @@ impl Beside {
     }
 }
 
-impl Company for Beside {
+impl Interference for IssueSchedule {
     #[inline]
     fn step(&mut self, cycles: u64) {
         self.notes.push(Note::Step(cycles as u32));

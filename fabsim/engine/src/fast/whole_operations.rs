@@ -1,13 +1,13 @@
 //! Operations between lines of memory, all elements at once.
 
-use super::halves::{arithmetic, combine};
-use super::memory::{reach, Memory};
-use super::opcode::{element, Sources};
-use super::operation::Running;
-use super::plan::PePlan;
-use super::port::Port;
-use super::rate::{in_same_banks, PARTS};
-use super::state::Core;
+use super::vector_arithmetic::{arithmetic, combine};
+use crate::pe::memory::{reach, Memory};
+use crate::pe::opcode::{element, Sources};
+use crate::pe::operation::Running;
+use crate::pe::plan::PePlan;
+use crate::pe::port::Port;
+use crate::pe::rate::{in_same_banks, PARTS};
+use crate::pe::state::Core;
 use fabsim_program::program::{Opcode, ScalarType};
 
 /// Elements worked out at once.

@@ -1,8 +1,8 @@
 //! The memory that microthreads use, which a main thread that runs ahead of them leaves alone.
 
-use super::memory::reach;
-use super::operation::Running;
-use super::port::Port;
+use crate::pe::memory::reach;
+use crate::pe::operation::Running;
+use crate::pe::port::Port;
 
 /// Words that a microthread reads or writes, the last one excluded.
 #[derive(Clone, Copy, Debug)]
@@ -14,9 +14,9 @@ struct Words {
 
 /// All that microthreads use.
 #[derive(Clone, Debug, Default)]
-pub struct Used(Vec<Words>);
+pub struct MicrothreadMemory(Vec<Words>);
 
-impl Used {
+impl MicrothreadMemory {
     /// Nothing is used.
     pub fn clear(&mut self) {
         self.0.clear();

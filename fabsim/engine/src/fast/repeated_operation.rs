@@ -1,11 +1,12 @@
 //! An operation that comes again and again, as one in the call-back of a `@map` does: what differs
 //! from the last time is where its vectors are and what its scalars hold.
 
-use super::issue::{is_swapped, Slots};
-use super::operation::Running;
-use super::port::Port;
-use super::scalar::cut;
-use super::state::{Core, LoadedDsr};
+use crate::pe::issue::is_swapped;
+use crate::pe::slots::Slots;
+use crate::pe::operation::Running;
+use crate::pe::port::Port;
+use crate::pe::scalar::cut;
+use crate::pe::state::{Core, LoadedDsr};
 use fabsim_program::program::{Dsd, DsdOperation, OpOptions, Operand};
 
 /// Where an operation is in the code: its function and place.
@@ -13,7 +14,7 @@ pub type Place = (u32, usize);
 
 /// An operation between registers that hold lines of memory, and scalars, as it was issued last.
 #[derive(Clone, Debug)]
-pub struct Prepared {
+pub struct RepeatedOperation {
     place: Place,
     /// What its registers held, destination first, but for the addresses.
     held: [Option<Held>; 4],
@@ -40,10 +41,10 @@ impl Held {
     }
 }
 
-impl Prepared {
+impl RepeatedOperation {
     /// An operation that has been issued and concerns memory alone; none if the next time may differ
     /// in more than addresses and scalars.
-    pub fn of(op: &DsdOperation, place: Place, running: &Running, core: &Core) -> Option<Prepared> {
+    pub fn of(op: &DsdOperation, place: Place, running: &Running, core: &Core) -> Option<RepeatedOperation> {
         let walks = !matches!(
             running.dest,
             Port::Line { step: 0, .. } | Port::Scalar { .. }
@@ -59,7 +60,7 @@ impl Prepared {
                 _ => return None,
             }
         }
-        Some(Prepared {
+        Some(RepeatedOperation {
             place,
             held,
             running: running.clone(),
@@ -80,7 +81,7 @@ impl Prepared {
 }
 
 /// Destination first.
-pub(super) fn operands(op: &DsdOperation) -> impl Iterator<Item = &Operand> {
+pub(crate) fn operands(op: &DsdOperation) -> impl Iterator<Item = &Operand> {
     std::iter::once(&op.dest).chain(&op.sources)
 }
 

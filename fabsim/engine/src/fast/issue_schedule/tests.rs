@@ -1,9 +1,9 @@
-use super::super::notes::CallNotes;
+use super::super::issue_notes::CallNotes;
 use super::*;
 
 /// Notes of seven calls, as one note and one by one, the first turn in cycle 5.
-fn both(calls: CallNotes) -> [Beside; 2] {
-    let (mut short, mut long) = (Beside::default(), Beside::default());
+fn both(calls: CallNotes) -> [IssueSchedule; 2] {
+    let (mut short, mut long) = (IssueSchedule::default(), IssueSchedule::default());
     for beside in [&mut short, &mut long] {
         (0..5).for_each(|_| beside.delay());
     }

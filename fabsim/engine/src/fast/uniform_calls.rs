@@ -1,17 +1,16 @@
 //! Calls of a `@map` that differ in nothing but where their vectors are, which moves on regularly: what each
 //! of them would have to ask is asked once, and one note stands for all.
 
-use super::ahead::{register, TURNS};
-use super::calls::Calls;
-use super::map::MapRun;
-use super::memory::reach;
-use super::notes::CallNotes;
-use super::operate::SLACK;
-use super::port::Port;
-use super::prepared::operands;
-use super::recent::Written;
-use super::state::Core;
-use super::Env;
+use super::run_ahead::{register, RunAhead, SLACK, TURNS};
+use super::map_calls::Calls;
+use crate::pe::map::MapRun;
+use crate::pe::memory::reach;
+use super::issue_notes::CallNotes;
+use crate::pe::port::Port;
+use super::repeated_operation::operands;
+use super::recent_results::written;
+use crate::pe::state::Core;
+use crate::pe::env::Env;
 use fabsim_program::program::Opcode;
 
 /// Where words end that a register can hold the address of.
@@ -72,17 +71,17 @@ impl Times {
 impl Calls<'_> {
     /// Takes calls in advance, none of which a microthread or an earlier result may hold up; how many. At
     /// most `left`, with registers that can be used from cycle `usable` on.
-    pub(super) fn take_alike(
+    pub(crate) fn take_alike(
         &mut self,
         map: &mut MapRun,
         (left, usable): (u32, u64),
         core: &mut Core,
-        env: &mut Env,
+        (env, ahead): (&mut Env, &mut RunAhead),
     ) -> u32 {
         let timing = &env.plan.timing;
         // The last call has no return of this kind.
         let most = left - u32::from(timing.map_return_cycles > 0);
-        let most = most.min((TURNS - env.turns_ahead) as u32);
+        let most = most.min((TURNS - ahead.turns) as u32);
         let Some(turns) = self.running.steady_cycles() else {
             return 0;
         };
@@ -97,15 +96,15 @@ impl Calls<'_> {
             back: timing.map_return_cycles,
         };
         let waits_apart = times.more > 0 && notes.wait == 0;
-        if most == 0 || waits_apart || !self.moves_freely(map, most, core, env) {
+        if most == 0 || waits_apart || !self.moves_freely(map, most, core, ahead) {
             return 0;
         }
-        let count = self.settled(most, times, core, env);
+        let count = self.settled(most, times, core, (env, ahead));
         if count == 0 {
             return 0;
         }
         notes.count = count as u16;
-        let beside = env.beside.as_mut();
+        let beside = ahead.schedule.as_mut();
         let noted = beside.map(|beside| beside.calls(notes, times.more));
         let (after, last) = (timing.memory_result_cycles, times.end(count - 1));
         for n in 0..count {
@@ -113,7 +112,7 @@ impl Calls<'_> {
             self.take_elements(map, core);
             let end = times.end(n);
             if end + after > last {
-                let written = Written::ahead(self.running, timing);
+                let written = written(self.running, timing);
                 let noted = noted.map(|first| first + n as usize);
                 core.recent.pass(written, end, after, noted);
             }
@@ -121,7 +120,7 @@ impl Calls<'_> {
             self.go_back();
         }
         env.now = times.begin(count);
-        env.turns_ahead += u64::from(count) * notes.turns_of_one();
+        ahead.turns += u64::from(count) * notes.turns_of_one();
         count
     }
 
@@ -143,13 +142,13 @@ impl Calls<'_> {
 
     /// Whether so many calls stay within memory, leave alone what microthreads use, and read nothing that
     /// one of them has written but in the place of what it writes itself.
-    fn moves_freely(&self, map: &MapRun, calls: u32, core: &Core, env: &Env) -> bool {
+    fn moves_freely(&self, map: &MapRun, calls: u32, core: &Core, ahead: &RunAhead) -> bool {
         let running = &self.running;
         let length = running.length;
         let free = |walk: Walk, writes: bool| {
             let (from, to) = walk.reach(length, calls);
             let end = walk.begin(calls);
-            let beside = env.beside.as_deref();
+            let beside = ahead.schedule.as_deref();
             core.memory.holds(from, to)
                 && (0..WORDS).contains(&end)
                 && beside.map_or(true, |beside| beside.is_clear(from, to, writes))
@@ -173,7 +172,7 @@ impl Calls<'_> {
             Port::Line { word, step, bytes } => Some(reach(word, step, bytes, calls)),
             _ => None,
         });
-        let beside = env.beside.as_deref().map_or(true, |beside| {
+        let beside = ahead.schedule.as_deref().map_or(true, |beside| {
             beside.has_room_for(1) && elements.all(|(from, to)| beside.is_clear(from, to, false))
         });
         let finite = !running.is_infinite() && running.opcode != Opcode::Dfilt;
@@ -181,7 +180,13 @@ impl Calls<'_> {
     }
 
     /// How many of so many calls read nothing that may not be in memory yet.
-    fn settled(&self, most: u32, times: Times, core: &Core, env: &Env) -> u32 {
+    fn settled(
+        &self,
+        most: u32,
+        times: Times,
+        core: &Core,
+        (env, ahead): (&Env, &RunAhead),
+    ) -> u32 {
         let timing = &env.plan.timing;
         let after = timing.memory_result_cycles;
         let ready = timing.map_cycles + timing.operation_issue_cycles;
@@ -191,7 +196,7 @@ impl Calls<'_> {
         let walks = sources.filter_map(|(port, save)| self.walk(port, save.is_some()));
         let known = core.recent.end_of_all(after);
         let is_settled = |n: u32| {
-            let now = match env.beside {
+            let now = match ahead.schedule {
                 Some(_) => times.begin(n).saturating_sub(SLACK),
                 None => times.begin(n) + ready,
             };

@@ -4,14 +4,16 @@
 //! zones, one thread would have them all. It concerns nobody but its own PE, so that it can wait for the end of all
 //! visits and be had by any thread.
 
-use super::team::Team;
+use super::thread_team::Team;
+use super::turns::go_ahead;
 use super::zones::{for_all, AHEAD_WORTH_A_THREAD};
-use super::Machine;
 use crate::fabric::grid::PeIndex;
 use crate::fabric::{split_front, View};
 use crate::pe::plan::PePlan;
-use crate::pe::{Env, Next, Pe};
-use crate::worker::WentAhead;
+use crate::pe::env::Env;
+use crate::pe::event::Next;
+use crate::pe::Pe;
+use crate::worker::{WentAhead, Worker};
 
 /// Into how many parts the turns are divided for each thread, so that all end at about the same time.
 const PARTS_OF_A_THREAD: usize = 16;
@@ -28,22 +30,25 @@ impl Turn<'_> {
         let plan = &plans[self.state.plan as usize];
         let (writes, log) = (&mut Vec::new(), &mut Vec::new());
         let mut env = Env::new(plan, (self.pe, now), fabric, writes, log);
-        env.may_run_ahead = true;
-        let next = self.state.go_ahead(&mut env);
+        let mut turns = 0;
+        let next = go_ahead(self.state, &mut env, &mut turns);
         let unblocked_at = env.unblocked_at;
         debug_assert!(!env.queues_changed && env.writes.is_empty() && env.log.is_empty());
         self.went = WentAhead {
             next,
-            turns: env.turns_ahead,
+            turns,
             finished: unblocked_at.filter(|_| std::mem::take(&mut self.state.busy_with_command)),
         };
     }
 }
 
-impl Machine {
-    /// Main threads run ahead that visits of this cycle have put off.
-    pub(super) fn run_ahead(&mut self, threads: Option<&mut Team>) {
-        let count: usize = self.workers.iter().map(|worker| worker.put_off.len()).sum();
+/// Main threads run ahead that visits of this cycle have put off.
+pub fn run_ahead(
+    (workers, pes): (&mut [Worker], &mut [Pe]),
+    (plans, fabric, now): (&[PePlan], View, u64),
+    threads: Option<&mut Team>,
+) {
+        let count: usize = workers.iter().map(|worker| worker.put_off.len()).sum();
         if count == 0 {
             return;
         }
@@ -51,9 +56,9 @@ impl Machine {
         let parts = threads
             .as_ref()
             .map_or(1, |team| PARTS_OF_A_THREAD * team.size());
-        let (mut pes, mut first) = (self.pes.as_mut_slice(), 0);
+        let (mut pes, mut first) = (pes, 0);
         let mut turns: Vec<Turn> = Vec::with_capacity(count);
-        for worker in &mut self.workers {
+        for worker in workers.iter_mut() {
             worker.put_off.sort_unstable();
             for &pe in &worker.put_off {
                 split_front(&mut pes, pe.index() - first);
@@ -67,7 +72,6 @@ impl Machine {
                 turns.extend(own.map(|state| Turn { pe, state, went }));
             }
         }
-        let (plans, fabric, now) = (&self.plans, self.fabric.view(), self.cycle);
         let some = turns.chunks_mut(count.div_ceil(parts));
         for_all(threads, some, |some| {
             for turn in some {
@@ -75,12 +79,11 @@ impl Machine {
             }
         });
         let mut turns = turns.into_iter();
-        for worker in &mut self.workers {
+        for worker in workers.iter_mut() {
             for _ in 0..std::mem::take(&mut worker.put_off).len() {
                 if let Some(Turn { pe, went, .. }) = turns.next() {
                     worker.note_ahead(now, pe, went);
                 }
             }
         }
-    }
 }

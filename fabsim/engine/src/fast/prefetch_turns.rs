@@ -1,8 +1,8 @@
 //! What a turn of a compute element needs, asked for ahead of it: first what leads to the rest.
 
-use super::operation::Running;
-use super::Pe;
-use crate::prefetch::prefetch;
+use crate::pe::operation::Running;
+use crate::pe::Pe;
+use super::prefetch::prefetch;
 use fabsim_program::program::Priority;
 
 impl Pe {
@@ -20,7 +20,7 @@ impl Pe {
     pub fn prefetch_threads(&self) {
         match self.goes_on() {
             true => self.threads.iter().take(4).for_each(prefetch),
-            false => prefetch(&self.beside),
+            false => prefetch(&self.pending.schedule),
         }
     }
 
@@ -60,12 +60,12 @@ impl Pe {
     /// Apart, so that where no main thread has run ahead nobody waits for the cache line with the pointer.
     #[inline(never)]
     fn prefetch_beside(&self) {
-        self.beside.iter().for_each(|beside| prefetch(&**beside));
+        self.pending.schedule.iter().for_each(|schedule| prefetch(&**schedule));
     }
 
     #[inline(never)]
     fn prefetch_note_beside(&self) {
-        self.beside.iter().for_each(|beside| beside.prefetch_note());
+        self.pending.schedule.iter().for_each(|schedule| schedule.prefetch_note());
     }
 
     #[inline]

@@ -1,21 +1,21 @@
 //! Calls of a `@map` whose call-back is an operation in memory and nothing else: most matrix products are
-//! made of them. What the first call was issued as is kept (`prepared`), and the next ones follow in a
-//! loop of their own, each cycle after cycle as `ahead` would take it.
+//! made of them. What the first call was issued as is kept (`repeated_operation`), and the next ones follow in a
+//! loop of their own, each cycle after cycle as `run_ahead` would take it.
 
-use super::ahead::{register, TURNS};
-use super::company::Company;
-use super::frames::{enter, refuse_deep_calls};
-use super::issue::value;
-use super::main_thread::{Caller, Doing, Main};
-use super::map::MapRun;
-use super::operate::{until_written, SLACK};
-use super::operation::Running;
-use super::port::Port;
-use super::prepared::operands;
-use super::recent::Written;
-use super::scalar::cut;
-use super::state::Core;
-use super::Env;
+use super::run_ahead::{leaves_alone, register, RunAhead, SLACK, TURNS};
+use super::interference::Interference;
+use crate::pe::frames::{enter, refuse_deep_calls};
+use crate::pe::slots::value;
+use crate::pe::main_thread::{Caller, Doing, Main};
+use crate::pe::map::MapRun;
+use crate::pe::operate::until_written;
+use crate::pe::operation::Running;
+use crate::pe::port::Port;
+use super::repeated_operation::operands;
+use super::recent_results::written;
+use crate::pe::scalar::cut;
+use crate::pe::state::Core;
+use crate::pe::env::Env;
 use fabsim_program::program::{DsdOperation, Inst, Operand};
 
 /// Notes taken for microthreads in a call: its elements, registers, cycles and return.
@@ -38,12 +38,12 @@ fn can_read(map: &MapRun, core: &Core, count: u32) -> bool {
     })
 }
 
-impl Main {
+impl RunAhead {
     /// Takes calls in advance, from the turn of the cycle `env.now` on. Then `env.now` is the cycle of the turn
     /// that comes to the next call, or to the return from the last one, which ends the `@map`.
-    pub(super) fn repeat_calls(&mut self, core: &mut Core, env: &mut Env) {
-        let (frames, slots) = (&mut self.frames, &mut self.slots);
-        let Some(map) = self.maps.last_mut() else {
+    pub(crate) fn repeat_calls(&mut self, main: &mut Main, core: &mut Core, env: &mut Env) {
+        let (frames, slots) = (&mut main.frames, &mut main.slots);
+        let Some(map) = main.maps.last_mut() else {
             return;
         };
         let count = map.remaining.unwrap_or(0);
@@ -56,38 +56,38 @@ impl Main {
         if !plain || too_deep || count == 0 || !can_read(map, core, count) {
             return;
         }
-        let Some(mut prepared) = core.prepared.take() else {
+        let Some(mut repeated) = self.repeated.take() else {
             return;
         };
         // One frame for all calls: only their arguments differ.
         let base = slots.len();
         enter(env.plan, map.function, &[], Caller::Map, (frames, slots));
-        if prepared.again(op, (map.function.0, 0), core, &slots[base..]) {
+        if repeated.again(op, (map.function.0, 0), core, &slots[base..]) {
             let mut calls = Calls {
                 op,
-                starts: prepared.running.words(),
-                running: &mut prepared.running,
+                starts: repeated.running.words(),
+                running: &mut repeated.running,
                 slots: &mut slots[base..],
             };
-            calls.repeat(map, core, env);
+            calls.repeat(map, core, env, self);
         }
         let returns = map.remaining == Some(0);
         if returns {
             frames.last_mut().into_iter().for_each(|frame| frame.pc = 1);
-            self.doing = Doing::Code;
+            main.doing = Doing::Code;
         } else {
             frames.pop();
             slots.truncate(base);
         }
-        core.prepared = Some(prepared);
-        self.set_ready(env.now);
+        self.repeated = Some(repeated);
+        main.set_ready(env.now);
     }
 }
 
 /// Calls of one operation, one after the other.
-pub(super) struct Calls<'a> {
-    pub(super) op: &'a DsdOperation,
-    pub(super) running: &'a mut Running,
+pub(crate) struct Calls<'a> {
+    pub(crate) op: &'a DsdOperation,
+    pub(crate) running: &'a mut Running,
     /// Where its vectors begin, destination first.
     starts: [i32; 4],
     slots: &'a mut [u64],
@@ -95,26 +95,32 @@ pub(super) struct Calls<'a> {
 
 impl Calls<'_> {
     /// Calls until none is left, or until enough has been done ahead.
-    fn repeat(&mut self, map: &mut MapRun, core: &mut Core, env: &mut Env) {
+    fn repeat(
+        &mut self,
+        map: &mut MapRun,
+        core: &mut Core,
+        env: &mut Env,
+        ahead: &mut RunAhead,
+    ) {
         let registers = operands(self.op).filter_map(register);
         let usable = registers.filter_map(|dsr| core.dsr(dsr).map(|loaded| loaded.usable));
         let usable = usable.max().unwrap_or(0);
         let mut left = map.remaining.unwrap_or(0);
-        while left > 0 && env.turns_ahead < TURNS && self.running.length > 0 {
+        while left > 0 && ahead.turns < TURNS && self.running.length > 0 {
             self.running.remaining = self.running.length;
-            let alike = self.take_alike(map, (left, usable), core, env);
+            let alike = self.take_alike(map, (left, usable), core, (env, ahead));
             left -= alike;
             if alike > 0 {
                 continue;
             }
-            if !self.is_clear(map, core, env) {
+            if !self.is_clear(map, core, env, ahead) {
                 break;
             }
             left -= 1;
             self.take_elements(map, core);
-            self.call(usable, core, env);
+            self.call(usable, core, env, ahead);
             if left > 0 {
-                self.come_back(env);
+                self.come_back(env, ahead);
             }
             self.go_back();
         }
@@ -125,18 +131,18 @@ impl Calls<'_> {
 
     /// Whether the next call concerns nobody else, does not fail, and waits for no result that microthreads
     /// may delay.
-    fn is_clear(&self, map: &MapRun, core: &Core, env: &Env) -> bool {
-        let beside = env.beside.as_deref().map_or(true, |beside| {
+    fn is_clear(&self, map: &MapRun, core: &Core, env: &Env, ahead: &RunAhead) -> bool {
+        let beside = ahead.schedule.as_deref().map_or(true, |beside| {
             let settled = env.now.saturating_sub(SLACK);
             beside.has_room_for(NOTES_OF_A_CALL)
-                && map.is_clear(beside)
+                && leaves_alone(map, beside)
                 && beside.may_run(self.running)
                 && until_written(self.running, settled, core, env) == 0
         });
         beside && self.running.is_safe_in_memory(core)
     }
 
-    pub(super) fn take_elements(&mut self, map: &mut MapRun, core: &mut Core) {
+    pub(crate) fn take_elements(&mut self, map: &mut MapRun, core: &mut Core) {
         for (slot, port) in self.slots.iter_mut().zip(&mut map.inputs) {
             *slot = match port {
                 Port::Scalar { bits, .. } => u64::from(*bits),
@@ -157,50 +163,50 @@ impl Calls<'_> {
     }
 
     /// The turns of a call, up to the one that returns from it.
-    fn call(&mut self, usable: u64, core: &mut Core, env: &mut Env) {
+    fn call(&mut self, usable: u64, core: &mut Core, env: &mut Env, ahead: &mut RunAhead) {
         let timing = &env.plan.timing;
         let (first, mut time) = (env.now, env.now + timing.map_cycles);
         let mut turns = u64::from(time > first);
-        if let Some(beside) = &mut env.beside {
+        if let Some(beside) = &mut ahead.schedule {
             beside.elements(timing.map_cycles);
         }
         let wait = usable.saturating_sub(time) + timing.operation_issue_cycles;
         if wait > 0 {
             (time, turns) = (time + wait, turns + 1);
-            if let Some(beside) = &mut env.beside {
+            if let Some(beside) = &mut ahead.schedule {
                 let registers = operands(self.op).filter_map(register);
                 beside.wait(wait, timing.operation_issue_cycles, registers);
             }
         }
         // Beside microthreads it has been seen to that nothing is waited for.
-        let held = match env.beside {
+        let held = match ahead.schedule {
             Some(_) => 0,
             None => until_written(self.running, time, core, env),
         };
         (time, turns) = (time + held, turns + u64::from(held > 0));
         // A turn that takes elements of a `@map` takes none of an operation.
         let begins = time + u64::from(time == first);
-        let written = Written::ahead(self.running, timing);
+        let written = written(self.running, timing);
         let cycles = self.running.all_in_memory(core, env.plan);
-        let noted = env.beside.as_mut().map(|beside| beside.turns(cycles));
+        let noted = ahead.schedule.as_mut().map(|beside| beside.turns(cycles));
         let after = timing.memory_result_cycles;
         core.recent.pass(written, begins + cycles - 1, after, noted);
         env.now = begins + cycles;
-        env.turns_ahead += turns + env.now - time;
+        ahead.turns += turns + env.now - time;
     }
 
     /// From the turn that returns to the one that takes the next elements.
-    fn come_back(&mut self, env: &mut Env) {
+    fn come_back(&mut self, env: &mut Env, ahead: &mut RunAhead) {
         let cycles = env.plan.timing.map_return_cycles;
-        if let Some(beside) = &mut env.beside {
+        if let Some(beside) = &mut ahead.schedule {
             beside.step(cycles);
         }
         env.now += cycles;
-        env.turns_ahead += u64::from(cycles > 0);
+        ahead.turns += u64::from(cycles > 0);
     }
 
     /// Vectors begin anew, where no register keeps how far they have come.
-    pub(super) fn go_back(&mut self) {
+    pub(crate) fn go_back(&mut self) {
         let back = |port: &mut Port, n: usize| {
             if let Port::Line { word, .. } = port {
                 *word = match self.running.saves[n] {

@@ -1,12 +1,12 @@
 //! The short way through code: instructions that concern nothing but a PE's own slots and memory,
 //! one after the other without a look at anything else.
 
-use super::company::Company;
-use super::main_thread::Main;
-use super::packed;
-use super::plan::PePlan;
-use super::scalar::{binary, compare, convert, cut, unary};
-use super::state::Core;
+use super::interference::Interference;
+use crate::pe::main_thread::Main;
+use crate::pe::packed;
+use crate::pe::plan::PePlan;
+use crate::pe::scalar::{binary, compare, convert, cut, unary};
+use crate::pe::state::Core;
 use crate::fault::{Fault, FaultKind};
 use fabsim_lowering::code::{Code, Cost};
 use fabsim_program::program::{Arch, Inst, ScalarType, Slot};
@@ -24,13 +24,13 @@ enum Go {
 
 impl Main {
     /// Runs up to `left` instructions of the function on top, as long as they are of the simple kinds.
-    pub(super) fn dash(
+    pub(crate) fn run_straight(
         &mut self,
         plan: &PePlan,
         core: &mut Core,
         time: &mut u64,
         left: &mut u32,
-        company: &mut impl Company,
+        others: &mut impl Interference,
     ) -> Result<(), Fault> {
         let Some((function, pc, slots)) = self.top() else {
             return Ok(());
@@ -48,7 +48,7 @@ impl Main {
             slots,
             (core, registers),
             (&mut at, time, left),
-            company,
+            others,
         );
         self.advance(at);
         ended.map_err(|kind| Fault::from(kind).at(self.span(plan).unwrap_or_default()))
@@ -62,7 +62,7 @@ fn run(
     slots: &mut [u64],
     (core, registers): (&mut Core, u64),
     (from, since, most): (&mut u32, &mut u64, &mut u32),
-    company: &mut impl Company,
+    others: &mut impl Interference,
 ) -> Result<(), FaultKind> {
     let both = code.insts.len().min(code.costs.len());
     let (insts, costs): (&[Inst], &[Cost]) = (&code.insts[..both], &code.costs[..both]);
@@ -73,22 +73,22 @@ fn run(
         let Some(inst) = insts.get(place) else {
             break;
         };
-        if company.is_full() {
+        if others.is_full() {
             break;
         }
-        let went = match step(inst, slots, core, registers, company) {
-            Ok(Go::Stop) => step_packed(inst, slots, core, company),
+        let went = match step(inst, slots, core, registers, others) {
+            Ok(Go::Stop) => step_packed(inst, slots, core, others),
             went => went,
         };
         match went {
             Ok(Go::Next) => {
                 time += u64::from(costs[place].next);
-                company.step(u64::from(costs[place].next));
+                others.step(u64::from(costs[place].next));
                 at += 1;
             }
             Ok(Go::To(to)) => {
                 time += u64::from(costs[place].taken);
-                company.step(u64::from(costs[place].taken));
+                others.step(u64::from(costs[place].taken));
                 at = to;
             }
             Ok(Go::Stop) => break,
@@ -109,7 +109,7 @@ fn step(
     slots: &mut [u64],
     core: &mut Core,
     registers: u64,
-    company: &impl Company,
+    others: &impl Interference,
 ) -> Result<Go, FaultKind> {
     let at = |slot: Slot| usize::from(slot.0);
     match *inst {
@@ -134,14 +134,14 @@ fn step(
         }
         Inst::Load { ty, dst, address } => {
             let address = slots[at(address)] & 0xffff;
-            if address >= registers || !company.may_read(address, ty.size_bytes()) {
+            if address >= registers || !others.may_read(address, ty.size_bytes()) {
                 return Ok(Go::Stop);
             }
             slots[at(dst)] = load(core, ty, address)?;
         }
         Inst::Store { ty, address, src } => {
             let address = slots[at(address)] & 0xffff;
-            if address >= registers || !company.may_write(address, ty.size_bytes()) {
+            if address >= registers || !others.may_write(address, ty.size_bytes()) {
                 return Ok(Go::Stop);
             }
             store(core, ty, address, cut(ty, slots[at(src)]))?;
@@ -164,13 +164,13 @@ fn step_packed(
     inst: &Inst,
     slots: &mut [u64],
     core: &mut Core,
-    company: &impl Company,
+    others: &impl Interference,
 ) -> Result<Go, FaultKind> {
     let at = |slot: Slot| usize::from(slot.0);
     match *inst {
         Inst::LoadDsd { dst, address } => {
             let address = slots[at(address)] & 0xffff;
-            if !company.may_read(address, packed::BYTES) {
+            if !others.may_read(address, packed::BYTES) {
                 return Ok(Go::Stop);
             }
             let read = core.memory.load(address, packed::BYTES);
@@ -178,7 +178,7 @@ fn step_packed(
         }
         Inst::StoreDsd { address, src } => {
             let address = slots[at(address)] & 0xffff;
-            if !company.may_write(address, packed::BYTES) {
+            if !others.may_write(address, packed::BYTES) {
                 return Ok(Go::Stop);
             }
             let stored = core.memory.store(address, packed::BYTES, slots[at(src)]);
