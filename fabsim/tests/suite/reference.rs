@@ -4,6 +4,7 @@
 
 use crate::ahead_support;
 use crate::conformance::{name, programs};
+use crate::conformance_support::check::without_numbers;
 use crate::conformance_support::outcome::Outcome;
 use crate::csl_support::BOTH;
 use crate::flows_support;
@@ -46,7 +47,11 @@ fn left(simulator: &mut Simulator, complete: bool) -> Vec<String> {
     if complete {
         let departures = machine.fabric.departures();
         left.push(format!("{} {departures}", machine.cycle));
-        left.push(format!("{:?} {usage:?}", machine.fabric.trace));
+        left.push(format!("{usage:?}"));
+        let landings = machine.fabric.trace.iter().flatten();
+        let mut landings: Vec<String> = landings.map(|landing| format!("{landing:?}")).collect();
+        landings.sort();
+        left.extend(landings);
         left.extend(machine.pes.iter().map(|pe| {
             let words = 0..pe.core.memory.len_words() as u64;
             let words: Vec<u64> = words
@@ -111,7 +116,9 @@ fn conformance_programs_come_out_as_by_the_reference() {
                         };
                         outcome.run(&program, arch, options).expect(&who);
                         let complete = outcome.failure.is_none();
-                        let cycles = (outcome.cycles.clone(), outcome.failure.take());
+                        let failure = outcome.failure.take();
+                        let failure = failure.as_deref().map(without_numbers);
+                        let cycles = (outcome.cycles.clone(), failure);
                         let simulator = outcome.simulator.as_mut();
                         (cycles, simulator.map(|s| left(s, complete)))
                     });

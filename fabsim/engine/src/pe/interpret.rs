@@ -13,7 +13,7 @@ use super::shortcuts::Shortcuts;
 use super::state::Core;
 use crate::fault::{Fault, FaultKind};
 use fabsim_lowering::code::Code;
-use fabsim_program::program::FunctionId;
+use fabsim_program::program::{FunctionId, Inst};
 
 /// Instructions of a turn at most, so that a loop without end still lets cycles pass.
 const MOST_OF_A_TURN: u32 = 4096;
@@ -155,6 +155,20 @@ impl Main {
         ran
     }
 
+    /// Whether a return that costs nothing comes next: it belongs to the turn before it.
+    fn ends_for_nothing(&self, plan: &PePlan) -> bool {
+        let Some(frame) = self.frames.last() else {
+            return true;
+        };
+        let Some(code) = plan.code.get(frame.function as usize) else {
+            return false;
+        };
+        let at = frame.pc as usize;
+        let cost = code.costs.get(at).copied().unwrap_or_default();
+        let returns = matches!(code.insts.get(at), None | Some(Inst::Return { .. }));
+        returns && cost.next == 0 && cost.taken == 0
+    }
+
     fn run_from(
         &mut self,
         time: &mut u64,
@@ -166,7 +180,8 @@ impl Main {
         self.entered = true;
         while left > 0 {
             left -= 1;
-            if *time > env.now && !shortcuts.may_precede(threads) {
+            let own_turn = *time > env.now && !shortcuts.may_precede(threads);
+            if own_turn && !(threads.is_empty() && self.ends_for_nothing(env.plan)) {
                 break;
             }
             shortcuts.straight(self, core, threads, (time, &mut left), env)?;
