@@ -214,11 +214,6 @@ impl Machine {
         self.flows && !seen && !self.fabric.swaps()
     }
 
-    /// Nothing happens before this cycle.
-    pub fn is_idle_until(&self, cycle: u64) -> bool {
-        self.is_idle() && self.next_alarm().map_or(true, |at| at >= cycle)
-    }
-
     fn next_alarm(&self) -> Option<u64> {
         let workers = self.workers.iter();
         workers.filter_map(|w| w.alarm.next(self.cycle)).min()

@@ -1,8 +1,10 @@
 //! What one thread does in a cycle: the compute elements of its zone, joined to their routers.
 
+mod cycle;
 mod order;
 mod ramp;
 
+pub use self::cycle::Cycle;
 pub use self::order::VisitOrder;
 use self::ramp::{look, up_the_ramp, Ramps};
 use crate::alarm::Alarm;
@@ -11,32 +13,14 @@ use crate::fabric::observer::Silent;
 use crate::fabric::registers::Change;
 use crate::fabric::tiles::TileSet;
 use crate::fabric::{Looked, Looking, Moving, NO_FLOW};
-use crate::fault::Fault;
 use crate::fast::steady_tiles::{Flows, Site, STREAK};
-use crate::fast::turns::{self, PutsOff, Turned};
+use crate::fast::turns::{self, Turned};
+use crate::fault::Fault;
 use crate::pe::env::Env;
 use crate::pe::event::{Next, Turn};
-use crate::pe::plan::PePlan;
 use crate::pe::shortcuts::NoShortcuts;
 use crate::pe::Pe;
 use crate::probe::Probe;
-
-/// What is the same for all zones in a cycle.
-#[derive(Clone, Copy, Debug)]
-pub struct Cycle<'a> {
-    /// The cycle.
-    pub now: u64,
-    /// What PEs with the same program share.
-    pub plans: &'a [PePlan],
-    /// Tiles that do the same every cycle may join flows.
-    pub may_flow: bool,
-    /// Main threads may run ahead.
-    pub runs_ahead: bool,
-    /// Which of them do so after all visits, and not by zones.
-    pub puts_off: PutsOff,
-    /// Without any shortcut: every tile is visited in every cycle, and a turn is one instruction.
-    pub reference: bool,
-}
 
 /// From so many tiles of a machine on, those of a cycle do not fit a processor's own cache: what a visit needs is no
 /// longer there when its turn comes again.

@@ -267,9 +267,7 @@ impl Simulator {
         // Code may have been run ahead of the clock. The cycle in which the last PE is done is over when
         // the next command comes, whether it was or not.
         let next = command.last_done + 1;
-        self.run(progress, |machine| {
-            machine.is_idle_until(next) || machine.cycle >= next
-        })?;
+        self.run(progress, |machine| machine.cycle >= next)?;
         self.machine.cycle = self.machine.cycle.max(next);
         Ok(LaunchReport {
             start_cycle,
@@ -283,7 +281,7 @@ impl Simulator {
     fn run_to(&mut self, cycle: u64, progress: Progress) -> Result<(), SimError> {
         if self.machine.cycle < cycle {
             self.run(progress, |machine| {
-                machine.is_idle_until(cycle) || machine.cycle >= cycle
+                machine.is_quiet() || machine.cycle >= cycle
             })?;
             self.machine.cycle = self.machine.cycle.max(cycle);
         }

@@ -1,8 +1,8 @@
 //! The queue of one color in one router, with the part of its settings that moves.
 
+use super::router::ChannelIndex;
 use super::settings::Settings;
 use super::wavelet::Wavelet;
-use super::ChannelIndex;
 use fabsim_program::limits::RING;
 use fabsim_program::program::{Direction, Directions};
 

@@ -3,12 +3,12 @@
 use super::channel::{Channel, NOWHERE};
 use super::grid::{PeIndex, LINKS};
 use super::observer::{Observer, Passage};
+use super::router::{
+    Caught, ChannelIndex, Collision, Delivery, Injection, Landing, Move, Router, ALL_LINKS, NO_FLOW,
+};
 use super::view::Wires;
 use super::wavelet::{Command, Wavelet};
 use super::zone::{own, Crossing, Zone};
-use super::{
-    Caught, ChannelIndex, Collision, Delivery, Injection, Landing, Move, Router, ALL_LINKS, NO_FLOW,
-};
 use crate::fast::prefetch::prefetch;
 use fabsim_program::program::{Direction, Directions};
 
@@ -28,14 +28,14 @@ pub trait Below<P> {
 
 /// The routers of a zone in the second half of a cycle.
 pub struct Moving<'a> {
-    pub(super) wires: &'a Wires,
-    pub(super) routers: &'a mut [Router],
+    pub(crate) wires: &'a Wires,
+    pub(crate) routers: &'a mut [Router],
     /// The number of the first of `channels`.
-    pub(super) first_channel: usize,
-    pub(super) channels: &'a mut [Channel],
-    pub(super) zone: &'a mut Zone,
+    pub(crate) first_channel: usize,
+    pub(crate) channels: &'a mut [Channel],
+    pub(crate) zone: &'a mut Zone,
     /// The next cycle.
-    pub(super) next: u64,
+    pub(crate) next: u64,
 }
 
 impl Moving<'_> {
@@ -44,7 +44,7 @@ impl Moving<'_> {
         self.zone.first
     }
 
-    pub(super) fn holds(&self, pe: PeIndex) -> bool {
+    pub(crate) fn holds(&self, pe: PeIndex) -> bool {
         self.zone.holds(pe)
     }
 
@@ -105,12 +105,12 @@ impl Moving<'_> {
     }
 
     #[inline]
-    pub(super) fn router(&mut self, pe: PeIndex) -> &mut Router {
+    pub(crate) fn router(&mut self, pe: PeIndex) -> &mut Router {
         &mut self.routers[(pe.0 - self.zone.first.0) as usize]
     }
 
     #[inline]
-    pub(super) fn channel(&mut self, index: ChannelIndex) -> &mut Channel {
+    pub(crate) fn channel(&mut self, index: ChannelIndex) -> &mut Channel {
         own(self.channels, self.first_channel, index)
     }
 
@@ -213,7 +213,7 @@ impl Moving<'_> {
         }
     }
 
-    pub(super) fn obey(&mut self, decided: &Move) {
+    pub(crate) fn obey(&mut self, decided: &Move) {
         self.move_switch(decided.pe, decided.channel, decided.position);
         if decided.command == Command::Teardown {
             let wires = self.wires;
@@ -270,7 +270,7 @@ impl Moving<'_> {
     }
 
     #[inline]
-    pub(super) fn land_at<P: Observer>(
+    pub(crate) fn land_at<P: Observer>(
         &mut self,
         pe: PeIndex,
         color: u8,
@@ -302,7 +302,7 @@ impl Moving<'_> {
 
     /// A wavelet lands; a second one in the same cycle is a collision.
     #[inline(always)]
-    pub(super) fn land<P: Observer>(
+    pub(crate) fn land<P: Observer>(
         &mut self,
         pe: PeIndex,
         index: ChannelIndex,

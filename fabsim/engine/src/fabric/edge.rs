@@ -4,8 +4,9 @@
 use super::channel::NOWHERE;
 use super::grid::PeIndex;
 use super::observer::Silent;
+use super::rectangle::Fabric;
+use super::router::Move;
 use super::wavelet::Wavelet;
-use super::{Fabric, Move};
 use fabsim_program::program::{Direction, Directions};
 
 const RAMP: Directions = Directions(1 << Direction::Ramp as u8);

@@ -3,11 +3,11 @@
 use super::channel::{Channel, Way, NOWHERE};
 use super::grid::PeIndex;
 use super::ramp::Entry;
+use super::router::{ChannelIndex, Injection, Move, Router, ALL_LINKS};
 use super::tiles::TileSet;
 use super::view::View;
 use super::wavelet::{Command, Wavelet};
 use super::zone::Zone;
-use super::{ChannelIndex, Injection, Move, Router, ALL_LINKS};
 use crate::fast::prefetch::prefetch;
 use fabsim_program::program::{Direction, PopMode};
 
@@ -34,9 +34,9 @@ pub struct Looked {
 pub struct Looking<'a> {
     /// All routers, as they were at the start of the cycle.
     pub view: View<'a>,
-    pub(super) now: u64,
-    pub(super) routers: &'a mut [Router],
-    pub(super) zone: &'a mut Zone,
+    pub(crate) now: u64,
+    pub(crate) routers: &'a mut [Router],
+    pub(crate) zone: &'a mut Zone,
 }
 
 impl Looking<'_> {
@@ -214,7 +214,7 @@ impl Looking<'_> {
 
 impl View<'_> {
     /// Executes slot 0 of a control wavelet here: what leaves, what was done, the new position.
-    pub(super) fn executed(
+    pub(crate) fn executed(
         self,
         pe: PeIndex,
         index: ChannelIndex,

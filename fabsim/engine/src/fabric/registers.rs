@@ -4,8 +4,10 @@
 //! reach it only through the standard modules, which use this layout on both.
 
 use super::grid::PeIndex;
+use super::rectangle::Fabric;
+use super::router::ChannelIndex;
 use super::settings::Settings;
-use super::{ChannelIndex, Fabric, View};
+use super::view::View;
 use fabsim_program::limits::COLORS;
 use fabsim_program::program::{Direction, Directions, Filter, PopMode, SwitchPosition};
 

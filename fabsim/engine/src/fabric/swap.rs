@@ -5,8 +5,8 @@
 //! it where a color swaps on both axes. Programs without swaps never come here.
 
 use super::grid::PeIndex;
+use super::rectangle::Fabric;
 use super::view::{View, Wires};
-use super::Fabric;
 use fabsim_program::program::Direction;
 
 impl Wires {
@@ -43,7 +43,7 @@ impl Wires {
 impl View<'_> {
     /// `accepts` where colors may be swapped: all copies or none.
     #[cold]
-    pub(super) fn accepts_swapped(self, pe: PeIndex, color: u8, side: Direction) -> bool {
+    pub(crate) fn accepts_swapped(self, pe: PeIndex, color: u8, side: Direction) -> bool {
         let mut colors = self.wires.received_as(pe, color, side);
         colors.all(|color| self.accepts(pe, color, side))
     }

@@ -3,9 +3,9 @@
 use super::channel::{Channel, Way, NOWHERE};
 use super::filter::FilterState;
 use super::grid::{Grid, PeIndex};
+use super::router::ChannelIndex;
 use super::settings::{RouterSettings, Settings, NONE};
 use super::wavelet::{Command, Wavelet};
-use super::ChannelIndex;
 use fabsim_program::limits::COLORS;
 use fabsim_program::program::Direction;
 use std::collections::HashMap;
@@ -13,14 +13,14 @@ use std::sync::Arc;
 
 /// Where the channels of a router begin, and what they are set to.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(crate) struct Place {
     pub first_channel: u32,
     pub settings: u32,
 }
 
 /// What stays as it is while wavelets move.
 #[derive(Debug)]
-pub(super) struct Wires {
+pub(crate) struct Wires {
     pub grid: Grid,
     pub depth: u8,
     /// A wavelet from a link stays in the register behind it for a cycle before it may go on.
@@ -106,18 +106,18 @@ impl Wires {
 pub struct View<'a> {
     /// The rectangle.
     pub grid: Grid,
-    pub(super) wires: &'a Wires,
-    pub(super) channels: &'a [Channel],
+    pub(crate) wires: &'a Wires,
+    pub(crate) channels: &'a [Channel],
 }
 
 impl<'a> View<'a> {
     #[inline]
-    pub(super) fn find(self, pe: PeIndex, color: u8) -> Option<(ChannelIndex, u8)> {
+    pub(crate) fn find(self, pe: PeIndex, color: u8) -> Option<(ChannelIndex, u8)> {
         self.wires.find(pe, color)
     }
 
     #[inline]
-    pub(super) fn channel(self, index: ChannelIndex) -> &'a Channel {
+    pub(crate) fn channel(self, index: ChannelIndex) -> &'a Channel {
         &self.channels[index.index()]
     }
 
@@ -126,7 +126,7 @@ impl<'a> View<'a> {
     /// A switching command that is still queued counts as executed: what arrives behind it must
     /// also be acceptable to the position it leads to, else order would be lost.
     #[inline]
-    pub(super) fn accepts(self, pe: PeIndex, color: u8, side: Direction) -> bool {
+    pub(crate) fn accepts(self, pe: PeIndex, color: u8, side: Direction) -> bool {
         let Some((index, _)) = self.find(pe, color) else {
             return false;
         };
@@ -135,7 +135,7 @@ impl<'a> View<'a> {
 
     /// `accepts`, for a channel that is known.
     #[inline]
-    pub(super) fn channel_accepts(self, pe: PeIndex, index: ChannelIndex, side: Direction) -> bool {
+    pub(crate) fn channel_accepts(self, pe: PeIndex, index: ChannelIndex, side: Direction) -> bool {
         let channel = self.channel(index);
         if channel.len() >= self.wires.depth || channel.torn_down || !channel.rx.has(side) {
             return false;
@@ -144,7 +144,7 @@ impl<'a> View<'a> {
     }
 
     #[cold]
-    pub(super) fn accepts_behind_commands(
+    pub(crate) fn accepts_behind_commands(
         self,
         pe: PeIndex,
         index: ChannelIndex,
@@ -165,7 +165,7 @@ impl<'a> View<'a> {
     }
 
     /// Whether the compute element gets a wavelet, as far as a filter has a say.
-    pub(super) fn filter_passes(self, pe: PeIndex, index: ChannelIndex, wavelet: Wavelet) -> bool {
+    pub(crate) fn filter_passes(self, pe: PeIndex, index: ChannelIndex, wavelet: Wavelet) -> bool {
         let filter = self.wires.settings_of(pe, index).filter.as_ref();
         let state = self.wires.filters.get(&index);
         match (filter, state) {

@@ -2,14 +2,14 @@
 
 use super::channel::Channel;
 use super::grid::PeIndex;
+use super::router::{Caught, ChannelIndex, Collision, Injection, Landing, Move};
 use super::tiles::TileSet;
 use super::wavelet::Wavelet;
-use super::{Caught, ChannelIndex, Collision, Injection, Landing, Move};
 use fabsim_program::program::Direction;
 
 /// What goes from one zone to another.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Crossing {
+pub(crate) enum Crossing {
     Wake(PeIndex),
     Landing {
         pe: PeIndex,
@@ -21,7 +21,7 @@ pub(super) enum Crossing {
 
 /// What one thread keeps of the routers of its zone, and what it has decided and noted.
 #[derive(Debug)]
-pub(super) struct Zone {
+pub(crate) struct Zone {
     /// The first PE, and the first one after the last.
     pub first: PeIndex,
     pub end: PeIndex,
@@ -51,7 +51,7 @@ pub(super) struct Zone {
 }
 
 impl Zone {
-    pub(super) fn new(first: PeIndex, end: PeIndex) -> Zone {
+    pub(crate) fn new(first: PeIndex, end: PeIndex) -> Zone {
         Zone {
             first,
             end,
@@ -99,6 +99,6 @@ impl Zone {
 
 /// The part of a channel list that a thread may change.
 #[inline]
-pub(super) fn own(channels: &mut [Channel], first: usize, index: ChannelIndex) -> &mut Channel {
+pub(crate) fn own(channels: &mut [Channel], first: usize, index: ChannelIndex) -> &mut Channel {
     &mut channels[index.index() - first]
 }

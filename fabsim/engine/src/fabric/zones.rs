@@ -4,12 +4,13 @@ use super::commit::Moving;
 use super::grid::PeIndex;
 use super::look::Looking;
 use super::observer::Observer;
+use super::rectangle::Fabric;
+use super::router::Collision;
 use super::view::View;
 use super::zone::{Crossing, Zone};
-use super::{Collision, Fabric};
 
 impl Fabric {
-    pub(super) fn divide(&mut self, ends: &[PeIndex]) {
+    pub(crate) fn divide(&mut self, ends: &[PeIndex]) {
         let mut first = PeIndex(0);
         for &end in ends {
             self.zones.push(Zone::new(first, end));
@@ -22,7 +23,7 @@ impl Fabric {
         self.zones.partition_point(|zone| zone.end <= pe)
     }
 
-    pub(super) fn zone_of(&mut self, pe: PeIndex) -> &mut Zone {
+    pub(crate) fn zone_of(&mut self, pe: PeIndex) -> &mut Zone {
         let number = self.zone_number(pe);
         &mut self.zones[number]
     }

@@ -4,13 +4,13 @@
 //! through: microthreads that go before the main thread take cycles from it, and those that come after it
 //! get the cycles it leaves.
 
-use crate::pe::memory::words;
 use super::interference::Interference;
 use super::issue_notes::{numbers, CallNotes, Cursor, Note, NONE};
-use crate::pe::operation::Running;
-use crate::pe::state::Core;
 use super::microthread_memory::MicrothreadMemory;
 use super::prefetch::prefetch;
+use crate::pe::memory::words;
+use crate::pe::operation::Running;
+use crate::pe::state::Core;
 use fabsim_program::program::Dsr;
 
 /// Notes taken at most before cycles pass.

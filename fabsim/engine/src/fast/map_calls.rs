@@ -2,20 +2,20 @@
 //! made of them. What the first call was issued as is kept (`repeated_operation`), and the next ones follow in a
 //! loop of their own, each cycle after cycle as `run_ahead` would take it.
 
-use super::run_ahead::{leaves_alone, register, RunAhead, SLACK, TURNS};
 use super::interference::Interference;
+use super::recent_results::written;
+use super::repeated_operation::operands;
+use super::run_ahead::{leaves_alone, register, RunAhead, SLACK, TURNS};
+use crate::pe::env::Env;
 use crate::pe::frames::{enter, refuse_deep_calls};
-use crate::pe::slots::value;
 use crate::pe::main_thread::{Caller, Doing, Main};
 use crate::pe::map::MapRun;
 use crate::pe::operate::until_written;
 use crate::pe::operation::Running;
 use crate::pe::port::Port;
-use super::repeated_operation::operands;
-use super::recent_results::written;
-use crate::pe::scalar::cut;
+use crate::pe::slots::value;
 use crate::pe::state::Core;
-use crate::pe::env::Env;
+use fabsim_lowering::scalar::cut;
 use fabsim_program::program::{DsdOperation, Inst, Operand};
 
 /// Notes taken for microthreads in a call: its elements, registers, cycles and return.
@@ -95,13 +95,7 @@ pub(crate) struct Calls<'a> {
 
 impl Calls<'_> {
     /// Calls until none is left, or until enough has been done ahead.
-    fn repeat(
-        &mut self,
-        map: &mut MapRun,
-        core: &mut Core,
-        env: &mut Env,
-        ahead: &mut RunAhead,
-    ) {
+    fn repeat(&mut self, map: &mut MapRun, core: &mut Core, env: &mut Env, ahead: &mut RunAhead) {
         let registers = operands(self.op).filter_map(register);
         let usable = registers.filter_map(|dsr| core.dsr(dsr).map(|loaded| loaded.usable));
         let usable = usable.max().unwrap_or(0);

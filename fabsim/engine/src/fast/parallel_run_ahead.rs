@@ -9,9 +9,9 @@ use super::turns::go_ahead;
 use super::zones::{for_all, AHEAD_WORTH_A_THREAD};
 use crate::fabric::grid::PeIndex;
 use crate::fabric::{split_front, View};
-use crate::pe::plan::PePlan;
 use crate::pe::env::Env;
 use crate::pe::event::Next;
+use crate::pe::plan::PePlan;
 use crate::pe::Pe;
 use crate::worker::{WentAhead, Worker};
 
@@ -48,42 +48,42 @@ pub fn run_ahead(
     (plans, fabric, now): (&[PePlan], View, u64),
     threads: Option<&mut Team>,
 ) {
-        let count: usize = workers.iter().map(|worker| worker.put_off.len()).sum();
-        if count == 0 {
-            return;
+    let count: usize = workers.iter().map(|worker| worker.put_off.len()).sum();
+    if count == 0 {
+        return;
+    }
+    let threads = threads.filter(|team| count >= AHEAD_WORTH_A_THREAD * team.size());
+    let parts = threads
+        .as_ref()
+        .map_or(1, |team| PARTS_OF_A_THREAD * team.size());
+    let (mut pes, mut first) = (pes, 0);
+    let mut turns: Vec<Turn> = Vec::with_capacity(count);
+    for worker in workers.iter_mut() {
+        worker.put_off.sort_unstable();
+        for &pe in &worker.put_off {
+            split_front(&mut pes, pe.index() - first);
+            first = pe.index() + 1;
+            let went = WentAhead {
+                next: Next::Woken,
+                turns: 0,
+                finished: None,
+            };
+            let own = split_front(&mut pes, 1).iter_mut();
+            turns.extend(own.map(|state| Turn { pe, state, went }));
         }
-        let threads = threads.filter(|team| count >= AHEAD_WORTH_A_THREAD * team.size());
-        let parts = threads
-            .as_ref()
-            .map_or(1, |team| PARTS_OF_A_THREAD * team.size());
-        let (mut pes, mut first) = (pes, 0);
-        let mut turns: Vec<Turn> = Vec::with_capacity(count);
-        for worker in workers.iter_mut() {
-            worker.put_off.sort_unstable();
-            for &pe in &worker.put_off {
-                split_front(&mut pes, pe.index() - first);
-                first = pe.index() + 1;
-                let went = WentAhead {
-                    next: Next::Woken,
-                    turns: 0,
-                    finished: None,
-                };
-                let own = split_front(&mut pes, 1).iter_mut();
-                turns.extend(own.map(|state| Turn { pe, state, went }));
+    }
+    let some = turns.chunks_mut(count.div_ceil(parts));
+    for_all(threads, some, |some| {
+        for turn in some {
+            turn.take(plans, fabric, now);
+        }
+    });
+    let mut turns = turns.into_iter();
+    for worker in workers.iter_mut() {
+        for _ in 0..std::mem::take(&mut worker.put_off).len() {
+            if let Some(Turn { pe, went, .. }) = turns.next() {
+                worker.note_ahead(now, pe, went);
             }
         }
-        let some = turns.chunks_mut(count.div_ceil(parts));
-        for_all(threads, some, |some| {
-            for turn in some {
-                turn.take(plans, fabric, now);
-            }
-        });
-        let mut turns = turns.into_iter();
-        for worker in workers.iter_mut() {
-            for _ in 0..std::mem::take(&mut worker.put_off).len() {
-                if let Some(Turn { pe, went, .. }) = turns.next() {
-                    worker.note_ahead(now, pe, went);
-                }
-            }
-        }
+    }
 }

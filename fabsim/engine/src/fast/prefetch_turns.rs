@@ -1,8 +1,8 @@
 //! What a turn of a compute element needs, asked for ahead of it: first what leads to the rest.
 
+use super::prefetch::prefetch;
 use crate::pe::operation::Running;
 use crate::pe::Pe;
-use super::prefetch::prefetch;
 use fabsim_program::program::Priority;
 
 impl Pe {
@@ -60,12 +60,18 @@ impl Pe {
     /// Apart, so that where no main thread has run ahead nobody waits for the cache line with the pointer.
     #[inline(never)]
     fn prefetch_beside(&self) {
-        self.pending.schedule.iter().for_each(|schedule| prefetch(&**schedule));
+        self.pending
+            .schedule
+            .iter()
+            .for_each(|schedule| prefetch(&**schedule));
     }
 
     #[inline(never)]
     fn prefetch_note_beside(&self) {
-        self.pending.schedule.iter().for_each(|schedule| schedule.prefetch_note());
+        self.pending
+            .schedule
+            .iter()
+            .for_each(|schedule| schedule.prefetch_note());
     }
 
     #[inline]

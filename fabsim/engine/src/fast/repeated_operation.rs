@@ -2,11 +2,11 @@
 //! from the last time is where its vectors are and what its scalars hold.
 
 use crate::pe::issue::is_swapped;
-use crate::pe::slots::Slots;
 use crate::pe::operation::Running;
 use crate::pe::port::Port;
-use crate::pe::scalar::cut;
+use crate::pe::slots::Slots;
 use crate::pe::state::{Core, LoadedDsr};
+use fabsim_lowering::scalar::cut;
 use fabsim_program::program::{Dsd, DsdOperation, OpOptions, Operand};
 
 /// Where an operation is in the code: its function and place.
@@ -44,7 +44,12 @@ impl Held {
 impl RepeatedOperation {
     /// An operation that has been issued and concerns memory alone; none if the next time may differ
     /// in more than addresses and scalars.
-    pub fn of(op: &DsdOperation, place: Place, running: &Running, core: &Core) -> Option<RepeatedOperation> {
+    pub fn of(
+        op: &DsdOperation,
+        place: Place,
+        running: &Running,
+        core: &Core,
+    ) -> Option<RepeatedOperation> {
         let walks = !matches!(
             running.dest,
             Port::Line { step: 0, .. } | Port::Scalar { .. }

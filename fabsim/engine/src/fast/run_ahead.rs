@@ -77,8 +77,8 @@ pub struct RunAhead {
 
 impl Shortcuts for RunAhead {
     #[inline(always)]
-    fn may_precede(&self, threads: &Threads) -> bool {
-        self.schedule.is_some() || threads.is_empty()
+    fn is_noted(&self) -> bool {
+        self.schedule.is_some()
     }
 
     #[inline(always)]

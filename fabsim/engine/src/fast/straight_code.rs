@@ -2,13 +2,13 @@
 //! one after the other without a look at anything else.
 
 use super::interference::Interference;
+use crate::fault::{Fault, FaultKind};
 use crate::pe::main_thread::Main;
 use crate::pe::packed;
 use crate::pe::plan::PePlan;
-use crate::pe::scalar::{binary, compare, convert, cut, unary};
 use crate::pe::state::Core;
-use crate::fault::{Fault, FaultKind};
 use fabsim_lowering::code::{Code, Cost};
+use fabsim_lowering::scalar::{binary, compare, convert, cut, unary};
 use fabsim_program::program::{Arch, Inst, ScalarType, Slot};
 
 /// Byte address behind the data memory; on wse2 registers begin there.

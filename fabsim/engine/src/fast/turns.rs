@@ -66,15 +66,13 @@ impl Turned {
     }
 }
 
-/// A stretch of code is run at once and charged its cycles as long as no microthread shares the pipeline:
-/// nothing outside can see the difference, since only DSD operations touch queues and each of them waits
-/// for its own cycle.
+/// Code that nobody shares the pipeline with and nobody watches goes a short way through its instructions.
 struct Stretches;
 
 impl Shortcuts for Stretches {
     #[inline(always)]
-    fn may_precede(&self, threads: &Threads) -> bool {
-        threads.is_empty()
+    fn is_noted(&self) -> bool {
+        false
     }
 
     #[inline(always)]
@@ -126,11 +124,7 @@ impl Shortcuts for Stretches {
 
 /// One cycle of a compute element, whose main thread may run ahead of it where that is said.
 #[inline]
-pub fn turn(
-    pe: &mut Pe,
-    env: &mut Env,
-    (may, puts_off): (bool, PutsOff),
-) -> Result<Turned, Fault> {
+pub fn turn(pe: &mut Pe, env: &mut Env, (may, puts_off): (bool, PutsOff)) -> Result<Turned, Fault> {
     let mut in_advance = 0;
     if pe.main.has_run_ahead {
         if let Some(turned) = step_beside(pe, env, &mut in_advance)? {
@@ -197,11 +191,7 @@ fn after_main(pe: &Pe, now: u64) -> Next {
 }
 
 /// A turn where the main thread has run ahead beside microthreads; none if its notes have ended.
-fn step_beside(
-    pe: &mut Pe,
-    env: &mut Env,
-    in_advance: &mut u64,
-) -> Result<Option<Turned>, Fault> {
+fn step_beside(pe: &mut Pe, env: &mut Env, in_advance: &mut u64) -> Result<Option<Turned>, Fault> {
     let now = env.now;
     let Some(schedule) = &mut pe.pending.schedule else {
         return Ok(None);

@@ -1,16 +1,16 @@
 //! Calls of a `@map` that differ in nothing but where their vectors are, which moves on regularly: what each
 //! of them would have to ask is asked once, and one note stands for all.
 
-use super::run_ahead::{register, RunAhead, SLACK, TURNS};
+use super::issue_notes::CallNotes;
 use super::map_calls::Calls;
+use super::recent_results::written;
+use super::repeated_operation::operands;
+use super::run_ahead::{register, RunAhead, SLACK, TURNS};
+use crate::pe::env::Env;
 use crate::pe::map::MapRun;
 use crate::pe::memory::reach;
-use super::issue_notes::CallNotes;
 use crate::pe::port::Port;
-use super::repeated_operation::operands;
-use super::recent_results::written;
 use crate::pe::state::Core;
-use crate::pe::env::Env;
 use fabsim_program::program::Opcode;
 
 /// Where words end that a register can hold the address of.

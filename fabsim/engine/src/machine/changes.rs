@@ -4,8 +4,8 @@
 use super::{within, Machine};
 use crate::fabric::grid::{PeIndex, LINKS};
 use crate::fabric::split_front;
-use crate::fault::Fault;
 use crate::fast::turns::PutsOff;
+use crate::fault::Fault;
 use crate::report::SimError;
 use crate::worker::Cycle;
 

@@ -2,7 +2,7 @@
 
 use super::Machine;
 use crate::fabric::grid::PeIndex;
-use crate::fabric::Collision;
+use crate::fabric::router::Collision;
 use crate::fault::Fault;
 use crate::probe::Probe;
 use crate::report::{Cause, Place, SimError};

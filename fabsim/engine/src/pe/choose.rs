@@ -2,15 +2,9 @@
 
 use super::element::Pe;
 use super::env::Env;
+use super::event::Choice;
 use super::settings::MainPriority;
 use fabsim_program::program::Priority;
-
-/// Whose turn it is.
-pub(crate) enum Choice {
-    Main,
-    Thread(usize),
-    Nothing,
-}
 
 impl Pe {
     pub(crate) fn choose(&self, env: &Env) -> Choice {

@@ -1,8 +1,7 @@
 //! A compute element and its turn.
 
-use super::choose::Choice;
 use super::env::Env;
-use super::event::{Executed, Next, Turn};
+use super::event::{Choice, Executed, Next, Turn};
 use super::main_thread::{Doing, Main};
 use super::operation::Running;
 use super::plan::PePlan;

@@ -23,6 +23,13 @@ impl Next {
     }
 }
 
+/// Whose turn it is.
+pub(crate) enum Choice {
+    Main,
+    Thread(usize),
+    Nothing,
+}
+
 /// What a compute element did in a cycle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Turn {

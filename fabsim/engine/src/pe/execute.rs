@@ -6,11 +6,11 @@ use super::issue::{block_target, control_action, done_action};
 use super::main_thread::{Caller, Flow, Main, Site, Threads};
 use super::operate::load_cycles;
 use super::packed;
-use super::scalar::{binary, compare, convert, cut, unary};
 use super::settings::is_shared;
 use super::shortcuts::Shortcuts;
 use super::state::{Core, LoadedDsr};
 use crate::fault::{Fault, FaultKind};
+use fabsim_lowering::scalar::{binary, compare, convert, cut, unary};
 use fabsim_program::program::{Arch, Dsd, DsrLoad, FunctionId, Inst, Slot, Span};
 
 /// Byte address behind the data memory of a PE.
@@ -57,16 +57,28 @@ impl Main {
             Inst::Load { dst, address, .. } if self.leads_to_register(*address, env) => {
                 let (dst, address) = (*dst, *address);
                 let read = Inst::ReadConfig { dst, address };
-                self.through_pointer(&read, address, (site, time), core, (threads, env, shortcuts))
+                self.through_pointer(
+                    &read,
+                    address,
+                    (site, time),
+                    core,
+                    (threads, env, shortcuts),
+                )
             }
             Inst::Store { src, address, .. } if self.leads_to_register(*address, env) => {
                 let (src, address) = (*src, *address);
                 let write = Inst::WriteConfig { address, src };
-                self.through_pointer(&write, address, (site, time), core, (threads, env, shortcuts))
+                self.through_pointer(
+                    &write,
+                    address,
+                    (site, time),
+                    core,
+                    (threads, env, shortcuts),
+                )
             }
             Inst::Operation(op) => {
                 self.operation(op, (site, time), core, (threads, env), shortcuts)
-            },
+            }
             Inst::Map(map) => self.map(map, (site.span(), time), core, (threads, env)),
             // Registers are shared with the router: they are used in their own cycle.
             Inst::ReadConfig { .. } | Inst::WriteConfig { .. } if time > env.now => {

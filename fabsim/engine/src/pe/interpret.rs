@@ -1,7 +1,9 @@
 //! The main thread: runs functions instruction by instruction.
 //!
-//! An instruction that costs cycles ends the turn, and the next one has its turn behind them. Shortcuts may
-//! carry out more in a turn.
+//! As long as no microthread shares the pipeline, a stretch of scalar code is one turn and is
+//! charged its cycles: nothing outside can see the difference, since only DSD operations touch
+//! queues and each of them waits for its own cycle. Beside microthreads an instruction that costs cycles ends
+//! the turn.
 
 use super::env::Env;
 use super::event::Executed;
@@ -13,7 +15,7 @@ use super::shortcuts::Shortcuts;
 use super::state::Core;
 use crate::fault::{Fault, FaultKind};
 use fabsim_lowering::code::Code;
-use fabsim_program::program::{FunctionId, Inst};
+use fabsim_program::program::FunctionId;
 
 /// Instructions of a turn at most, so that a loop without end still lets cycles pass.
 const MOST_OF_A_TURN: u32 = 4096;
@@ -155,20 +157,6 @@ impl Main {
         ran
     }
 
-    /// Whether a return that costs nothing comes next: it belongs to the turn before it.
-    fn ends_for_nothing(&self, plan: &PePlan) -> bool {
-        let Some(frame) = self.frames.last() else {
-            return true;
-        };
-        let Some(code) = plan.code.get(frame.function as usize) else {
-            return false;
-        };
-        let at = frame.pc as usize;
-        let cost = code.costs.get(at).copied().unwrap_or_default();
-        let returns = matches!(code.insts.get(at), None | Some(Inst::Return { .. }));
-        returns && cost.next == 0 && cost.taken == 0
-    }
-
     fn run_from(
         &mut self,
         time: &mut u64,
@@ -180,8 +168,7 @@ impl Main {
         self.entered = true;
         while left > 0 {
             left -= 1;
-            let own_turn = *time > env.now && !shortcuts.may_precede(threads);
-            if own_turn && !(threads.is_empty() && self.ends_for_nothing(env.plan)) {
+            if *time > env.now && !threads.is_empty() && !shortcuts.is_noted() {
                 break;
             }
             shortcuts.straight(self, core, threads, (time, &mut left), env)?;

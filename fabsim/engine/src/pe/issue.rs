@@ -2,13 +2,13 @@
 
 use super::action::Action;
 use super::fifo::End;
+use super::lanes::lanes;
 use super::opcode::info;
 use super::operands::{Operands, Ready};
 use super::operation::{Kernel, Running};
 use super::plan::PePlan;
 use super::port::Port;
 use super::rate::pace;
-use super::lanes::lanes;
 use super::slots::{value, Slots};
 use super::state::Core;
 use crate::fault::{Fault, FaultKind};

@@ -1,7 +1,7 @@
 //! A PE's data memory: as many words as its program declares.
 
-use crate::fault::{Fault, FaultKind};
 use crate::fast::prefetch::prefetch;
+use crate::fault::{Fault, FaultKind};
 use fabsim_program::program::TileProgram;
 
 /// Words of 16 bits; addresses in instructions are byte addresses.

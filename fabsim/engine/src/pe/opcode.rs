@@ -1,6 +1,6 @@
 //! The DSD operations: names, element widths, rates, and what each does to one element.
 
-use super::scalar::{float, float_bits};
+use fabsim_lowering::scalar::{float, float_bits};
 use fabsim_program::program::{Arch, Opcode, ScalarType};
 use fabsim_program::rounding::{larger, result, single_for_rounding};
 

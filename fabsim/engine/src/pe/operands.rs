@@ -8,6 +8,7 @@ use super::port::{Port, Sender, Tensor};
 use super::slots::{value, Slots};
 use super::state::{Core, LoadedDsr};
 use crate::fault::{Fault, FaultKind, Queue};
+use fabsim_lowering::scalar::cut;
 use fabsim_program::program::{Dsd, DsdShape, Operand, Priority, Simd};
 
 /// One operand made ready.
@@ -59,7 +60,7 @@ impl<'a> Operands<'a> {
             }
             Operand::Scalar(slot, ty) => Ok(Ready {
                 port: Port::Scalar {
-                    bits: super::scalar::cut(ty, value(self.slots, slot)) as u32,
+                    bits: cut(ty, value(self.slots, slot)) as u32,
                     bytes: ty.size_bytes().clamp(2, 4) as u8,
                 },
                 extent: None,

@@ -82,7 +82,13 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    pub(crate) fn end(&mut self, written: Option<Written>, now: u64, after: u64, ahead: Option<usize>) {
+    pub(crate) fn end(
+        &mut self,
+        written: Option<Written>,
+        now: u64,
+        after: u64,
+        ahead: Option<usize>,
+    ) {
         self.done.retain(|written| written.last + after > now);
         if let Some(written) = written {
             self.done.push(Written {

@@ -1,4 +1,4 @@
-//! Where the main thread's work may be done otherwise than one instruction in each turn.
+//! Where the main thread's work may be done otherwise than instruction by instruction in its own cycle.
 //!
 //! The machine needs none of it: `NoShortcuts` is how a program runs. What `crate::fast` has instead must
 //! come to the same results in the same cycles.
@@ -12,8 +12,8 @@ use fabsim_program::program::{DsdOperation, Inst};
 
 /// What is asked while the main thread runs code.
 pub trait Shortcuts {
-    /// Whether an instruction may be carried out in a turn before its own cycle.
-    fn may_precede(&self, threads: &Threads) -> bool;
+    /// Whether turns are noted, so that microthreads can have theirs although code is carried out before its cycle.
+    fn is_noted(&self) -> bool;
 
     /// Carries out instructions from the program counter on, as long as it may: `time` is the cycle of the
     /// next one and `left` how many there may be.
@@ -49,12 +49,12 @@ pub trait Shortcuts {
     fn fails_at(&self, time: u64, now: u64) -> u64;
 }
 
-/// One instruction in each turn.
+/// Instruction by instruction.
 #[derive(Clone, Copy, Debug)]
 pub struct NoShortcuts;
 
 impl Shortcuts for NoShortcuts {
-    fn may_precede(&self, _threads: &Threads) -> bool {
+    fn is_noted(&self) -> bool {
         false
     }
 

@@ -1,10 +1,10 @@
 //! Calls into what is hardware or host on the machine: command stream, clock, random numbers.
 
-use super::fifo::End;
-use super::scalar::float_bits;
-use super::state::Core;
 use super::env::Env;
+use super::fifo::End;
+use super::state::Core;
 use crate::fault::{Fault, FaultKind};
+use fabsim_lowering::scalar::float_bits;
 use fabsim_program::program::{Dsd, DsdShape, Dsr, FloatFunction, ScalarType, SystemCall};
 
 /// A line longer than this is printed before its end.

@@ -1,7 +1,8 @@
 //! Two arrivals of one color in one cycle, as log lines.
 
 use super::text::{payload, side_word};
-use crate::fabric::{Collision, Fabric};
+use crate::fabric::router::Collision;
+use crate::fabric::Fabric;
 use crate::probe::Probe;
 use fabsim_program::program::Direction;
 

@@ -1,12 +1,12 @@
 //! The ramp of a tile, and the look of its router.
 
-use super::Cycle;
+use super::cycle::Cycle;
 use crate::alarm::Alarm;
 use crate::fabric::grid::PeIndex;
 use crate::fabric::ramp::{Entry, Tag};
 use crate::fabric::{Below, Delivery, Looked, Looking};
-use crate::pe::element::{takes_pairs, Pe};
 use crate::fast::prefetch::prefetch;
+use crate::pe::element::{takes_pairs, Pe};
 use crate::probe::{Probe, RampPassage};
 
 /// What came of a look at the output queues.

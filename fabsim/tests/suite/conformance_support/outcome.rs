@@ -93,7 +93,12 @@ impl Outcome {
     }
 
     /// Runs what the header says, from the start, with these options and the header's.
-    pub fn run(&mut self, program: &Program, arch: Arch, options: SimOptions) -> Result<(), String> {
+    pub fn run(
+        &mut self,
+        program: &Program,
+        arch: Arch,
+        options: SimOptions,
+    ) -> Result<(), String> {
         let Some(design) = &self.design else {
             return Ok(());
         };

@@ -1,8 +1,8 @@
 //! Where flows meet tiles that are visited: what passes between them, and what ends a flow.
 
 use super::{Flows, Reverse, Site, Source, AHEAD};
+use crate::fabric::router::Caught;
 use crate::fabric::wavelet::Wavelet;
-use crate::fabric::Caught;
 use fabsim_program::program::Direction;
 
 impl Flows {

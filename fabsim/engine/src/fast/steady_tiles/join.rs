@@ -1,12 +1,12 @@
 //! Which tiles join a flow.
 
+use super::currents::Current;
 use super::{
     Doer, Flows, Intake, Outflow, Reverse, Site, Source, Stream, StreamId, Tile, Work, LONGEST,
     SHORTEST,
 };
 use crate::fabric::grid::{PeIndex, LINKS};
 use crate::fabric::ramp::Tag;
-use crate::fabric::Current;
 use crate::pe::operation::{Kernel, Running};
 use crate::pe::plan::PePlan;
 use crate::pe::port::Port;

@@ -24,14 +24,17 @@
 //! without flows, which tests check.
 
 mod border;
+mod currents;
 mod join;
 mod leave;
 mod values;
 
+use self::currents::Current;
 use crate::alarm::Alarm;
 use crate::fabric::grid::PeIndex;
+use crate::fabric::router::Caught;
 use crate::fabric::tiles::TileSet;
-use crate::fabric::{Caught, Current, Moving};
+use crate::fabric::Moving;
 use crate::pe::operation::Running;
 use crate::pe::plan::PePlan;
 use crate::pe::Pe;

@@ -1,24 +1,12 @@
-//! What flows (see `crate::fast::steady_tiles`) know and change of routers.
+//! What flows know and change of routers.
 
-use super::channel::{Channel, NOWHERE};
-use super::grid::{PeIndex, LINKS};
-use super::observer::Silent;
-use super::wavelet::Wavelet;
-use super::{ChannelIndex, Moving, NO_FLOW};
+use crate::fabric::channel::{Channel, NOWHERE};
+use crate::fabric::grid::{PeIndex, LINKS};
+use crate::fabric::observer::Silent;
+use crate::fabric::router::{Caught, ChannelIndex, NO_FLOW};
+use crate::fabric::wavelet::Wavelet;
+use crate::fabric::Moving;
 use fabsim_program::program::Direction;
-
-/// A landing at a tile that is part of a flow.
-#[derive(Clone, Copy, Debug)]
-pub struct Caught {
-    /// The tile.
-    pub pe: PeIndex,
-    /// The channel it lands in.
-    pub channel: ChannelIndex,
-    /// The side it comes from.
-    pub side: Direction,
-    /// The wavelet.
-    pub wavelet: Wavelet,
-}
 
 /// A channel through which a data wavelet passes every cycle.
 #[derive(Clone, Copy, Debug)]
