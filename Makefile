@@ -174,6 +174,13 @@ bench: setup
 	cd fabsim && $(CARGO) build --quiet --release --example speed
 	$(BIN)/python tests/performance.py $(RUST_TARGET)/release/examples/speed
 
+# The simulator beside the machine without any shortcut, `--reference`, over PROGRAMS random programs of each of
+# two kinds: docs/shortcuts.md.
+.PHONY: agreement
+PROGRAMS ?= 2500
+agreement:
+	cd fabsim && PROGRAMS=$(PROGRAMS) $(CARGO) test --quiet --test suite reference
+
 # What builtins and standard modules take, docs/csl-signatures.md, from the front end's table.
 .PHONY: signatures
 signatures:
