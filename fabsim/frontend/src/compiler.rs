@@ -1,19 +1,20 @@
 //! The state of one compilation, and the frame of a function that is being evaluated or lowered.
 
-use super::ast::{Ast, ExprId, FnId};
-use super::intern::{Interner, Sym};
-use super::signature::Wanted;
-use super::source::{Provider, SourceMap};
-use super::state::builder::Builder;
-use super::state::census::Census;
-use super::state::layout::LayoutState;
-use super::state::memo::Memo;
-use super::state::messages::{silent, Messages};
-use super::state::module::Module;
-use super::state::tile::TileState;
-use super::types::{Ty, Types};
-use super::value::{ModuleId, Value};
-use super::{err, pulse, CompileOptions, Res};
+use crate::builtins::signature::Wanted;
+use crate::parse::ast::{Ast, ExprId, FnId};
+use crate::parse::intern::{Interner, Sym};
+use crate::parse::source::{Provider, SourceMap};
+use crate::pulse;
+use crate::state::builder::Builder;
+use crate::state::census::Census;
+use crate::state::layout::LayoutState;
+use crate::state::memo::Memo;
+use crate::state::messages::{silent, Messages};
+use crate::state::module::Module;
+use crate::state::tile::TileState;
+use crate::types::kinds::{Ty, Types};
+use crate::types::value::{ModuleId, Value};
+use crate::{err, CompileOptions, Res};
 use fabsim_program::program::{Arch, Function, Slot, Span};
 use fabsim_program::quick_hash::{QuickMap, QuickSet};
 use fabsim_program::sdk::Sdk;
@@ -226,7 +227,7 @@ impl Compiler {
             messages: Messages::default(),
             memo: Memo::default(),
             has_older_forms: false,
-            since: Sdk::ALL[0],
+            since: Sdk::FIRST_DATED,
             caller: None,
             functions: QuickSet::default(),
         }

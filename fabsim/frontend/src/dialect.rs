@@ -1,12 +1,12 @@
 //! The releases of CSL: what only some of them have.
 
-use super::compiler::Compiler;
-use super::intern::Sym;
-use super::signature::Signature;
-use super::state::rule;
-use super::types::Ty;
-use super::value::{ModuleId, Value};
-use super::{err, Res};
+use crate::builtins::signature::Signature;
+use crate::compiler::Compiler;
+use crate::parse::intern::Sym;
+use crate::state::rule;
+use crate::types::kinds::Ty;
+use crate::types::value::{ModuleId, Value};
+use crate::{err, Res};
 use fabsim_program::diagnostic::Diagnostic;
 use fabsim_program::program::Span;
 use fabsim_program::sdk::Sdk;
@@ -20,6 +20,9 @@ const COLOR_OF_NONE: u16 = 32;
 pub enum Form {
     /// `.LAUNCH` for `<memcpy/get_params>`, and the member of `<memcpy/memcpy>`.
     LaunchColor,
+    /// A color for `@rpc`, `<debug>` without a key.
+    RpcOfColor,
+    DebugWithoutKey,
     /// `@get_color` of a number that no route can have: a color that is not there.
     ColorBeyondRoutes,
     /// `@is_arch("wse1")`
@@ -53,8 +56,13 @@ pub enum Form {
 pub const OLDER_MEMBERS: [(&str, &str, Form); 1] = [("<tile_config>", "target", Form::TileTarget)];
 
 /// Parameters that standard modules have in earlier releases only.
-pub const OLDER_PARAMS: [(&str, &str, Form); 1] =
-    [("<memcpy/get_params>", "LAUNCH", Form::LaunchColor)];
+pub const OLDER_PARAMS: [(&str, &str, Form); 2] = [
+    ("<memcpy/get_params>", "LAUNCH", Form::LaunchColor),
+    ("<memcpy/memcpy>", "LAUNCH", Form::LaunchColor),
+];
+
+/// Parameters that standard modules have had no value for in earlier releases only.
+pub const OPTIONAL_PARAMS: [(&str, &str, Form); 1] = [("<debug>", "key", Form::DebugWithoutKey)];
 
 /// Standard modules that not all releases have.
 const MODULES: [(&str, Form); 5] = [
@@ -84,12 +92,13 @@ const FIRST: Sdk = Sdk::ALL[0];
 
 /// Ends: read from the vendor's examples, which have the form up to that release and not in the next. [old]
 /// The target in `<tile_config>` is of one program of SDK 1.0. [hpdc] What ends with 1.4 the pages of 2.10
-/// have removed, and no example of that release has it. [doc, ex]
+/// have removed, and no example of that release has it. [doc, ex] What ends with 0.9 is of a published
+/// program that says so.
 ///
 /// Beginnings: of integers of 64 bits, modules and `inline fn` the release notes say so [doc]; the vendor's
 /// examples have no file for WSE-3 before 1.1, no struct type and no empty configuration of an output queue
 /// before 2.10, and eight files with such types since. [ex, old]
-const FORMS: [Row; 16] = [
+const FORMS: [Row; 18] = [
     Row {
         form: Form::Wse3,
         what: "the architecture wse3",
@@ -175,6 +184,18 @@ const FORMS: [Row; 16] = [
         last: Sdk::V1_0,
     },
     Row {
+        form: Form::RpcOfColor,
+        what: "@rpc of a color",
+        first: FIRST,
+        last: Sdk::V0_9,
+    },
+    Row {
+        form: Form::DebugWithoutKey,
+        what: "the module <debug> without a key",
+        first: FIRST,
+        last: Sdk::V0_9,
+    },
+    Row {
         form: Form::ColorBeyondRoutes,
         what: "a color beyond those that routes can have",
         first: FIRST,
@@ -237,7 +258,9 @@ impl Compiler {
         what: impl Fn() -> String,
         span: Span,
     ) -> Res<()> {
-        let first = Sdk::named(row.since).unwrap_or(FIRST);
+        // What the first pages have may be older.
+        let dated = Sdk::named(row.since).filter(|sdk| *sdk > Sdk::FIRST_DATED);
+        let first = dated.unwrap_or(FIRST);
         if first > self.since || first > self.sdk() {
             return self.expect_since(first, &what(), span);
         }

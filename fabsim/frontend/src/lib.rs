@@ -1,76 +1,28 @@
 //! CSL text in, `program::Design` out.
 //!
-//! In reading order: `lexer`, `parser*` and `ast` turn text into trees; `types` and `value` are what
-//! programs compute with at compile time; `compiler` holds the state of a compilation, whose parts
-//! are in `state` and know nothing of each other's work; `module` makes instances and their globals;
-//! `eval`, `access`, `stmt`, `declare` and `call` (`memo` remembers) walk the trees, computing what
-//! is known (`quick` where that is a matter of small integers) and emitting code (`emit`) for what is
-//! not; `coerce` is the rules between types; `builtin*`, `dsd*`, `dsr`, `task`, `tensor` and `map`
-//! are the builtins (`older` what they took before 1.0, `dialect` what the releases since differ in),
-//! which `signature` holds against one table and `registers` against each other (`strict`: in doubt),
-//! and of which `census` keeps a list; `layout` (with `root`) and `tile` (with `place` and `symbols`)
-//! drive the two halves of a program; `pulse` is for whoever waits for the end.
+//! In reading order: `parse` turns text into trees; `types` are what programs compute with at compile time;
+//! `compiler` holds the state of a compilation, whose parts are in `state` and know nothing of each other's work;
+//! `evaluate` walks the trees, computing what is known and emitting code for what is not; `builtins` are the
+//! builtins (`dialect` what the releases since 1.0 differ in, and `release_of` finds the program's), of which `census`
+//! keeps a list; `layout` drives the two halves of a program; `messages` and `strict` (what is in doubt) are what
+//! is said on the way, and `pulse` is for whoever waits for the end.
 
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
-mod access;
-mod assign;
-mod ast;
-mod builtin;
-mod builtin_bind;
-mod builtin_config;
-mod builtin_run;
-mod builtin_type;
-mod call;
+mod builtins;
 mod census;
-mod choice;
-mod coerce;
 mod compiler;
-mod declare;
 mod dialect;
-mod dsd;
-mod dsd_derive;
-mod dsd_fabric;
-mod dsd_op;
-mod dsr;
-mod emit;
-mod eval;
-mod fifo;
-mod intern;
+mod evaluate;
 mod layout;
-mod lexer;
-mod library;
-mod literal;
-mod map;
-mod memo;
-mod memory;
 mod messages;
-mod module;
-mod older;
-mod ops;
-mod parse_expr;
-mod parse_stmt;
-mod parser;
-mod place;
+mod parse;
 mod pulse;
-mod quick;
-mod registers;
 mod release_of;
-mod root;
-mod signature;
-mod source;
 mod state;
-mod stmt;
-mod stmt_loop;
 mod strict;
-mod symbols;
-mod task;
-mod tensor;
-mod tile;
 mod types;
-mod unnamed_queue;
-mod value;
 
 use fabsim_program::diagnostic::Diagnostic;
 use fabsim_program::program::{Arch, Clock, Design, ScalarType, Span};
@@ -80,8 +32,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+pub use builtins::signature::page as signatures_page;
 pub use pulse::Pulse;
-pub use signature::page as signatures_page;
 pub use state::messages::told_once;
 
 type Res<T> = Result<T, Box<Diagnostic>>;
@@ -114,11 +66,11 @@ impl Fp16Format {
         }
     }
 
-    fn ty(self) -> types::Ty {
+    fn ty(self) -> types::kinds::Ty {
         match self {
-            Fp16Format::F16 => types::Ty::F16,
-            Fp16Format::Bf16 => types::Ty::BF16,
-            Fp16Format::Cb16 => types::Ty::CB16,
+            Fp16Format::F16 => types::kinds::Ty::F16,
+            Fp16Format::Bf16 => types::kinds::Ty::BF16,
+            Fp16Format::Cb16 => types::kinds::Ty::CB16,
         }
     }
 
@@ -234,7 +186,7 @@ pub fn compile(path: &Path, options: &CompileOptions) -> Result<Design, Vec<Diag
 
 /// Like `compile`, with warnings and printed lines.
 pub fn compile_verbose(path: &Path, options: &CompileOptions) -> Compilation {
-    run(source::Provider::Disk, path, options)
+    run(parse::source::Provider::Disk, path, options)
 }
 
 /// Like `compile_verbose`, with all files given as text; `path` is the key of the layout file.
@@ -243,14 +195,18 @@ pub fn compile_sources(
     path: &Path,
     options: &CompileOptions,
 ) -> Compilation {
-    run(source::Provider::Memory(sources.clone()), path, options)
+    run(
+        parse::source::Provider::Memory(sources.clone()),
+        path,
+        options,
+    )
 }
 
 /// Stack of the compiler's thread. Evaluation recurses; its depth is bounded by
 /// `compiler::MAX_DEPTH`, and this is what that depth needs, with room to spare in debug builds.
 const STACK_BYTES: usize = 512 << 20;
 
-fn run(provider: source::Provider, path: &Path, options: &CompileOptions) -> Compilation {
+fn run(provider: parse::source::Provider, path: &Path, options: &CompileOptions) -> Compilation {
     let (path, options) = (path.to_path_buf(), options.clone());
     let failed = |text: &str| Compilation {
         design: Err(vec![Diagnostic::new(Span::default(), text)]),

@@ -2,11 +2,11 @@
 //! the other; each may fail by itself. What only follows from an earlier error is not said: it
 //! travels as a diagnostic without a message (`silent`), which is never shown.
 
-use super::compiler::Compiler;
-use super::state::messages::{silent, MAX_ERRORS, MAX_REMARKS};
-use super::types::{dsr_type, fifo_dsr_type};
-use super::value::{Elements, Value};
-use super::Res;
+use crate::compiler::Compiler;
+use crate::state::messages::{silent, MAX_ERRORS, MAX_REMARKS};
+use crate::types::kinds::{dsr_type, fifo_dsr_type};
+use crate::types::value::{Elements, Value};
+use crate::Res;
 use fabsim_program::diagnostic::{Diagnostic, Severity};
 use fabsim_program::program::Span;
 use fabsim_program::rules;
@@ -131,9 +131,9 @@ impl Compiler {
         }
     }
 
-    fn show_enum(&self, value: i128, ty: super::types::Ty) -> String {
+    fn show_enum(&self, value: i128, ty: crate::types::kinds::Ty) -> String {
         let name = match self.types.kind(ty) {
-            super::types::TypeKind::Enum { members, .. } => {
+            crate::types::kinds::TypeKind::Enum { members, .. } => {
                 members.iter().find(|(_, number)| *number == value)
             }
             _ => None,

@@ -1,7 +1,8 @@
 //! Finding out which release of CSL a program is for.
 
-use super::source::Provider;
-use super::{layout, Compilation, CompileOptions};
+use crate::layout::block as layout;
+use crate::parse::source::Provider;
+use crate::{Compilation, CompileOptions};
 use fabsim_program::diagnostic::{Diagnostic, Severity};
 use fabsim_program::sdk::Sdk;
 use std::path::Path;

@@ -1,9 +1,9 @@
 //! Rules that the sources leave in doubt: what breaks one is a warning, and with `--strict` an error.
 
-use super::compiler::Compiler;
-use super::state::messages::further_places;
-use super::state::rule::{Rule, RELEASE};
-use super::{err, Res};
+use crate::compiler::Compiler;
+use crate::state::messages::further_places;
+use crate::state::rule::{Rule, RELEASE};
+use crate::{err, Res};
 use fabsim_program::diagnostic::{Diagnostic, Severity};
 use fabsim_program::program::Span;
 

@@ -125,7 +125,10 @@ impl Simulator {
         format: CopyFormat,
     ) -> Result<(), SimError> {
         area.check("h2d", symbol, self.machine.fabric.grid)?;
-        if data.len() != area.len() {
+        if data.len() > area.len() {
+            self.warn_of_elements_left_over(symbol, &area, data.len());
+        }
+        if data.len() < area.len() {
             return Err(HostFault::CopyElements {
                 symbol: symbol.into(),
                 elements: data.len(),
@@ -145,6 +148,19 @@ impl Simulator {
             }
             Ok(())
         })
+    }
+
+    /// A published program copies from an array that has more than the area takes.
+    fn warn_of_elements_left_over(&mut self, symbol: &str, area: &Area, elements: usize) {
+        let (taken, left) = (area.len(), elements - area.len());
+        let text = format!(
+            "memcpy_h2d of {symbol:?}: {elements} elements for {} x {} PEs of {} each: the first {taken} are copied, {left} are left over",
+            area.width, area.height, area.per_pe
+        );
+        let warnings = &mut self.machine.warnings;
+        if !warnings.contains(&text) {
+            warnings.push(text);
+        }
     }
 
     /// Copies from where an exported pointer points on every PE of the area.

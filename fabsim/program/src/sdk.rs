@@ -5,6 +5,12 @@ use std::fmt;
 /// A release. They are ordered, so that what one of them allows is a comparison.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Sdk {
+    /// SDK 0.7.
+    V0_7,
+    /// SDK 0.8.
+    V0_8,
+    /// SDK 0.9.
+    V0_9,
     /// SDK 1.0.
     V1_0,
     /// SDK 1.1.
@@ -21,7 +27,10 @@ pub enum Sdk {
 
 impl Sdk {
     /// All releases, oldest first.
-    pub const ALL: [Sdk; 6] = [
+    pub const ALL: [Sdk; 9] = [
+        Sdk::V0_7,
+        Sdk::V0_8,
+        Sdk::V0_9,
         Sdk::V1_0,
         Sdk::V1_1,
         Sdk::V1_2,
@@ -30,12 +39,18 @@ impl Sdk {
         Sdk::V2_10,
     ];
 
+    /// The first release whose pages are public: forms of before are not dated one by one.
+    pub const FIRST_DATED: Sdk = Sdk::V1_0;
+
     /// The release that everything is written for unless it says otherwise.
     pub const NEWEST: Sdk = Sdk::V2_10;
 
     /// The name on the command line.
     pub fn name(self) -> &'static str {
         match self {
+            Sdk::V0_7 => "0.7",
+            Sdk::V0_8 => "0.8",
+            Sdk::V0_9 => "0.9",
             Sdk::V1_0 => "1.0",
             Sdk::V1_1 => "1.1",
             Sdk::V1_2 => "1.2",

@@ -29,7 +29,7 @@ RECIPE = "fabsim.json"
 
 
 # The releases whose CSL fabsim knows.
-SDKS = ("1.0", "1.1", "1.2", "1.3", "1.4", "2.10")
+SDKS = ("0.7", "0.8", "0.9", "1.0", "1.1", "1.2", "1.3", "1.4", "2.10")
 
 
 def compile_command(arguments: list[str]) -> None:

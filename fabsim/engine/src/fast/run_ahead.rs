@@ -116,7 +116,9 @@ impl Shortcuts for RunAhead {
 
     #[inline]
     fn carried_out(&mut self, main: &Main, inst: Option<&Inst>, did: (&Flow, Cost), env: &Env) {
-        self.note(main, inst, did, env);
+        if self.schedule.is_some() {
+            self.note(main, inst, did, env);
+        }
     }
 
     #[inline]
@@ -168,6 +170,23 @@ pub(crate) fn leaves_alone(map: &MapRun, others: &impl Interference) -> bool {
         && output.all(|port| byte(port).map_or(true, |at| others.may_write(at, bytes(port))))
 }
 
+/// The same beside microthreads.
+#[inline(never)]
+fn has_to_wait_beside(schedule: &IssueSchedule, main: &Main, inst: &Inst, env: &Env) -> bool {
+    let free = match inst {
+        Inst::Load { .. } | Inst::Store { .. } if uses_register(main, inst, env) => false,
+        Inst::Load { ty, address, .. } => schedule.may_read(main.get(*address), ty.size_bytes()),
+        Inst::Store { ty, address, .. } => schedule.may_write(main.get(*address), ty.size_bytes()),
+        Inst::LoadDsd { address, .. } => schedule.may_read(main.get(*address), 8),
+        Inst::StoreDsd { address, .. } => schedule.may_write(main.get(*address), 8),
+        // A microthread that ends may unblock the same task.
+        Inst::Block { .. } | Inst::Unblock { .. } | Inst::CopyMemory { .. } => false,
+        Inst::System { .. } => false,
+        _ => is_private(inst),
+    };
+    !free || schedule.is_full()
+}
+
 impl RunAhead {
     /// What comes next has to wait for its cycle: a turn that is not over.
     fn hold(&mut self) -> u64 {
@@ -178,27 +197,12 @@ impl RunAhead {
     /// Whether an instruction has to wait for its cycle.
     #[inline]
     fn has_to_wait(&self, main: &Main, inst: &Inst, time: u64, env: &Env) -> bool {
-        let Some(schedule) = &self.schedule else {
-            // A command that ends in the first instruction of a turn ends with it.
-            let ends = ends_command(inst) && time == env.now;
-            return ends || !is_private(inst) || uses_register(main, inst, env);
-        };
-        let free = match inst {
-            Inst::Load { .. } | Inst::Store { .. } if uses_register(main, inst, env) => false,
-            Inst::Load { ty, address, .. } => {
-                schedule.may_read(main.get(*address), ty.size_bytes())
-            }
-            Inst::Store { ty, address, .. } => {
-                schedule.may_write(main.get(*address), ty.size_bytes())
-            }
-            Inst::LoadDsd { address, .. } => schedule.may_read(main.get(*address), 8),
-            Inst::StoreDsd { address, .. } => schedule.may_write(main.get(*address), 8),
-            // A microthread that ends may unblock the same task.
-            Inst::Block { .. } | Inst::Unblock { .. } | Inst::CopyMemory { .. } => false,
-            Inst::System { .. } => false,
-            _ => is_private(inst),
-        };
-        !free || schedule.is_full()
+        if let Some(schedule) = &self.schedule {
+            return has_to_wait_beside(schedule, main, inst, env);
+        }
+        // A command that ends in the first instruction of a turn ends with it.
+        let ends = ends_command(inst) && time == env.now;
+        ends || !is_private(inst) || uses_register(main, inst, env)
     }
 
     /// Goes on from a turn of this cycle for as long as it may. What goes wrong on the way is to be
@@ -236,7 +240,7 @@ impl RunAhead {
     }
 
     /// Notes for the microthreads what an instruction has cost.
-    #[inline]
+    #[inline(never)]
     fn note(&mut self, main: &Main, inst: Option<&Inst>, (flow, cost): (&Flow, Cost), env: &Env) {
         let Some(schedule) = &mut self.schedule else {
             return;

@@ -1,13 +1,13 @@
 //! Calls of builtins and of the functions of standard modules, with the kinds of their arguments.
 
 use crate::state::census::{Construct, Open, Part, Seen, SeenDsd};
-use crate::types::dsr_type;
+use crate::types::kinds::dsr_type;
 
-use crate::ast::ExprId;
+use crate::builtins::signature::{Argument, Member, Place, Signature};
 use crate::compiler::{Compiler, Ev, Frame, Stage};
-use crate::signature::{Argument, Member, Place, Signature};
-use crate::types::{Ty, TypeKind};
-use crate::value::{ModuleId, Value};
+use crate::parse::ast::ExprId;
+use crate::types::kinds::{Ty, TypeKind};
+use crate::types::value::{ModuleId, Value};
 use crate::Res;
 use fabsim_program::program::Span;
 

@@ -1,12 +1,12 @@
 //! What an argument is: its type as far as it matters, and whether it is known at compile time where
 //! that matters.
 
-use crate::ast::{Ast, Expr, ExprId};
 use crate::compiler::{Compiler, Ev, Frame};
+use crate::parse::ast::{Ast, Expr, ExprId};
 use crate::state::census::{Part, Seen, SeenDsd};
-use crate::types::{dsr_type, fifo_dsr_type};
-use crate::types::{Ty, TypeKind};
-use crate::value::{DsdValue, Value};
+use crate::types::kinds::{dsr_type, fifo_dsr_type};
+use crate::types::kinds::{Ty, TypeKind};
+use crate::types::value::{DsdValue, Value};
 use fabsim_program::program::{DsdShape, Simd};
 
 /// The task id of the teardown dispatcher.

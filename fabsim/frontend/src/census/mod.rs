@@ -15,10 +15,10 @@ mod operation;
 mod register;
 mod syntax;
 
-use super::compiler::Compiler;
-use super::value::GlobalRef;
+use crate::compiler::Compiler;
 use crate::state::census::{Construct, Part};
 use crate::state::tile::TileState;
+use crate::types::value::GlobalRef;
 use fabsim_program::diagnostic::Diagnostic;
 use fabsim_program::program::Span;
 use fabsim_program::quick_hash::QuickSet;

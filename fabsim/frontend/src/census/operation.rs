@@ -3,7 +3,7 @@
 
 use crate::compiler::Compiler;
 use crate::state::census::{Construct, Load, Open, Operand, Operation, Part, Seen, TileCensus};
-use crate::types::dsr_type;
+use crate::types::kinds::dsr_type;
 use fabsim_program::program::{Dsr, DsrFile, Span};
 use std::collections::BTreeSet;
 

@@ -2,8 +2,8 @@
 
 use crate::compiler::{Compiler, Ev, Frame};
 use crate::state::census::{Construct, Load, Open, Part, Seen, SeenDsd};
-use crate::types::dsr_type;
-use crate::value::Value;
+use crate::types::kinds::dsr_type;
+use crate::types::value::Value;
 use fabsim_program::program::Span;
 
 impl Compiler {

@@ -1,7 +1,7 @@
 //! What needs no evaluation: statements, operators, types and declarations of users' files.
 
-use crate::ast::{Ast, Expr, ExprId, GlobalKind, Stmt, Unary};
 use crate::compiler::Compiler;
+use crate::parse::ast::{Ast, Expr, ExprId, GlobalKind, Stmt, Unary};
 use fabsim_program::program::Span;
 use std::rc::Rc;
 

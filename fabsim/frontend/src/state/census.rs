@@ -1,7 +1,7 @@
 //! The constructs that have been seen.
 
-use crate::ast::ExprId;
-use crate::value::{GlobalRef, ModuleId};
+use crate::parse::ast::ExprId;
+use crate::types::value::{GlobalRef, ModuleId};
 use fabsim_program::program::{Dsr, Span};
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,8 +1,8 @@
 //! What is known of the layout while it is evaluated.
 
-use super::tile::TileRequest;
-use crate::types::Ty;
-use crate::value::Value;
+use crate::state::tile::TileRequest;
+use crate::types::kinds::Ty;
+use crate::types::value::Value;
 use fabsim_program::program::{ColorSetup, Export, Span};
 use fabsim_program::quick_hash::QuickMap;
 use std::path::PathBuf;

@@ -1,6 +1,6 @@
 //! What is remembered of calls at compile time.
 
-use crate::value::{FnRef, Value};
+use crate::types::value::{FnRef, Value};
 use fabsim_program::quick_hash::QuickMap;
 
 /// Functions of more parameters are not remembered.

@@ -1,6 +1,6 @@
 //! What is said about a program.
 
-use super::rule::Rule;
+use crate::state::rule::Rule;
 use crate::Res;
 use fabsim_program::diagnostic::Diagnostic;
 use fabsim_program::program::Span;

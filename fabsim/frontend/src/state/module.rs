@@ -1,10 +1,10 @@
 //! Instances of modules and their globals.
 
-use crate::ast::Ast;
-use crate::intern::Sym;
-use crate::signature;
-use crate::types::Ty;
-use crate::value::Value;
+use crate::builtins::signature;
+use crate::parse::ast::Ast;
+use crate::parse::intern::Sym;
+use crate::types::kinds::Ty;
+use crate::types::value::Value;
 use fabsim_program::program::Span;
 use std::path::PathBuf;
 use std::rc::Rc;

@@ -1,6 +1,6 @@
 //! Where registers are taken, loaded and used.
 
-use crate::value::{GlobalRef, ModuleId};
+use crate::types::value::{GlobalRef, ModuleId};
 use fabsim_program::program::{Dsr, Span};
 use fabsim_program::quick_hash::{QuickMap, QuickSet};
 

@@ -1,10 +1,10 @@
 //! What is known of a tile program while it is compiled.
 
-use super::census::TileCensus;
-use super::registers::Registers;
-use crate::intern::Sym;
-use crate::types::Ty;
-use crate::value::{FnRef, GlobalRef, Value};
+use crate::parse::intern::Sym;
+use crate::state::census::TileCensus;
+use crate::state::registers::Registers;
+use crate::types::kinds::Ty;
+use crate::types::value::{FnRef, GlobalRef, Value};
 use crate::{err, Res};
 use fabsim_program::program::{
     ColorSetup, DsdShape, FunctionId, Span, Symbol, TaskBinding, TileProgram,
