@@ -75,11 +75,11 @@ def test_a_trace_is_written_and_the_environment_is_as_before(
         [*command, "--trace", str(trace), "--report"], capture_output=True, check=False
     )
     assert done.returncode == 0
-    assert trace.stat().st_size > 0
+    assert trace.read_bytes().startswith(b"FABTRACE")
     assert done.stderr
     monkeypatch.setenv("FABSIM_OPTIONS", "--max-cycles 100000")
     with simulator_told(trace, report=True):
-        told = f"--max-cycles 100000 --trace '{trace}' --report"
+        told = f"--trace-form binary --max-cycles 100000 --trace '{trace}' --report"
         assert os.environ["FABSIM_OPTIONS"] == told
     assert os.environ["FABSIM_OPTIONS"] == "--max-cycles 100000"
 

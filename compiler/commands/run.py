@@ -73,12 +73,15 @@ def _array(file: Path) -> Any:  # noqa: ANN401 - a NumPy array of any type
 
 @contextmanager
 def simulator_told(trace: Path | None, report: bool) -> Iterator[None]:
-    """Fabsim's options with these beside those of the environment."""
+    """Fabsim's options with these beside those of the environment, which may ask for another form
+    of the trace than the compact one."""
+    first = ["--trace-form", "binary"] if trace else []
     words = ["--trace", str(trace)] if trace else []
     words += ["--report"] if report else []
     before: Mapping[str, str] = dict(os.environ)
     if words:
-        os.environ[_OPTIONS] = f"{before.get(_OPTIONS, '')} {shlex.join(words)}".strip()
+        parts = [shlex.join(first), before.get(_OPTIONS, ""), shlex.join(words)]
+        os.environ[_OPTIONS] = " ".join(part for part in parts if part)
     try:
         yield
     finally:
@@ -144,7 +147,11 @@ def _lengths(
     metavar="[NAME=]FILE.npy",
     help="Input vectors: an array [height, width, length]; random if not given.",
 )
-@click.option("--trace", type=FILE, help="Write fabsim's trace of wavelets and operations here.")
+@click.option(
+    "--trace",
+    type=FILE,
+    help="Write fabsim's trace here, in the binary form that `fabsim view` reads.",
+)
 @click.option("--report", is_flag=True, help="Say where fabsim's cycles went.")
 @fabric_options
 @back_end_options

@@ -60,7 +60,12 @@ def program(folder: Path, more: str = "") -> str:
     return str(folder / "layout.csl")
 
 
-@pytest.mark.parametrize("arguments", [["timing", "simfabric"], ["--version"], ["--help"]])
+HELPS = [[command, "--help"] for command in ("cslc", "python", "trace", "timing", "view")]
+
+
+@pytest.mark.parametrize(
+    "arguments", [["timing", "simfabric"], ["--version"], ["--help"], *HELPS], ids=" ".join
+)
 def test_output_that_cannot_be_written_is_a_line_and_a_status(arguments: list[str]) -> None:
     command = [sys.executable, "-m", "fabsim", *arguments]
     with open("/dev/full", "w") as full:

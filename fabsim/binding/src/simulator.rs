@@ -8,7 +8,7 @@ use super::program::Program;
 use super::report::Report;
 use super::traces::{scope_of, trace_form_of};
 use super::watch::Watch;
-use fabsim_engine::trace::{TraceOptions, Watched};
+use fabsim_engine::trace::{Told, TraceOptions, TraceSize, Watched};
 use fabsim_host::{Area, LateStarts, SimOptions, Simulator, TransferId, VisitOrder};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -28,7 +28,7 @@ pub struct PySimulator {
 #[pymethods]
 impl PySimulator {
     #[new]
-    #[pyo3(signature = (program, max_cycles=1_000_000_000, lenient=false, visit_seed=None, threads=None, *, max_memory_bytes=16_000_000_000, check_uninitialized=false, usage=false, trace=None, trace_form="text", trace_region=None, trace_window=None, constants=BTreeMap::new(), late_starts=None, max_seconds=None, reference=None))]
+    #[pyo3(signature = (program, max_cycles=1_000_000_000, lenient=false, visit_seed=None, threads=None, *, max_memory_bytes=16_000_000_000, check_uninitialized=false, usage=false, trace=None, trace_form="text", trace_region=None, trace_window=None, constants=BTreeMap::new(), late_starts=None, max_seconds=None, reference=None, trace_limit=None))]
     #[allow(clippy::too_many_arguments)] // keywords, all but the first
     fn new(
         py: Python<'_>,
@@ -48,10 +48,20 @@ impl PySimulator {
         late_starts: Option<(u64, u64)>,
         max_seconds: Option<u64>,
         reference: Option<bool>,
+        trace_limit: Option<u64>,
     ) -> PyResult<Self> {
         let form = trace_form_of(trace_form)?;
         let scope = scope_of(trace_region, trace_window);
-        let trace = trace.map(|path| TraceOptions { path, form, scope });
+        let trace = trace.map(|path| TraceOptions {
+            path,
+            form,
+            scope,
+            size: TraceSize {
+                limit: trace_limit,
+                ..TraceSize::default()
+            },
+            told: Told(Some(tell)),
+        });
         let options = SimOptions {
             max_cycles,
             max_seconds,
@@ -367,6 +377,11 @@ impl PySimulator {
     fn progress_of(&self, py: Python<'_>) -> Option<Py<PyAny>> {
         self.progress.as_ref().map(|known| known.clone_ref(py))
     }
+}
+
+/// What is to be known while a trace is written goes to standard error.
+fn tell(text: &str) {
+    eprintln!("fabsim: warning: {text}");
 }
 
 fn area(x: u16, y: u16, width: u16, height: u16, per_pe: usize) -> Area {

@@ -15,7 +15,6 @@ fabsim shims DIR                       write `cslc`, `cs_python` and `sdk_debug_
 
 from __future__ import annotations
 
-import argparse
 import errno
 import os
 import runpy
@@ -34,6 +33,7 @@ from fabsim import (
     timing_table,
     view,
 )
+from fabsim.arguments import Parser
 from fabsim.cslc import compile_command
 from fabsim.mistakes import UserError
 
@@ -143,7 +143,7 @@ def _python(arguments: list[str]) -> int:
 
 def _trace(arguments: list[str]) -> int:
     """Convert a binary trace."""
-    parser = argparse.ArgumentParser(prog="fabsim trace", description="Make text of a trace.")
+    parser = Parser(prog="fabsim trace", description="Make text of a trace.")
     parser.add_argument("binary", help="a trace written with --trace-form binary")
     parser.add_argument("text", help="the file to be written")
     parser.add_argument("--region", type=options.region, metavar="X,Y,WIDTH,HEIGHT")
@@ -159,7 +159,7 @@ def _trace(arguments: list[str]) -> int:
 
 def _timing(arguments: list[str]) -> int:
     """Print a table of cycle costs."""
-    parser = argparse.ArgumentParser(prog="fabsim timing", description="Print a clock's table.")
+    parser = Parser(prog="fabsim timing", description="Print a clock's table.")
     parser.add_argument("name", choices=timing_table.TIMINGS)
     print(timing_table.text(timing_table.table(parser.parse_args(arguments).name)), end="")
     return 0

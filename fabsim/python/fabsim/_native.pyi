@@ -130,6 +130,7 @@ class Simulator:
         late_starts: tuple[int, int] | None = None,
         max_seconds: int | None = None,
         reference: bool | None = None,
+        trace_limit: int | None = None,
     ) -> None: ...
     def set_progress(self, progress: Callable[[int], None] | None) -> None: ...
     def memcpy_h2d(

@@ -18,6 +18,7 @@ from typing import Any
 
 from fabsim import timing_table
 from fabsim._native import CslError, Program, compile
+from fabsim.arguments import Parser
 from fabsim.mistakes import DamagedProgramError, NoProgramError
 from fabsim.options import positive
 from fabsim.progress import reporter
@@ -194,7 +195,7 @@ def _hashes(program: Program) -> dict[str, str]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="cslc", description="Compile a CSL program.")
+    parser = Parser(prog="cslc", description="Compile a CSL program.")
     parser.add_argument("layout", help="the file with the layout block")
     parser.add_argument("--arch", choices=("wse2", "wse3"), default="wse2")
     parser.add_argument("--fabric-dims", type=_pair, required=True, metavar="W,H")

@@ -9,13 +9,13 @@ wavelet-trace --artifact_dir DIR --x X --y Y [--color C] LOG  wavelets that arri
 
 from __future__ import annotations
 
-import argparse
 import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 from fabsim._native import CslError
+from fabsim.arguments import Parser
 from fabsim.cslc import compile_command, fabric_offsets
 from fabsim.mistakes import UserError
 from fabsim.simfabric import as_text
@@ -57,7 +57,7 @@ def _compile(arguments: list[str]) -> None:
 
 def _wavelet_trace(arguments: list[str]) -> None:
     """Print cycle, color, kind, side, index and data of what arrives at the router of a PE."""
-    parser = argparse.ArgumentParser(prog="sdk_debug_shell wavelet-trace")
+    parser = Parser(prog="sdk_debug_shell wavelet-trace")
     parser.add_argument("--artifact_dir", default=".")
     parser.add_argument("--x", type=int, required=True)
     parser.add_argument("--y", type=int, required=True)

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from fabsim.arguments import Parser
+
 VARIABLE = "FABSIM_OPTIONS"
 
 
@@ -35,6 +37,7 @@ class RunOptions:
     trace_form: Literal["text", "binary"]
     trace_region: tuple[int, int, int, int] | None
     trace_window: tuple[int, int] | None
+    trace_limit: float | None
     late_starts: tuple[int, int] | None
 
     @property
@@ -120,7 +123,7 @@ def _gigabytes(text: str) -> float:
 
 
 def _parser(name: str, description: str) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog=name, description=description, allow_abbrev=False)
+    parser = Parser(prog=name, description=description, allow_abbrev=False)
     limits = parser.add_argument_group("limits")
     limits.add_argument(
         "--max-cycles",
@@ -185,4 +188,10 @@ def _parser(name: str, description: str) -> argparse.ArgumentParser:
     reports.add_argument("--trace-form", choices=("text", "binary"), default="text")
     reports.add_argument("--trace-region", type=region, metavar="X,Y,WIDTH,HEIGHT")
     reports.add_argument("--trace-window", type=window, metavar="FIRST:LAST")
+    reports.add_argument(
+        "--trace-limit",
+        type=_gigabytes,
+        metavar="GB",
+        help="end the trace where it has grown to so many gigabytes (no limit; a word at 0.5)",
+    )
     return parser

@@ -51,6 +51,7 @@ def make(
         trace_form="binary" if form == "binary" else "text",
         trace_region=options.trace_region,
         trace_window=options.trace_window,
+        trace_limit=None if options.trace_limit is None else int(options.trace_limit * 1e9),
         late_starts=options.late_starts,
     )
 

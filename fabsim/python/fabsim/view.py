@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from pathlib import Path
 
+from fabsim.arguments import Parser
 from fabsim.view_page import page_of_traces
 
 _MAGIC = b"FABTRACE"
@@ -14,7 +14,7 @@ _MOST_BYTES = 400_000_000  # a browser has to hold a page several times over
 
 def main(arguments: list[str]) -> int:
     """Write the page; the status that the command exits with."""
-    parser = argparse.ArgumentParser(prog="fabsim view", description="Make a page of traces.")
+    parser = Parser(prog="fabsim view", description="Make a page of traces.")
     parser.add_argument(
         "traces", nargs="+", metavar="TRACE", help="written with --trace-form binary"
     )

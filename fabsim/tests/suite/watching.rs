@@ -4,12 +4,12 @@ use crate::support::*;
 use fabsim::fabric::grid::PeIndex;
 use fabsim::host::{SimOptions, Simulator, VisitOrder};
 use fabsim::program::*;
-use fabsim::trace::{convert, Region, Scope, TraceForm, TraceOptions, Watched};
+use fabsim::trace::{convert, Region, Scope, Told, TraceForm, TraceOptions, TraceSize, Watched};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 const BUFFER: u16 = 32;
 const COUNT: u16 = 20;
@@ -81,7 +81,13 @@ fn watched(path: &Path, form: TraceForm, scope: Scope) -> SimOptions {
     let path = path.to_path_buf();
     SimOptions {
         watched: Watched {
-            trace: Some(TraceOptions { path, form, scope }),
+            trace: Some(TraceOptions {
+                path,
+                form,
+                scope,
+                size: TraceSize::default(),
+                told: Told::default(),
+            }),
             usage: true,
         },
         ..SimOptions::default()
@@ -284,6 +290,50 @@ fn a_binary_trace_is_smaller_and_becomes_the_same_text() {
     };
     convert(&binary.0, &text.0, scope).unwrap();
     assert_eq!(text.text(), text_of(scope));
+}
+
+static TOLD: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+#[test]
+fn a_trace_ends_at_its_limit_and_says_so_and_the_run_goes_on() {
+    let long = || {
+        let pes = [(streamer(600), vec![(0, route(&[R], &[E]))])];
+        let pes = pes.into_iter();
+        let last = (receiver(600), vec![(0, route(&[W], &[R]))]);
+        design(Arch::Wse2, 2, pes.chain([last]).collect())
+    };
+    let whole = Scratch::new();
+    let cycles = run(
+        &long(),
+        watched(&whole.0, TraceForm::Text, Scope::default()),
+    )
+    .cycle();
+    let whole = whole.text();
+    let (large, limit) = (whole.len() as u64 / 4, whole.len() as u64 / 2);
+    let cut = Scratch::new();
+    let mut options = watched(&cut.0, TraceForm::Text, Scope::default());
+    if let Some(trace) = &mut options.watched.trace {
+        let limit = Some(limit);
+        trace.size = TraceSize { large, limit };
+        trace.told = Told(Some(|text| TOLD.lock().unwrap().push(text.into())));
+    }
+    assert_eq!(run(&long(), options).cycle(), cycles);
+    let cut = cut.text();
+    assert!(whole.starts_with(&cut), "it is the beginning of the whole");
+    let slack = 20_000;
+    assert!(
+        (limit..limit + slack).contains(&(cut.len() as u64)),
+        "{} of {limit}",
+        cut.len()
+    );
+    let told = TOLD.lock().unwrap();
+    let last = cut.lines().last().unwrap().split(' ').next().unwrap();
+    assert!(told[0].contains("and grows"), "{told:?}");
+    assert!(
+        told[1].ends_with(&format!("ends with cycle {}", &last[1..])),
+        "{told:?}"
+    );
+    assert_eq!(told.len(), 2);
 }
 
 proptest! {

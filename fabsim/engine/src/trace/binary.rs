@@ -119,6 +119,11 @@ impl<W: Write> BinaryWriter<W> {
             .try_for_each(|&field| put(&mut self.out, field))
     }
 
+    /// Where it writes.
+    pub fn out(&self) -> &W {
+        &self.out
+    }
+
     /// Writes what is still to be written.
     pub fn finish(&mut self) -> io::Result<()> {
         self.out.flush()

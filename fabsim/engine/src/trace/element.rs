@@ -8,19 +8,39 @@ use crate::fabric::grid::Grid;
 use fabsim_program::program::Span;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fs::File;
-use std::io::{self, BufWriter};
+use std::io::{self, BufWriter, Write};
 
 /// The file of a trace.
 #[derive(Debug)]
 pub enum Output {
-    Text(TextWriter<BufWriter<File>>),
-    Binary(BinaryWriter<BufWriter<File>>),
+    Text(TextWriter<BufWriter<Counted>>),
+    Binary(BinaryWriter<BufWriter<Counted>>),
+}
+
+/// A file, and how much has been written into it.
+#[derive(Debug)]
+pub struct Counted {
+    file: File,
+    bytes: u64,
+}
+
+impl Write for Counted {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.file.write(bytes)?;
+        self.bytes += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
 }
 
 impl Output {
     /// Begins the file.
     pub fn new(options: &TraceOptions, grid: Grid) -> io::Result<Output> {
-        let file = BufWriter::new(File::create(&options.path)?);
+        let file = File::create(&options.path)?;
+        let file = BufWriter::new(Counted { file, bytes: 0 });
         Ok(match options.form {
             TraceForm::Text => Output::Text(TextWriter::new(file, grid)?),
             TraceForm::Binary => Output::Binary(BinaryWriter::new(file, grid)?),
@@ -32,6 +52,15 @@ impl Output {
             Output::Text(writer) => writer.record(record, names),
             Output::Binary(writer) => writer.record(record, names),
         }
+    }
+
+    /// Bytes that are in the file, but for the last few thousand.
+    pub fn bytes(&self) -> u64 {
+        let out = match self {
+            Output::Text(writer) => writer.out(),
+            Output::Binary(writer) => writer.out(),
+        };
+        out.get_ref().bytes
     }
 
     pub fn finish(&mut self) -> io::Result<()> {

@@ -22,6 +22,6 @@ pub mod waits;
 mod watcher;
 
 pub use self::convert::convert;
-pub use self::options::{Region, Scope, TraceForm, TraceOptions};
+pub use self::options::{Region, Scope, Told, TraceForm, TraceOptions, TraceSize};
 pub use self::usage::Usage;
 pub use self::watcher::{Watched, Watcher};

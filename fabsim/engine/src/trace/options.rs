@@ -34,6 +34,55 @@ pub struct Scope {
     pub window: Option<(u64, u64)>,
 }
 
+/// A trace of more bytes is worth a word.
+const LARGE: u64 = 500_000_000;
+
+/// How large a trace may be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TraceSize {
+    /// It is said where it has grown to so many bytes.
+    pub large: u64,
+    /// It ends with the cycle in which it has grown to so many bytes, if that is limited.
+    pub limit: Option<u64>,
+}
+
+impl Default for TraceSize {
+    fn default() -> TraceSize {
+        TraceSize {
+            large: LARGE,
+            limit: None,
+        }
+    }
+}
+
+/// Who is told, while it is written, that a trace is large or ends.
+#[derive(Clone, Copy, Default)]
+pub struct Told(pub Option<fn(&str)>);
+
+impl Told {
+    /// Says it.
+    pub fn tell(self, text: &str) {
+        if let Some(tell) = self.0 {
+            tell(text);
+        }
+    }
+}
+
+impl std::fmt::Debug for Told {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Told").field(&self.0.is_some()).finish()
+    }
+}
+
+/// Nothing of a trace depends on it.
+impl PartialEq for Told {
+    fn eq(&self, _: &Told) -> bool {
+        true
+    }
+}
+
+impl Eq for Told {}
+
 /// A trace the user wants.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TraceOptions {
@@ -43,6 +92,10 @@ pub struct TraceOptions {
     pub form: TraceForm,
     /// What of the run is in it.
     pub scope: Scope,
+    /// How large it may be.
+    pub size: TraceSize,
+    /// Who is told of its size.
+    pub told: Told,
 }
 
 impl Region {

@@ -75,6 +75,11 @@ impl<W: Write> TextWriter<W> {
         Ok(())
     }
 
+    /// Where it writes.
+    pub fn out(&self) -> &W {
+        &self.out
+    }
+
     /// Writes what is still to be written.
     pub fn finish(&mut self) -> io::Result<()> {
         self.held_lines()?;

@@ -40,6 +40,10 @@ pub struct Tracer {
     now: u64,
     failed: Option<io::Error>,
     finished: bool,
+    /// It has been said that it is large.
+    is_large: bool,
+    /// It has ended, since it may not grow.
+    is_full: bool,
 }
 
 impl Tracer {
@@ -61,6 +65,8 @@ impl Tracer {
             now: 0,
             failed: None,
             finished: false,
+            is_large: false,
+            is_full: false,
         })
     }
 
@@ -83,7 +89,8 @@ impl Tracer {
     }
 
     fn is_over(&self) -> bool {
-        self.finished || self.now > self.options.scope.end() || self.failed.is_some()
+        let ended = self.finished || self.is_full || self.failed.is_some();
+        ended || self.now > self.options.scope.end()
     }
 
     fn add(&mut self, cycle: u64, pe: PeIndex, event: Event) {
@@ -157,7 +164,10 @@ impl Tracer {
 
     fn write_before(&mut self, cycle: u64) {
         let later = self.pending.split_off(&cycle);
-        for (_, mut records) in std::mem::replace(&mut self.pending, later) {
+        for (at, mut records) in std::mem::replace(&mut self.pending, later) {
+            if self.is_full {
+                break;
+            }
             // The order of visits must not show.
             records.sort_unstable();
             for record in &records {
@@ -167,6 +177,27 @@ impl Tracer {
                     self.failed.get_or_insert(error);
                 }
             }
+            self.look_at_size(at);
+        }
+    }
+
+    /// Says that the trace is large, or that it ends with this cycle.
+    fn look_at_size(&mut self, cycle: u64) {
+        let (bytes, size) = (self.output.bytes(), self.options.size);
+        let path = self.options.path.display();
+        let megabytes = |bytes: u64| bytes.div_ceil(1_000_000);
+        if size.limit.is_some_and(|limit| bytes >= limit) {
+            let limit = megabytes(size.limit.unwrap_or(0));
+            self.options.told.tell(&format!(
+                "the trace {path} has come to its limit of {limit} MB and ends with cycle {cycle}"
+            ));
+            self.is_full = true;
+        } else if bytes >= size.large && !self.is_large {
+            let large = megabytes(size.large);
+            self.options.told.tell(&format!(
+                "the trace {path} has {large} MB in cycle {cycle} and grows: a window, a region or the binary form makes it smaller, a limit ends it"
+            ));
+            self.is_large = true;
         }
     }
 
