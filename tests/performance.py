@@ -1,8 +1,8 @@
 """How fast the simulator is and how much memory it takes: `make bench`.
 
-Prints one table. Every row is run several times and shows its fastest run, since other work on the
-machine can only slow a run down. `--quick` leaves out the rows that take more than a few seconds.
-docs/performance.md says what the columns mean.
+Prints two tables, the second one of the machine without its shortcuts. Every row is run several
+times and shows its fastest run, since other work on the machine can only slow a run down. `--quick`
+leaves out the rows that take more than a few seconds. docs/performance.md says what the columns mean.
 
     python tests/performance.py SPEED [--quick]     # SPEED: the program examples/speed.rs
 """
@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -83,6 +83,17 @@ def rows(folder: Path, quick: bool) -> Iterator[Row]:
             yield bundle("allreduce_2d", folder, threads, runs=1, W=750, H=994, B=64)
 
 
+def references() -> Iterator[Row]:
+    """The same without any shortcut, where that does not take minutes."""
+    for row in (
+        chains(512, 4, 4096, threads=1, runs=1),
+        *(code(64, 64, 20, clock, runs=1) for clock in ("streams", "simfabric")),
+        chains(64, 64, 64, threads=1, runs=3),
+        chains(128, 128, 64, threads=1, runs=1),
+    ):
+        yield replace(row, arguments=("--reference", *row.arguments))
+
+
 def measure(program: str, row: Row) -> Outcome:
     """The run of a row that took the fewest seconds of processor time in the launch."""
     outcomes = []
@@ -116,15 +127,22 @@ def main() -> int:
     if len(arguments) != 1:
         print(__doc__, file=sys.stderr)
         return 2
+    with tempfile.TemporaryDirectory(prefix="collc-bench-") as folder:
+        table(arguments[0], rows(Path(folder), "--quick" in sys.argv))
+    print("\nWithout shortcuts (`--reference`):\n")
+    table(arguments[0], references())
+    return 0
+
+
+def table(program: str, measured: Iterator[Row]) -> None:
+    """Measure and print rows as they come."""
     print(
         "| program | threads | cycles | 10^6 tile-cycles | compile s | run s | run cpu s "
         "| 10^6 tile-cycles/s | the same by cpu | all s | MB |"
     )
     print("|---" * 11 + "|")
-    with tempfile.TemporaryDirectory(prefix="collc-bench-") as folder:
-        for row in rows(Path(folder), "--quick" in sys.argv):
-            print(line(measure(arguments[0], row)), flush=True)
-    return 0
+    for row in measured:
+        print(line(measure(program, row)), flush=True)
 
 
 if __name__ == "__main__":

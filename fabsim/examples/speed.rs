@@ -6,7 +6,7 @@
 //! task TURNS times, each of them a loop over two arrays with a branch and a call; PEs are busy all the
 //! time, so that active tile-cycles are the PEs times the cycles.
 //!
-//! `--threads N` goes first. `cpu` counts the seconds the launch kept the main thread's processor busy, which says more than
+//! `--threads N` goes first, then `--reference`, the machine without its shortcuts. `cpu` counts the seconds the launch kept the main thread's processor busy, which says more than
 //! `wall` on a machine that others use too; `million_per_s` is by `cpu`, with several threads by
 //! `wall`. `checksum` is taken over all results.
 
@@ -360,7 +360,7 @@ fn job(args: &[String]) -> Result<Job, Box<dyn Error>> {
                 busy: false,
             })
         }
-        _ => Err("usage: speed [--threads N] chains WIDTH HEIGHT LENGTH \
+        _ => Err("usage: speed [--threads N] [--reference] chains WIDTH HEIGHT LENGTH \
                   | code WIDTH HEIGHT TURNS CLOCK | bundle LAYOUT ARCH WIDTH HEIGHT LENGTH BYTES"
             .into()),
     }
@@ -372,6 +372,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     if args.first().is_some_and(|arg| arg == "--threads") && args.len() > 2 {
         options.threads = args[1].parse()?;
         args.drain(..2);
+    }
+    if args.first().is_some_and(|arg| arg == "--reference") {
+        options.reference = true;
+        args.remove(0);
     }
     println!("{}", run(job(&args)?, options)?);
     Ok(())
