@@ -2,7 +2,8 @@
 
 Prints two tables, the second one of the machine without its shortcuts. Every row is run several
 times and shows its fastest run, since other work on the machine can only slow a run down. `--quick`
-leaves out the rows that take more than a few seconds. docs/performance.md says what the columns mean.
+leaves out the rows that take more than a few seconds. docs/performance.md says what the columns
+mean.
 
     python tests/performance.py SPEED [--quick]     # SPEED: the program examples/speed.rs
 """

@@ -360,9 +360,11 @@ fn job(args: &[String]) -> Result<Job, Box<dyn Error>> {
                 busy: false,
             })
         }
-        _ => Err("usage: speed [--threads N] [--reference] chains WIDTH HEIGHT LENGTH \
+        _ => Err(
+            "usage: speed [--threads N] [--reference] chains WIDTH HEIGHT LENGTH \
                   | code WIDTH HEIGHT TURNS CLOCK | bundle LAYOUT ARCH WIDTH HEIGHT LENGTH BYTES"
-            .into()),
+                .into(),
+        ),
     }
 }
 
