@@ -41,6 +41,24 @@ fn fault(design: Result<Design, String>) -> String {
 }
 
 #[test]
+fn a_copy_takes_the_first_elements_of_a_longer_array_and_says_so_once() {
+    let mut sim = simulator(program(Wse2, "", ""));
+    let data = [1, 2, 3, 4, 5, 6];
+    for _ in 0..2 {
+        let copied = sim.memcpy_h2d("out", 0, 0, 1, 1, 4, &data, true, false);
+        copied.unwrap_or_else(|e| panic!("{e}"));
+    }
+    let found = sim.memcpy_d2h("out", 0, 0, 1, 1, 8, true, false);
+    assert_eq!(found.expect("copied"), [1, 2, 3, 4, 0, 0, 0, 0]);
+    let said = "memcpy_h2d of \"out\": 6 elements for 1 x 1 PEs of 4 each: the first 4 are copied, 2 are left over";
+    assert_eq!(sim.machine().warnings, [said]);
+    let exact = sim.memcpy_h2d("out", 0, 0, 1, 1, 4, &data[..4], true, false);
+    assert!(exact.is_ok() && sim.machine().warnings.len() == 1);
+    let short = sim.memcpy_h2d("out", 0, 0, 1, 1, 4, &data[..3], true, false);
+    assert!(short.is_err());
+}
+
+#[test]
 fn an_anonymous_struct_converts_to_a_named_one_with_the_same_fields() {
     let pair = "const Pair = struct { a: u16, b: u16 };\n\
         fn known() Pair { return .{ .b = 2, .a = 1 }; }\nconst p = known();\n\
