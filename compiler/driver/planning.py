@@ -15,7 +15,7 @@ from collc.driver.proving import proved, proved_together, refuse_if_any
 from collc.emit.reserved import unusable_names
 from collc.lowering.resources import left_by
 from collc.lowering.root_of_call import (
-    parts_at,
+    done_at,
     planned_for,
     seen_from_the_root,
     side_of,
@@ -305,7 +305,6 @@ def _other_part(plan: ProgramPlan, choice: RootChoice, chosen: list[Plan], root:
     for rank, place in enumerate(choice.places):
         behind, at, before = chosen
         taken = at if rank == root else behind if rank > root else before
-        found = [part.does for part in parts_at(taken, choice.axis, place)]
-        if found != [part.does for part in parts_at(own, choice.axis, place)]:
+        if done_at(taken, choice.axis, place) != done_at(own, choice.axis, place):
             return rank
     return None

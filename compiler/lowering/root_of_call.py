@@ -12,7 +12,7 @@ from typing import cast
 
 import numpy as np
 
-from collc.base.memoize import by_identity
+from collc.base.memoize import ROLES, by_identity
 from collc.base.rewrite import rewritten
 from collc.base.values import dataclass
 from collc.lowering import candidate_plans
@@ -42,13 +42,6 @@ class Part:
     place: int
     role: Role
     phase: Phase
-
-    @property
-    def does(self) -> tuple[object, ...]:
-        """It, but for how it is called."""
-        here = _renamed(self.role, {name: parity_of(name) for name in colors_of([self.phase])})
-        lanes = tuple(lane for lane in here.lanes if lane.loops)
-        return lanes, tuple(sorted(here.colors, key=str))
 
 
 def seen_from_the_root(plan: ProgramPlan) -> ProgramPlan:
@@ -195,12 +188,30 @@ def role_at(phase: Phase, axis: str, place: int) -> Role | None:
     return phase.role_at(pe)
 
 
-def parts_at(plan: Plan, axis: str, place: int) -> Iterator[Part]:
-    """What a PE of the line does in the phases in which it does anything."""
-    for phase in plan.phases:
-        role = role_at(phase, axis, place)
-        if role is not None and (role.colors or role.ops):
-            yield Part(place, at_place(role, place), phase)
+def done_at(plan: Plan, axis: str, place: int) -> list[object]:
+    """What a PE of the line does in the phases in which it does anything, but for how that is
+    called."""
+    found = ((phase, role_at(phase, axis, place)) for phase in plan.phases)
+    return [
+        _done(phase, role, place=place if _varies(role) else 0)
+        for phase, role in found
+        if role is not None and (role.colors or role.ops)
+    ]
+
+
+@by_identity(ROLES)
+def _done(phase: Phase, role: Role, *, place: int) -> object:
+    """Its lanes and colors by what phases of all roots have alike."""
+    names = {name: parity_of(name) for name in colors_of([phase])}
+    here = _renamed(at_place(role, place), names)
+    lanes = tuple(lane for lane in here.lanes if lane.loops)
+    return lanes, tuple(sorted(here.colors, key=str))
+
+
+@by_identity(ROLES)
+def _varies(role: Role) -> bool:
+    """Whether what a role does depends on the place."""
+    return any(number.varies for number in _numbers_in(role))
 
 
 def at_place(role: Role, place: int) -> Role:
@@ -221,7 +232,7 @@ def _merged(parts: Sequence[Part], slices: int) -> Role:
     """One role of several of one form, with formulas of the place."""
     ordered = sorted(parts, key=lambda part: part.place)
     places = np.array([part.place for part in ordered])
-    values = np.array([_numbers(part.role) for part in ordered])
+    values = np.array([[number.offset for number in _numbers_in(part.role)] for part in ordered])
     columns = iter(values.T)
 
     def formula(node: object) -> object:
@@ -230,12 +241,12 @@ def _merged(parts: Sequence[Part], slices: int) -> Role:
     return cast(Role, rewritten(ordered[0].role, formula))
 
 
-def _numbers(role: Role) -> list[int]:
-    found: list[int] = []
+def _numbers_in(role: Role) -> list[Number]:
+    found: list[Number] = []
 
     def noted(node: object) -> object:
         if isinstance(node, Number):
-            found.append(node.offset)
+            found.append(node)
             return node
         return None
 
