@@ -20,10 +20,10 @@ from pathlib import Path
 
 import fabsim
 from collc.driver.bundle import Bundle
-from collc.driver.pipeline import compile_text
 from collc.emit.attestation import FILE as ATTESTED
 from collc.emit.attestation import FORMS, Form
 from collc.target import SDK_RELEASES
+from emitting import example_bundle
 
 ROOT = Path(__file__).parents[1]
 PROGRAMS = ROOT / "docs" / "csl-constructs.json"
@@ -88,7 +88,7 @@ def attested(construct: str, target: str) -> bool:
 
 def bundle_of(example: Path, target: str, given: Mapping[str, int]) -> Bundle:
     """An example as it is built for a target, with these parameters."""
-    return compile_text(example.read_text(), example.name, dict(given), target)
+    return example_bundle(example, target, given)
 
 
 def constructs_of(example: Path, target: str, given: Mapping[str, int]) -> dict[str, str]:

@@ -28,7 +28,7 @@ from collc.base.diagnostics import CollcError
 from collc.base.version import __version__
 from collc.driver.pipeline import compile_text
 from collc.patterns import Kind, instance
-from emitting import every_kind_of_bundle
+from emitting import every_kind_of_bundle, example_bundle
 
 ROOT = Path(__file__).parents[1]
 PATH = Path(__file__).parent / "emit" / "digests.json"
@@ -68,7 +68,7 @@ def _makers() -> Iterator[tuple[str, Callable[[], Files]]]:
             yield f"{name}, skewed", partial(_example, path, None, skew=5)
             yield f"{name}, with time stamps", partial(_example, path, None, timed=True)
     for number, (name, files) in enumerate(every_kind_of_bundle()):
-        yield f"bundle {number}, {name}", partial(dict, files)
+        yield f"bundle {number}, {name}", files
     for name, pes, target in product(_patterns(), PES, TARGETS):
         yield f"{name}, P={pes}, {target}", partial(_sample, name, pes, target)
 
@@ -78,6 +78,8 @@ def _patterns() -> list[str]:
 
 
 def _example(path: Path, target: str | None, skew: int = 0, *, timed: bool = False) -> Files:
+    if target is None and not skew and not timed:
+        return example_bundle(path).files
     text = path.read_text(encoding="utf-8")
     return compile_text(text, path.name, {}, target, skew, timed=timed).files
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
-from functools import cache
+from collections.abc import Callable, Mapping
+from functools import cache, partial
 from itertools import product
 from pathlib import Path
 
@@ -27,6 +29,7 @@ from building import (
 )
 from collc.cost.choice import build_plan
 from collc.cost.program import predict_program
+from collc.driver.bundle import Bundle
 from collc.driver.pipeline import compile_text
 from collc.emit.render import render
 from collc.plan.program import ProgramPlan, of_one_call
@@ -73,13 +76,18 @@ def every_kind_of_collective() -> dict[str, Collective]:
 
 
 @cache
-def every_kind_of_bundle() -> list[tuple[str, dict[str, str]]]:
-    """(name, files) for every kind of collective."""
-    trees = [(name, files_of(what)) for name, what in every_kind_of_collective().items()]
-    programs = [(name, files_of_program(limits)) for name, limits in PROGRAMS.items()]
-    programs += [(name, files_of_example(name)) for name in ON_PARTS]
-    programs += [("dynamic_length", dynamic_length_files()), ("one_word", one_word_files())]
-    return [*trees, *((line.name, bundle_of(line)) for line in EXCHANGES), *programs]
+def every_kind_of_bundle() -> list[tuple[str, Callable[[], dict[str, str]]]]:
+    """(name, files) for every kind of collective; the files are made once, when they are asked
+    for: a worker that collects tests has no use for most of them."""
+    named: list[tuple[str, Callable[[], dict[str, str]]]] = [
+        *((name, partial(files_of, what)) for name, what in every_kind_of_collective().items()),
+        *((line.name, partial(bundle_of, line)) for line in EXCHANGES),
+        *((name, partial(files_of_program, limits)) for name, limits in PROGRAMS.items()),
+        *((name, partial(files_of_example, name)) for name in ON_PARTS),
+        ("dynamic_length", dynamic_length_files),
+        ("one_word", one_word_files),
+    ]
+    return [(name, cache(files)) for name, files in named]
 
 
 ONE_WORD = """target wse2
@@ -114,8 +122,27 @@ def dynamic_length_files() -> dict[str, str]:
 
 def files_of_example(name: str) -> dict[str, str]:
     """The bundle of a program among the examples."""
-    text = (Path(__file__).parents[1] / "examples" / f"{name}.coll").read_text()
-    return dict(compile_text(text, f"{name}.coll", {}).files)
+    return dict(example_bundle(EXAMPLES / f"{name}.coll").files)
+
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+
+
+def example_bundle(
+    path: Path, target: str | None = None, given: Mapping[str, int] | None = None
+) -> Bundle:
+    """An example as it is built, for the target that it names or another one, with these
+    parameters; compiled once in a process, since many laws are about all examples."""
+    text = path.read_text(encoding="utf-8")
+    other = None if re.search(rf"^target {target}$", text, re.MULTILINE) else target
+    return _compiled(text, path.name, other, tuple((given or {}).items()))
+
+
+@cache
+def _compiled(
+    text: str, name: str, target: str | None, given: tuple[tuple[str, int], ...]
+) -> Bundle:
+    return compile_text(text, name, dict(given), target)
 
 
 EXCHANGES = (

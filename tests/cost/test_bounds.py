@@ -122,7 +122,7 @@ def contract_of(name) -> ContractKind:
 
 @settings(max_examples=8, deadline=None)
 @given(
-    st.sampled_from(sorted(patterns())),
+    st.deferred(lambda: st.sampled_from(sorted(patterns()))),
     st.sampled_from(sorted(TARGETS)),
     st.integers(1, 12),
     st.sampled_from(LENGTHS),

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from collc.driver.pipeline import compile_text
+from emitting import example_bundle
 
 fabsim = pytest.importorskip("fabsim")
 
@@ -24,7 +24,7 @@ CODE = re.compile(r"\[([a-z-]+)\](?:;|$)", re.MULTILINE)
 
 def rules_broken(example: Path, folder: Path) -> list[str]:
     """The codes of the rules that the text of an example breaks."""
-    bundle = compile_text(example.read_text(), example.name, {})
+    bundle = example_bundle(example)
     bundle.write(folder)
     layout = str(folder / "layout.csl")
     program = fabsim.compile(layout, arch=bundle.spec.target, strict=False)
