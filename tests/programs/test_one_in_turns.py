@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import re
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,13 @@ collective total = allreduce(x: f32[8], add) on wafer {{
 }}
 program {{ total {whole} }}
 """
+
+
+@cache
+def built(text: str) -> Bundle:
+    """What `run auto` chooses within few colors takes a second or two, and is asked for more than
+    once."""
+    return compile_text(text, "total.coll", {})
 
 
 def compiled(own: str, whole: str = "", target: str = "wse2") -> Bundle:
@@ -171,8 +179,8 @@ def chosen(bundle: Bundle) -> str:
 
 
 def test_auto_takes_turns_where_no_plan_has_colors_of_its_own_for_each_phase() -> None:
-    own = compile_text(left_open("run auto", "within colors <= 2"), "total.coll", {})
-    whole = compile_text(left_open("run auto", "", "within colors <= 2"), "total.coll", {})
+    own = built(left_open("run auto", "within colors <= 2"))
+    whole = built(left_open("run auto", "", "within colors <= 2"))
     assert not own.program.alone and own.color_count == 2
     assert own.prediction == whole.prediction and chosen(own) == chosen(whole)
     assert own.run(seed=3).verified
@@ -183,7 +191,7 @@ def test_auto_takes_turns_where_no_plan_has_colors_of_its_own_for_each_phase() -
 @pytest.mark.parametrize("whose", ["own", "whole"])
 def test_auto_leaves_out_plans_that_cannot_even_take_turns(whose: str, most: int) -> None:
     limits = {"own": "", "whole": ""} | {whose: f"within colors <= {most}"}
-    bundle = compile_text(left_open("run auto", **limits), "total.coll", {})
+    bundle = built(left_open("run auto", **limits))
     assert bundle.color_count == most and ("star" in chosen(bundle)) == (most == 1)
     assert bundle.run(seed=3).verified
 
@@ -224,7 +232,7 @@ def test_schedules_of_plans_that_take_turns_are_shown_too() -> None:
     text = left_open("run auto", "within colors <= 1")
     _, schedule = prove_text(text, "total.coll", {})
     assert schedule.collective.limits.colors == 1
-    assert show_steps(schedule.collective) == chosen(compile_text(text, "total.coll", {}))
+    assert show_steps(schedule.collective) == chosen(built(text))
 
 
 @pytest.mark.parametrize(("own", "whole"), [("within colors <= 1", ""), ("", "within colors <= 1")])

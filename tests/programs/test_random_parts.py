@@ -1,7 +1,7 @@
 """Random programs on parts of a grid and on its lines, with calls that are in flight at the same
 time: what the checks let pass delivers.
 
-`COLLC_PROGRAMS` sets how many of them are run.
+`COLLC_PROGRAMS` sets how many of them are run, `COLLC_FIRST_PROGRAM` which is the first.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from collc.driver.pipeline import compile_text
 
 BATCHES = 5
 CASES = int(os.environ.get("COLLC_PROGRAMS", "10"))
+FIRST = int(os.environ.get("COLLC_FIRST_PROGRAM", "0"))
 
 
 def random_program(rng: random.Random, steps: float = STEPS) -> str:
@@ -62,7 +63,7 @@ def _place(
 
 @pytest.mark.parametrize("batch", range(BATCHES))
 def test_random_programs_on_parts_deliver(batch: int) -> None:
-    for case in range(batch, CASES, BATCHES):
+    for case in range(FIRST + batch, FIRST + CASES, BATCHES):
         rng = random.Random(case)
         text = random_program(rng)
         try:
