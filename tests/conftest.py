@@ -3,6 +3,7 @@ stage that a test belongs to."""
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from collections.abc import Callable, Generator
@@ -86,6 +87,13 @@ def _fail_if_forbidden(
     if problem:
         report.outcome = "failed"
         report.longrepr = problem
+
+
+def pytest_collection_finish() -> None:
+    """What has been collected stays to the end: the collector of cycles need not look at it over
+    and over."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -50,8 +50,10 @@ def _python311() -> str | None:
 
 def _make(python: str) -> str:
     """Make the environment; gives what went wrong."""
-    pip = [str(FOLDER / "bin" / "python"), "-m", "pip", "install", "-q", "--no-compile", PACKAGE]
-    for words in ([python, "-m", "venv", str(FOLDER)], [*pip, "--disable-pip-version-check"]):
+    # this Python's pip installs for the other, which need not have one of its own
+    pip = [sys.executable, "-m", "pip", "--python", str(FOLDER / "bin" / "python"), "install"]
+    pip += ["-q", "--no-compile", "--disable-pip-version-check", PACKAGE]
+    for words in ([python, "-m", "venv", "--without-pip", str(FOLDER)], pip):
         # the client wants versions of its own
         free = {name: value for name, value in os.environ.items() if name != "PIP_CONSTRAINT"}
         done = subprocess.run(words, env=free, capture_output=True, text=True, check=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -57,6 +58,8 @@ def test_what_the_package_names_is_there() -> None:
 
 
 def test_the_extension_is_packed_with_what_it_needs_and_no_more(tmp_path: Path) -> None:
+    if not os.environ.get("NEWEST"):
+        pytest.skip("packed in the nightly run, which sets NEWEST")
     if not shutil.which("npm"):
         pytest.skip("there is no npm here")
     folder = shutil.copytree(
