@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import pickle
 import subprocess
 import sys
 from dataclasses import FrozenInstanceError, field, fields, is_dataclass, replace
+from inspect import signature
 from threading import Event, Thread
 from time import sleep
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import pytest
 
@@ -47,6 +49,37 @@ class Told:
 @dataclass(frozen=True)
 class Read:
     a: int
+
+
+class Uncounted:
+    names: list[str]
+    start: int = 1
+    seen: list[int] = field(default_factory=list)
+    total: int = field(init=False)
+    steps: list[int] = field(init=False, default_factory=list)
+    place: str = field(kw_only=True)
+    by: str = field(default="test", kw_only=True)
+
+    def __post_init__(self) -> None:
+        self.total = self.start + len(self.names)
+
+
+Theirs = dataclasses.dataclass(type("Theirs", (), dict(vars(Uncounted))))
+Counted: Any = dataclass(Uncounted)
+
+
+def test_a_constructor_is_the_one_that_dataclasses_writes() -> None:
+    one, other = Counted(["a"], place="here"), Counted(["a"], 2, [3], place="there", by="me")
+    assert (one.total, one.start, one.seen, one.steps, one.by) == (2, 1, [], [], "test")
+    assert (other.total, other.seen, other.place, other.by) == (3, [3], "there", "me")
+    assert one.seen is not Counted([], place="").seen
+    assert one.steps is not other.steps
+    ours, theirs = (signature(of).parameters.values() for of in (Counted, Theirs))
+    assert [(one.name, one.kind) for one in ours] == [(one.name, one.kind) for one in theirs]
+    with pytest.raises(TypeError, match="missing 1 required keyword-only argument: 'place'"):
+        Counted([])
+    with pytest.raises(TypeError, match="unexpected keyword argument 'total'"):
+        Counted([], total=3, place="")
 
 
 def test_values_compare_hash_print_and_match_by_their_fields() -> None:

@@ -8,6 +8,7 @@ when the first value of a class is made, or somebody asks for its fields.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +37,7 @@ _making = RLock()  # held by the thread that makes a class: others wait for all 
 def _make(cls: type) -> None:
     """Let `dataclasses` write what a class, and those that it inherits from, have yet to get. A
     constructor is there all the time, since other threads may call it: the one that waits is
-    replaced by the one that is made, which is that of a class without fields of its own."""
+    replaced by the one that is made, which `dataclasses` would not do."""
     one: Any
     with _making:
         for one in reversed(cls.__mro__):
@@ -44,14 +45,45 @@ def _make(cls: type) -> None:
             if options is None:
                 continue
             dataclasses.dataclass(**options, init=False)(one)
-            same = {"__module__": one.__module__, "__doc__": one.__doc__ or "As it is."}
-            alike = type(one)(one.__name__, (one,), same)
-            frozen = options.get("frozen", False)
-            dataclasses.dataclass(frozen=frozen, eq=False, repr=False)(alike)
-            alike.__init__.__qualname__ = f"{one.__qualname__}.__init__"
+            made = _constructor(one, frozen=options.get("frozen", False))
             del one.__setstate__
-            one.__init__ = alike.__init__
+            one.__init__ = made
             del _waiting[one]
+
+
+def _constructor(cls: Any, *, frozen: bool) -> Callable[..., None]:  # noqa: ANN401 - see `_stubs_of`
+    """What `dataclasses` writes as a constructor: its parameters are the fields, with what they are
+    if they are not given."""
+    known: dict[str, object] = {"_put": object.__setattr__, "_unset": object()}
+    parameters, lines = ["self"], []
+    by_name: list[str] = []
+    fields = dataclasses.fields(cls)
+    for number, one in enumerate(fields):
+        parameter, value = one.name, one.name
+        if one.default is not dataclasses.MISSING:
+            known[f"_default_{number}"] = one.default
+            parameter += f"=_default_{number}"
+        elif one.default_factory is not dataclasses.MISSING:
+            known[f"_make_{number}"] = one.default_factory
+            parameter += "=_unset"
+            value = f"_make_{number}()" + f" if {value} is _unset else {value}" * one.init
+        if one.init:
+            (by_name if one.kw_only else parameters).append(parameter)
+        elif value == one.name:
+            continue  # it is set later, or the class has it
+        lines.append(
+            f"_put(self, {one.name!r}, {value})" if frozen else f"self.{one.name} = {value}"
+        )
+    lines.append("self.__post_init__()" if hasattr(cls, "__post_init__") else "pass")
+    given = ", ".join([*parameters, *(["*", *by_name] if by_name else [])])
+    text = f"def outer({', '.join(known)}):\n    def __init__({given}):\n        "
+    text += "\n        ".join(lines) + "\n    return __init__\n"
+    space: dict[str, Any] = {}
+    exec(text, space)  # as `dataclasses` does; names of fields are all that it has of a class
+    made: Callable[..., None] = space["outer"](*known.values())
+    made.__qualname__ = f"{cls.__qualname__}.__init__"
+    made.__annotations__ = {one.name: one.type for one in fields} | {"return": None}
+    return made
 
 
 def _stubs_of(cls: Any) -> dict[str, object]:  # noqa: ANN401 - a class, its constructor called as such

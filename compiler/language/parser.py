@@ -509,7 +509,10 @@ def _write(file: Path, parser: Lark) -> None:
 
 
 def _with_numbers(table: dict[str, Any]) -> dict[str | int, Any]:
-    """Keys of tables are numbers or names; JSON has only texts."""
+    """Keys of tables are numbers or names; JSON has only texts. Most of the thousands of tables are
+    references to others, `{"@": 12}`."""
+    if "@" in table:
+        return cast(dict[str | int, Any], table)
     return {int(key) if key.isdigit() else key: value for key, value in table.items()}
 
 
