@@ -27,6 +27,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+import itertools
+
 from collc.base.diagnostics import CollcError
 from collc.format import format_text
 from collc.language import parse_source
@@ -55,7 +57,7 @@ def sources() -> list[str]:
 def _of_prelude(prelude: str) -> list[str]:
     """Programs of one declaration of the prelude each, under another name."""
     begins = [*(one.start() for one in DECLARATION.finditer(prelude)), len(prelude)]
-    parts = [prelude[a:b] for a, b in zip(begins, begins[1:], strict=False)]
+    parts = [prelude[a:b] for a, b in itertools.pairwise(begins)]
     head = "target wse2\ngrid g = 8 x 1\n"
     end = "\ncollective c = barrier() on g { run linear_barrier }\nprogram { c }\n"
     return [head + re.sub(r"^(\w+) (\w+)", r"\1 my_\2", part) + end for part in parts]
@@ -103,7 +105,7 @@ def with_other_tokens(text: str, choose: random.Random) -> str:
 def with_other_declarations(text: str, choose: random.Random) -> str:
     """A declaration given twice, taken out, or put elsewhere."""
     begins = [*(one.start() for one in DECLARATION.finditer(text)), len(text)]
-    parts = [text[a:b] for a, b in zip(begins, begins[1:], strict=False)]
+    parts = [text[a:b] for a, b in itertools.pairwise(begins)]
     if not parts:
         return text
     one = choose.randrange(len(parts))

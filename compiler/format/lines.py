@@ -9,15 +9,11 @@ from itertools import pairwise
 from collc.base.values import dataclass
 from collc.format.spacing import joined, spaced
 from collc.format.tokens import Piece
+from collc.language.parser import words_beginning
 
 WIDTH, INDENT = 100, 4  # columns
 
 _OPEN, _CLOSE = frozenset("([{"), frozenset(")]}")
-_CLAUSES = frozenset(
-    ("order", "then", "reduce", "broadcast", "run", "select", "within", "reserve", "expect")
-)
-_STEPS = frozenset(("step", "for", "run"))
-_PROGRAM = frozenset(("repeat", "within", "reserve", "reconfigure"))
 
 
 @dataclass(frozen=True)
@@ -93,12 +89,12 @@ def _begins(body: Sequence[Piece], at: int, head: str) -> bool:
     before, piece = body[at - 1], body[at]
     following = body[at + 1].text if at + 1 < len(body) else ""
     if head == "collective":
-        return piece.text in _CLAUSES and before.text != "then"
+        return piece.text in words_beginning("_clause") and before.text != "then"
     if head == "contract":
         return following == "each"
     if head == "select":
         return piece.text == "else" or (piece.kind == "NAME" and following == "<=")
     if head == "program":
         apart = piece.starts_line and "and" not in (before.text, piece.text) and piece.text != ","
-        return piece.text in _PROGRAM or before.text == "}" or apart
-    return piece.text == "each" or piece.text in _STEPS
+        return piece.text in words_beginning("_item") or before.text == "}" or apart
+    return piece.text == "each" or piece.text in words_beginning("_action")

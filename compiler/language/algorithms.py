@@ -30,8 +30,9 @@ from collc.language.each import (
     with_locals,
 )
 from collc.language.evaluation import number, numbers_for_all
+from collc.language.kinds import BY_WORD, undeclared
 from collc.language.prelude import Declared
-from collc.language.problems import meaning, problem
+from collc.language.problems import problem
 from collc.language.scope import Scope
 from collc.language.show_expressions import show_expression
 from collc.language.syntax import AlgorithmDecl, EachDecl, LocalDecl, TreeUse, Word
@@ -67,12 +68,9 @@ class Algorithms(Declarations[AlgorithmDecl]):
     def algorithm(self, name: Word) -> AlgorithmDecl:
         """Algorithm of a name."""
         self.check_whole(name)
-        what, message = self.others.get(name.text), f"there is no algorithm called {name.text}"
-        if what is not None:
-            message = f"{name.text} is a {what}, where an algorithm is wanted"
-        if what == "tree":
-            raise problem("C110", message, name.span, help=f"write `reduce {name.text}`")
-        return meaning(name, self.declared, message, "C110")
+        if name.text not in self.declared:
+            raise undeclared(BY_WORD["algorithm"], name, self.declared, self.others)
+        return self.declared[name.text]
 
     def unfold(self, use: TreeUse, ranks: int, scope: Scope) -> Algorithm:
         """Steps of an algorithm on a line of so many ranks; raises `ProblemError`."""

@@ -10,6 +10,7 @@ from collc.language.algorithms import Algorithms
 from collc.language.contracts import Contracts, find_operation, usual_operation
 from collc.language.evaluation import number
 from collc.language.forest import Forest
+from collc.language.kinds import BY_WORD, undeclared
 from collc.language.orders import Orders
 from collc.language.parser import LATER, LATER_INSTEAD, not_supported
 from collc.language.problems import KnownProblemError, meaning, problem
@@ -145,7 +146,9 @@ def _kind(word: Word, context: FileContext) -> ContractKind:
         raise not_supported(what, word.span, help=help, fix=written)
     if word.text in LATER:
         raise not_supported(LATER[word.text], word.span, help=LATER_INSTEAD[word.text])
-    return meaning(word, kinds, f"there is no contract called {word.text}")
+    if word.text not in kinds:
+        raise undeclared(BY_WORD["contract"], word, kinds, context.scope.others)
+    return kinds[word.text]
 
 
 def _operation(
@@ -174,4 +177,4 @@ def _operation(
     if word.text in context.operations and context.operations[word.text] is None:
         raise KnownProblemError
     own = {name: one for name, one in context.operations.items() if one is not None}
-    return find_operation(word, element, own)
+    return find_operation(word, element, own, context.scope.others)

@@ -28,8 +28,9 @@ from collc.language.each import (
     with_locals,
 )
 from collc.language.evaluation import numbers_for_all
+from collc.language.kinds import BY_WORD, undeclared
 from collc.language.lines import Line
-from collc.language.problems import ProblemError, nearest, problem, unknown
+from collc.language.problems import ProblemError, nearest, problem
 from collc.language.scope import Scope
 from collc.language.syntax import ContractDecl, HeldDecl, OwnContractDecl, Word
 from collc.spec import Contract, ElementType, Operation, OwnOperation
@@ -229,7 +230,7 @@ _MEANS = ("mean", "avg", "average")
 
 
 def find_operation(
-    word: Word, element: ElementType, own: Mapping[str, OwnOperation]
+    word: Word, element: ElementType, own: Mapping[str, OwnOperation], others: Mapping[str, str]
 ) -> Operation | OwnOperation:
     """The operation that a contract names, for elements of its type."""
     operations = {operation.value: operation for operation in Operation}
@@ -241,14 +242,15 @@ def find_operation(
             raise problem("C161", message, word.span, place, help=_instead(None, element))
         return operation
     if word.text not in operations:
-        message = f"there is no operation called {word.text}"
         fitting = [name for name, one in operations.items() if one.combines(element)]
         fitting += [name for name, one in own.items() if one.element is element]
         if word.text.lower() in _MEANS and "add" in fitting:
+            message = f"there is no operation called {word.text}"
             help = "for a mean combine by `add`, and let the kernel scale the result"
             raise problem("C111", message, word.span, help=help, fix="add")
         near = nearest(word.text, fitting)
-        raise unknown("C111", message, word, fitting if near else {**operations, **own})
+        known = fitting if near else {**operations, **own}
+        raise undeclared(BY_WORD["operation"], word, known, others)
     found = operations[word.text]
     if not found.combines(element):
         message = f"{word.text} combines {_combined_by(found)}, not {element.value}"

@@ -9,6 +9,7 @@ from collc.base.diagnostics import Edit, Span, left_out
 from collc.base.values import dataclass
 from collc.language import syntax
 from collc.language.evaluation import number
+from collc.language.kinds import kind_of
 from collc.language.problems import (
     KnownProblemError,
     ProblemError,
@@ -133,14 +134,8 @@ def _filled_in(
     declaration: Declaration, word: syntax.Word, arguments: tuple[syntax.Argument, ...]
 ) -> ProblemError:
     """C114: a number that the use gives."""
-    by = {
-        syntax.TreeDecl: "`reduce`",
-        syntax.AlgorithmDecl: "`run`",
-        syntax.OrderDecl: "`order`",
-        syntax.OwnContractDecl: "the collective",
-    }[type(declaration)]
-    what = "the number of ranks" if by != "`order`" else "a side of the grid"
-    message = f"{word.text} is {what}, which {by} fills in"
+    kind = kind_of(declaration)
+    message = f"{word.text} is {kind.given}, which {kind.given_by} fills in"
     given = next(one for one in arguments if one.name is word)
     fix = _without(given, arguments)
     return problem("C114", message, word.span, help="leave it out", fix=fix)

@@ -11,8 +11,8 @@ from collc.base.paths import Path
 from collc.base.values import dataclass
 from collc.language import syntax
 from collc.language.contract_of import Declared
-from collc.language.declared_names import reserved
 from collc.language.evaluation import number
+from collc.language.kinds import reserved, with_article
 from collc.language.problems import KnownProblemError, Problems, problem
 from collc.language.scope import Scope
 from collc.language.syntax import (
@@ -222,11 +222,11 @@ def length_of(declaration: CollectiveDecl, scope: Scope) -> RunLengthDecl:
 def given_name(name: syntax.Name, scope: Scope, code: str, what: str) -> Word:
     """The name of what is given when the program runs, which is that of nothing else."""
     word = Word(name.text, name.span)
-    for error in reserved(word):
+    if error := reserved(word):
         raise error
-    if name.text in scope.numbers or name.text in scope.others:
-        other = scope.others.get(name.text, "parameter")
-        message = f"{name.text} is a {other} and cannot be {what} as well"
+    other = "parameter" if name.text in scope.numbers else scope.others.get(name.text, "collective")
+    if other != "collective":  # whose names are not in the way
+        message = f"{name.text} is {with_article(other)} and cannot be {what} as well"
         raise problem(code, message, name.span, help="choose another name")
     return word
 

@@ -18,6 +18,7 @@ from collc.language.evaluation import (
     truths_of,
     value_or_problem,
 )
+from collc.language.kinds import kind_of
 from collc.language.problems import problem
 from collc.language.scope import FunctionOf, Scope
 from collc.language.show_expressions import show_expression
@@ -54,7 +55,7 @@ def check_required(
     if condition is None or truths_of(condition, around):
         return
     required = show_expression(condition)
-    what = _WHAT[type(declaration)]
+    what = kind_of(declaration).word
     message = f"{in_full(declaration, values)}: the {what} requires {required}"
     given = [word.text for word in declaration.parameters[1:]]
     asked = [name for name in given if re.search(rf"\b{name}\b", required)]
@@ -63,9 +64,6 @@ def check_required(
     else:
         help = f"take a line for which {required}, or another {what}"
     raise problem("C158", message, condition.span, help=help)
-
-
-_WHAT = {AlgorithmDecl: "algorithm", OwnContractDecl: "contract", TreeDecl: "tree"}
 
 
 def slices_of(declaration: AlgorithmDecl | OwnContractDecl, around: Scope) -> int:

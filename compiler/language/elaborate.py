@@ -27,14 +27,7 @@ from collc.language.forest import Forest
 from collc.language.grids import elaborate_grids, elaborate_place
 from collc.language.limits import elaborate_expectation, elaborate_limits, elaborate_reserved
 from collc.language.lines import Lines, elaborate_lines
-from collc.language.names import (
-    Names,
-    check_algorithms,
-    check_contracts,
-    check_orders,
-    check_trees,
-    collect,
-)
+from collc.language.names import Names, check_names, collect
 from collc.language.operations import own_operation
 from collc.language.orders import Orders
 from collc.language.parser import not_supported
@@ -67,43 +60,55 @@ def elaborate(
     names = collect(declarations, problems)
     target = problems.attempt(_target, file, names, target_name)
     largest = target or max(TARGETS.values(), key=lambda t: t.max_height)
-    parameters = _parameters(names, definitions, problems)
+    longest_line = max(largest.max_width, largest.max_height)
+    broken = check_names(names, problems, longest_line)
+    parameters = _parameters(names, definitions, broken["param"], problems)
     numbers: dict[str, Binding] = {
         name: None if parameter is None else parameter.value
         for name, parameter in parameters.items()
     }
-    kinds = (
-        ("grid", names.grids),
-        ("order", names.orders),
-        ("tree", names.trees),
-        ("algorithm", names.algorithms),
-        ("operation", names.operations),
-        ("contract", names.contracts),
-    )
-    others = {name: kind for kind, declared in kinds for name in declared}
-    scope = Scope(numbers, others)
-    broken = check_trees(names, problems, max(largest.max_width, largest.max_height))
-    forest = Forest(names.trees, numbers, dict.fromkeys(names.trees, "tree"), broken)
-    unusable = check_algorithms(names, problems)
-    algorithms = Algorithms(names.algorithms, numbers, others, unusable)
-    orders = Orders(names.orders, numbers, others, check_orders(names, problems))
-    contracts = Contracts(names.contracts, numbers, others, check_contracts(names, problems))
-    grids = elaborate_grids(names.grids, scope, largest, problems)
-    operations = {
-        name: problems.attempt(own_operation, declaration, scope)
-        for name, declaration in names.operations.items()
-    }
-    context = FileContext(scope, forest, algorithms, orders, operations, contracts, largest)
+    context = _context(names, numbers, broken, largest, problems)
+    whole: dict[str, syntax.GridDecl | syntax.PartDecl] = {}
+    whole |= names.named(syntax.GridDecl)
+    whole |= names.named(syntax.PartDecl)
+    whole = {name: grid for name, grid in whole.items() if name not in broken["grid"]}
+    grids = dict.fromkeys(broken["grid"]) | elaborate_grids(whole, context.scope, largest, problems)
+    calls = names.named(CollectiveDecl)
     collectives = {
-        name: _any_collective(declaration, grids, context, problems, names.collectives)
-        for name, declaration in names.collectives.items()
+        name: _any_collective(declaration, grids, context, problems, calls)
+        for name, declaration in calls.items()
     }
-    main = problems.attempt(elaborate_program, file, names, collectives, scope, largest)
+    main = problems.attempt(elaborate_program, file, names, collectives, context.scope, largest)
     problems.raise_if_any()
     assert target is not None
     assert main is not None
     bound = tuple(parameter for parameter in parameters.values() if parameter is not None)
     return Spec(file, target.name, bound, *main)
+
+
+def _context(
+    names: Names,
+    numbers: dict[str, Binding],
+    broken: Mapping[str, frozenset[str]],
+    target: Target,
+    problems: Problems,
+) -> FileContext:
+    """What the file's collectives share; what is broken in it is not looked at."""
+    scope = Scope(numbers, names.kinds())
+    around = numbers, scope.others
+    operations = {
+        name: None if name in broken["operation"] else problems.attempt(own_operation, one, scope)
+        for name, one in names.named(syntax.OperationDecl).items()
+    }
+    return FileContext(
+        scope,
+        Forest(names.with_prelude(syntax.TreeDecl), *around, broken["tree"]),
+        Algorithms(names.with_prelude(syntax.AlgorithmDecl), *around, broken["algorithm"]),
+        Orders(names.with_prelude(syntax.OrderDecl), *around, broken["order"]),
+        operations,
+        Contracts(names.named(syntax.OwnContractDecl), *around, broken["contract"]),
+        target,
+    )
 
 
 def _target(file: str, names: Names, override: str | None) -> Target:
@@ -112,28 +117,32 @@ def _target(file: str, names: Names, override: str | None) -> Target:
             help = suggest(override, TARGETS)
             raise problem("C112", f"there is no target called {override}", None, help=help)
         return TARGETS[override]
-    if not names.targets:
+    targets = names.of(syntax.TargetDecl)
+    if not targets:
         start = Span(file, 1, 1, 1, 1)
         message = "the file names no target"
         help = "begin it with `target wse2` or `target wse3`"
         raise problem("C150", message, start, help=help, fix="target wse2\n")
-    word = names.targets[0].name
+    word = targets[0].name
     return meaning(word, TARGETS, f"there is no target called {word.text}", "C112")
 
 
 def _parameters(
-    names: Names, definitions: Mapping[str, int], problems: Problems
+    names: Names, definitions: Mapping[str, int], broken: frozenset[str], problems: Problems
 ) -> dict[str, Parameter | None]:
     """Every parameter with its value, or None where it has none; each sees those before it."""
-    for name in sorted(set(definitions) - set(names.params)):
+    params = names.named(syntax.ParamDecl)
+    for name in sorted(set(definitions) - set(params)):
         message = f"the file has no parameter called {name}"
-        help = suggest(name, names.params) or "it declares no parameters"
+        help = suggest(name, params) or "it declares no parameters"
         problems.add(problem("C120", message, None, help=help))
     parameters: dict[str, Parameter | None] = {}
     numbers: dict[str, Binding] = {}
-    scope = Scope(numbers, dict.fromkeys(names.trees, "tree"))
-    for name, declaration in names.params.items():
-        value = problems.attempt(_parameter, declaration, definitions, scope)
+    scope = Scope(numbers, names.kinds())
+    for name, declaration in params.items():
+        value = None
+        if name not in broken:
+            value = problems.attempt(_parameter, declaration, definitions, scope)
         numbers[name] = value
         if value is not None and declaration.condition is not None:
             holds = problems.attempt(_check_range, declaration, value, definitions, scope)
@@ -186,7 +195,7 @@ def _any_collective(
     if has_root_of_call(declaration):
 
         def lines_of(one: CollectiveDecl) -> Lines | None:
-            grid = problems.attempt(elaborate_place, one.place, grids)
+            grid = problems.attempt(elaborate_place, one.place, grids, context.scope.others)
             orders = one.of_kind(syntax.OrderClause)
             if grid is None:
                 return None
@@ -210,7 +219,7 @@ def elaborate_collective(
     """One collective; what is wrong with it goes to `problems`."""
     scope = context.scope
     contract = problems.attempt(contract_of, declaration.contract, context)
-    grid = problems.attempt(elaborate_place, declaration.place, grids)
+    grid = problems.attempt(elaborate_place, declaration.place, grids, scope.others)
     expectations = [
         problems.attempt(elaborate_expectation, clause, scope)
         for clause in declaration.of_kind(syntax.ExpectClause)

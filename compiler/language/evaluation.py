@@ -23,6 +23,7 @@ from collc.language.expressions import (
     apply,
     bounded,
     check_function_call,
+    is_something_else,
     named,
     unknown_function,
     wrong_kind,
@@ -212,8 +213,7 @@ def _call(call: Call, scope: Scope) -> int | Ints:
         return _call_of_local(call, scope.functions[name], scope, numbers_of)
     if name not in FUNCTIONS:
         if name == "join" or scope.others.get(name) == "tree":
-            message = f"{name}(...) is a tree, where a number is wanted"
-            raise problem("C113", message, call.span)
+            raise is_something_else(f"{name}(...)", "tree", call.span)
         raise unknown_function(call.name, {**FUNCTIONS, **scope.functions})
     check_function_call(call)
     values = [numbers_of(argument.value, scope) for argument in call.arguments]

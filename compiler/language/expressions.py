@@ -4,7 +4,7 @@ Division rounds down, `mod` has the sign of its right side, subtraction associat
 """
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from math import isqrt
 
 from collc.base.diagnostics import Span
@@ -139,8 +139,7 @@ def named(name: syntax.Name, scope: Scope) -> int:
     """The number that a name stands for."""
     if name.text not in scope.numbers:
         if name.text in scope.others:
-            message = f"{name.text} is a {scope.others[name.text]}, where a number is wanted"
-            raise problem("C113", message, name.span)
+            raise is_something_else(name.text, scope.others[name.text], name.span, scope.numbers)
         raise (
             wrong_kind(name, "a whole number")
             if name.text in RESERVED
@@ -152,6 +151,14 @@ def named(name: syntax.Name, scope: Scope) -> int:
     if value is None:
         raise KnownProblemError
     return value
+
+
+def is_something_else(
+    name: str, kind: str, span: Span, known: Iterable[str] = (), wanted: str = "a number"
+) -> ProblemError:
+    """Message for the name of a declaration, of a kind, where a number is wanted."""
+    message = f"{name} is {'an' if kind[0] in 'aeio' else 'a'} {kind}, where {wanted} is wanted"
+    return problem("C113", message, span, help=suggest(name, known))
 
 
 def unknown_name(name: str, span: Span, known: Mapping[str, object]) -> ProblemError:

@@ -18,11 +18,11 @@ from collc.base.diagnostics import Span
 from collc.base.values import dataclass
 from collc.language import syntax
 from collc.language.declarations import Declarations, as_used, in_full, values_of
-from collc.language.declared_names import OPTIMAL
 from collc.language.each import check_required
 from collc.language.evaluation import truth, value_or_problem
 from collc.language.expressions import FUNCTIONS
-from collc.language.problems import ProblemError, problem, unknown
+from collc.language.kinds import BY_WORD, OPTIMAL, undeclared
+from collc.language.problems import ProblemError, problem
 from collc.language.scope import Scope
 from collc.language.shapes import LEAF, Shape, join, literal_shape
 from collc.language.traverse import expressions_of, walk
@@ -110,10 +110,11 @@ class Forest(Declarations[syntax.TreeDecl]):
 
     def _unknown(self, name: syntax.Word) -> ProblemError:
         """C110: a name that is no tree's, with what is wanted instead where that is known."""
-        message = f"there is no tree called {name.text}"
-        if name.text in _INSTEAD:
+        if name.text in _INSTEAD and name.text not in self.others:
+            message = f"there is no tree called {name.text}"
             return problem("C110", message, name.span, help=_INSTEAD[name.text])
-        return unknown("C110", message, name, {*self.declared, OPTIMAL, ROOT_BYPASS})
+        known = {*self.declared, OPTIMAL, ROOT_BYPASS}
+        return undeclared(BY_WORD["tree"], name, known, self.others)
 
     def text(self, call: Call) -> str:
         """How messages and later stages name a tree: without its first parameter."""

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 from collc.base.grids import Grid, Lines, Site
 from collc.language.evaluation import number
-from collc.language.problems import KnownProblemError, Problems, nearest, problem, suggest
+from collc.language.kinds import BY_WORD, undeclared
+from collc.language.problems import KnownProblemError, Problems, problem
 from collc.language.scope import Scope
 from collc.language.syntax import ExtentDecl, GridDecl, PartDecl, PlaceDecl, Word
 from collc.target import Target
@@ -14,7 +15,7 @@ Grids = Mapping[str, Grid | None]
 
 
 def elaborate_grids(
-    declared: Declared, scope: Scope, target: Target, problems: Problems
+    declared: Mapping[str, GridDecl | PartDecl], scope: Scope, target: Target, problems: Problems
 ) -> dict[str, Grid | None]:
     """Every grid of a file, None where its problem has been reported. A part may be declared before
     the grid that it is a part of."""
@@ -61,7 +62,7 @@ def _grid(declaration: GridDecl, scope: Scope, target: Target) -> Grid:
 
 def _part(declaration: PartDecl, grids: Grids, scope: Scope) -> Grid:
     """A rectangle of another grid, which has to lie on it."""
-    of = _named(declaration.of, grids)
+    of = _named(declaration.of, grids, scope.others)
     left, width = _extent(declaration.columns, of.width, "columns", of, scope)
     top, height = _extent(declaration.rows, of.height, "rows", of, scope)
     site = of.site or Site(of, 0, 0)
@@ -93,9 +94,9 @@ def _extent(
     return first, last - first + 1
 
 
-def elaborate_place(declaration: PlaceDecl, grids: Grids) -> Grid:
+def elaborate_place(declaration: PlaceDecl, grids: Grids, others: Mapping[str, str]) -> Grid:
     """The grid that a collective runs on; for one on each row or column, one such line."""
-    grid = _named(declaration.grid, grids)
+    grid = _named(declaration.grid, grids, others)
     lines, of = declaration.lines, declaration.of
     if lines is None or of is None:
         return grid
@@ -116,11 +117,10 @@ def elaborate_place(declaration: PlaceDecl, grids: Grids) -> Grid:
     )
 
 
-def _named(word: Word, grids: Grids) -> Grid:
+def _named(word: Word, grids: Grids, others: Mapping[str, str]) -> Grid:
     if word.text not in grids:
-        help = suggest(word.text, grids) or "declare one: `grid row = 64 x 1`"
-        message, close = f"there is no grid called {word.text}", nearest(word.text, grids)
-        raise problem("C110", message, word.span, help=help, fix=close)
+        help = "declare one: `grid row = 64 x 1`"
+        raise undeclared(BY_WORD["grid"], word, grids, others, help)
     grid = grids[word.text]
     if grid is None:
         raise KnownProblemError

@@ -13,19 +13,14 @@ from pathlib import Path
 from collc.base.diagnostics import Span
 from collc.base.reading import resolved
 from collc.language import syntax
+from collc.language.kinds import KINDS, classes_of, listed
 from collc.language.parser import parse_text
 from collc.language.problems import ProblemError, problem, refuse
 from collc.language.source import read_source
 
 MOST_FILES = 64
 
-_IMPORTED = (
-    syntax.OrderDecl,
-    syntax.TreeDecl,
-    syntax.AlgorithmDecl,
-    syntax.OperationDecl,
-    syntax.OwnContractDecl,
-)
+_IMPORTED = classes_of(lambda kind: kind.imported)
 
 
 def with_imports(
@@ -91,6 +86,7 @@ def _within(tops: tuple[Path, ...], path: Path, word: syntax.Word) -> Path:
 
 
 def _not_for_import(declared: Span, imported_from: Span) -> ProblemError:
-    message = "a file that is imported declares orders, trees, algorithms, operations or contracts"
+    kinds = listed(f"{kind.word}s" for kind in KINDS if kind.imported)
+    message = f"a file that is imported declares {kinds}"
     help = "move this to the file that imports it, or compile this file by itself"
     return problem("C118", message, declared, (imported_from, "imported here"), help=help)

@@ -6,7 +6,7 @@ from collc.base.diagnostics import Span
 from collc.base.grids import Grid
 from collc.base.paths import Path
 from collc.base.values import dataclass
-from collc.language.declared_names import FIXED, HILBERT, ORDER_WORDS, RING
+from collc.language.kinds import FIXED, HILBERT, ORDER_WORDS, RING
 from collc.language.orders import Orders, check_no_arguments
 from collc.language.problems import Problems, problem
 from collc.language.scope import Scope

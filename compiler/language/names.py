@@ -1,240 +1,360 @@
 """Who is called what: every name declared once, none of the language's own, none unknown.
 
-Takes declarations, makes tables of them; what a tree names is looked up here even if nobody
-uses the tree.
+Takes declarations, makes tables of them; what a declaration names is looked up here even if nobody
+uses it. What a piece of syntax makes and sees is in one table, `_SIGHT`, and one walk checks all
+kinds by it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar, cast, get_args
 
 from collc.base.values import dataclass
 from collc.language import syntax
 from collc.language.declarations import bind
-from collc.language.declared_names import FIXED, ORDER_WORDS, TREE_WORDS, check_words, reserved
 from collc.language.expressions import (
     FUNCTIONS,
     RESERVED,
     check_function_call,
+    is_something_else,
     unknown_function,
     unknown_name,
 )
+from collc.language.kinds import (
+    BY_WORD,
+    GENERAL,
+    KINDS,
+    OF_CLASS,
+    Kind,
+    classes_of,
+    kind_of,
+    reserved,
+    undeclared,
+)
+from collc.language.operations import OF_ELEMENTS
 from collc.language.parser import LATER, LATER_INSTEAD, not_supported
-from collc.language.prelude import KINDS, Declared, Kinds, prelude_declaration, prelude_kinds
+from collc.language.prelude import Declared, PreludeDecl, prelude_declaration, prelude_kinds
 from collc.language.problems import ProblemError, Problems, nearest, problem, unknown
 from collc.language.shapes import check_literal
-from collc.language.syntax import AlgorithmDecl, OperationDecl, OrderDecl, TreeDecl, Word
-from collc.language.traverse import expressions_of, walk
-from collc.spec import ContractKind, Operation
+from collc.language.syntax import Word
+from collc.language.traverse import walk
 
-Named = (
-    syntax.ParamDecl
-    | syntax.GridDecl
-    | syntax.PartDecl
-    | OrderDecl
-    | TreeDecl
-    | AlgorithmDecl
-    | OperationDecl
-    | syntax.OwnContractDecl
-    | syntax.CollectiveDecl
-)
-D = TypeVar("D", bound=Named)
+D = TypeVar("D")
+P = TypeVar("P", bound=PreludeDecl)
+Found = Generator[ProblemError, None, "Known"]
+
+_NAMED = classes_of(lambda kind: kind.space)
+_EXPRESSIONS = get_args(syntax.Expression)
+MAX_LOOPS_DEEP = 32
 
 
 @dataclass(frozen=True)
 class Names:
-    """What a file declares, each name once; of two declarations the first stays."""
+    """What a file declares, each name once: of two declarations the first stays."""
 
-    targets: tuple[syntax.TargetDecl, ...]
-    params: Mapping[str, syntax.ParamDecl]
-    grids: Mapping[str, syntax.GridDecl | syntax.PartDecl]
-    orders: Declared[OrderDecl]
-    trees: Declared[TreeDecl]
-    algorithms: Declared[AlgorithmDecl]
-    operations: Mapping[str, OperationDecl]
-    contracts: Mapping[str, syntax.OwnContractDecl]
-    collectives: Mapping[str, syntax.CollectiveDecl]
-    programs: tuple[syntax.ProgramDecl, ...]
+    kept: tuple[Any, ...]
+
+    def of(self, made: type[D]) -> tuple[D, ...]:
+        """All declarations of a class, in their order."""
+        return tuple(one for one in self.kept if isinstance(one, made))
+
+    def named(self, made: type[D]) -> dict[str, D]:
+        """The same by name."""
+        return {cast(Any, one).name.text: one for one in self.of(made)}
+
+    def with_prelude(self, made: type[P]) -> Declared[P]:
+        """The same of a class that the prelude has, too."""
+        return Declared(made, self.named(made))
+
+    def kinds(self) -> dict[str, str]:
+        """What each name is, of all kinds but parameters: its word."""
+        found = {name: OF_CLASS[made].word for name, made in prelude_kinds().items()}
+        named: list[Any] = [one for one in self.kept if isinstance(one, _NAMED)]
+        for one in sorted(named, key=lambda one: kind_of(one).space == GENERAL):  # hides others
+            if not isinstance(one, syntax.ParamDecl):
+                found[one.name.text] = kind_of(one).word
+        return found
+
+
+# Names that are declared.
 
 
 def collect(declarations: tuple[syntax.Declaration, ...], problems: Problems) -> Names:
-    """Sort the declarations by kind, reporting every name that is taken."""
-    targets = tuple(d for d in declarations if isinstance(d, syntax.TargetDecl))
-    programs = tuple(d for d in declarations if isinstance(d, syntax.ProgramDecl))
-    _check_once("target", targets, problems)
-    _check_once("program", programs, problems)
-    general: dict[str, Word] = {}
-    grids: dict[str, Word] = {}
-    spaces = {syntax.GridDecl: grids, syntax.PartDecl: grids, syntax.CollectiveDecl: {}}
-    kept: list[Named] = []
-    for declaration in declarations:
-        if isinstance(declaration, Named):
-            taken = spaces.get(type(declaration), general)
-            known = prelude_kinds() if taken is general else {}
-            kept += [declaration] if _is_free(declaration, taken, known, problems) else []
+    """All declarations whose names are free; every name that is taken is reported."""
+    taken: dict[str, dict[str, Word]] = {kind.space: {} for kind in KINDS}
+    for kind in KINDS:
+        _check_once(kind, [one for one in declarations if isinstance(one, kind.classes)], problems)
     return Names(
-        targets,
-        _of_kind(syntax.ParamDecl, kept),
-        {d.name.text: d for d in kept if isinstance(d, syntax.GridDecl | syntax.PartDecl)},
-        Declared(OrderDecl, _of_kind(OrderDecl, kept)),
-        Declared(TreeDecl, _of_kind(TreeDecl, kept)),
-        Declared(AlgorithmDecl, _of_kind(AlgorithmDecl, kept)),
-        _of_kind(OperationDecl, kept),
-        _of_kind(syntax.OwnContractDecl, kept),
-        _of_kind(syntax.CollectiveDecl, kept),
-        programs,
+        tuple(
+            one
+            for one in declarations
+            if not isinstance(one, _NAMED) or _is_free(one, taken, problems)
+        )
     )
 
 
-def _of_kind(kind: type[D], kept: Iterable[Named]) -> dict[str, D]:
-    return {one.name.text: one for one in kept if isinstance(one, kind)}
+def _check_once(kind: Kind, declared: list[syntax.Declaration], problems: Problems) -> None:
+    for again in declared[1:] if kind.once else ():
+        first = (declared[0].span, "the first is here")
+        problems.add(
+            problem("C108", f"a file has one {kind.word}, this is another", again.span, first)
+        )
 
 
-def check_trees(names: Names, problems: Problems, longest_line: int) -> frozenset[str]:
-    """Report what is wrong with the file's own trees; yields the names of the broken ones."""
-    return _broken(names.trees.own, lambda tree: _check_tree(tree, names, longest_line), problems)
-
-
-def check_algorithms(names: Names, problems: Problems) -> frozenset[str]:
-    """The same of the names in the file's own algorithms."""
-    known = Known(frozenset(names.params), {}, frozenset(names.algorithms))
-    return _broken(names.algorithms.own, lambda one: check_algorithm(one, known), problems)
-
-
-def check_orders(names: Names, problems: Problems) -> frozenset[str]:
-    """The same of the names in the file's own orders."""
-    known = Known(frozenset(names.params), {}, frozenset())
-    return _broken(names.orders.own, lambda order: check_order(order, known), problems)
-
-
-def check_contracts(names: Names, problems: Problems) -> frozenset[str]:
-    """The same of the names in the file's contracts."""
-    known = Known(frozenset(names.params), {}, frozenset())
-    return _broken(names.contracts, lambda contract: check_contract(contract, known), problems)
-
-
-def _broken(
-    declared: Mapping[str, D], check: Callable[[D], Iterable[ProblemError]], problems: Problems
-) -> frozenset[str]:
-    """Report what a check finds in declarations; yields the names of the broken ones."""
-    broken = set()
-    for name, declaration in declared.items():
-        for error in check(declaration):
-            problems.add(error)
-            broken.add(name)
-    return frozenset(broken)
-
-
-def _check_once(
-    word: str,
-    declarations: tuple[syntax.TargetDecl, ...] | tuple[syntax.ProgramDecl, ...],
-    problems: Problems,
-) -> None:
-    for again in declarations[1:]:
-        first = (declarations[0].span, "the first is here")
-        problems.add(problem("C108", f"a file has one {word}, this is another", again.span, first))
-
-
-_WORDS: Mapping[type, tuple[frozenset[str], str]] = {
-    OrderDecl: (ORDER_WORDS | {FIXED}, "is an order of the language and cannot be declared"),
-    TreeDecl: (TREE_WORDS, "belongs to the language and cannot be declared"),
-    syntax.OwnContractDecl: (
-        frozenset(kind.value for kind in ContractKind),
-        "is a contract of the language and cannot be declared again",
-    ),
-    OperationDecl: (
-        frozenset(one.value for one in Operation),
-        "is an operation of the language and cannot be declared again",
-    ),
-}
-"""Names that the language has for something of a kind, and what is said of a declaration of one."""
-
-
-def _is_free(
-    declared: Named,
-    taken: dict[str, Word],
-    of_prelude: Kinds,
-    problems: Problems,
-) -> bool:
-    """Whether a declaration may have its name, which is neither taken by one before it nor known
-    to every program; else it is reported."""
-    word = declared.name
-    words, what = _WORDS.get(type(declared), (frozenset(), ""))
-    if word.text in words:
-        message = f"{word.text} {what}"
-        problems.add(problem("C109", message, word.span, help="choose another name"))
-        return False
-    for error in reserved(word):
+def _is_free(declared: Any, taken: dict[str, dict[str, Word]], problems: Problems) -> bool:  # noqa: ANN401
+    """Whether a declaration, of a class that has names, may have its name; else it is reported."""
+    before = taken[kind_of(declared).space]
+    error = _refusal(kind_of(declared), declared.name, before)
+    if error is not None:
         problems.add(error)
         return False
-    if word.text in of_prelude:
-        kind = KINDS[of_prelude[word.text]]
-        article = "a" if kind == "tree" else "an"
-        message = f"{word.text} is {article} {kind} of the prelude and cannot be declared again"
+    before[declared.name.text] = declared.name
+    return True
+
+
+def _refusal(kind: Kind, word: Word, before: Mapping[str, Word]) -> ProblemError | None:
+    """Why a name cannot be declared: it is taken by a declaration before, or known to every
+    program."""
+    if word.text in kind.words:
+        message = f"{word.text} {kind.said}"
+        return problem("C109", message, word.span, help="choose another name")
+    if error := reserved(word):
+        return error
+    in_prelude = prelude_kinds().get(word.text) if kind.space == GENERAL else None
+    if in_prelude is not None:
+        what = OF_CLASS[in_prelude].one
+        message = f"{word.text} is {what} of the prelude and cannot be declared again"
         place = (prelude_declaration(word.text).name.span, "declared here")
-        problems.add(problem("C109", message, word.span, place, help="choose another name"))
-        return False
-    before = taken.setdefault(word.text, word)
-    if before is word:
-        return True
-    place = (before.span, "first declared here")
+        return problem("C109", message, word.span, place, help="choose another name")
+    return _twice(word, before[word.text]) if word.text in before else None
+
+
+def _twice(word: Word, first: Word) -> ProblemError:
     message, help = f"{word.text} is declared twice", "give one of them another name"
-    problems.add(problem("C108", message, word.span, place, help=help))
-    return False
+    place = (first.span, "first declared here")
+    return problem("C108", message, word.span, place, help=help)
 
 
-def _check_tree(tree: TreeDecl, names: Names, longest_line: int) -> Iterator[ProblemError]:
-    local_words = tuple(local.name for local in tree.locals)
-    yield from check_words((*tree.parameters, *local_words))
-    for local in tree.locals:
-        if local.parameters is not None:
-            message = f"{local.name.text} is a function; the names of a tree are numbers"
-            yield problem("C113", message, local.span, help="functions belong to algorithms")
-    known = set(names.params) | {word.text for word in tree.parameters}
-    if tree.condition is not None:
-        yield from _check_expression(tree.condition, known, names, longest_line)
-    for local in tree.locals:
-        yield from _check_expression(local.value, known, names, longest_line)
-        known.add(local.name.text)
-    yield from _check_expression(tree.body, known, names, longest_line)
+def _check_words(words: Iterable[Word]) -> Iterator[ProblemError]:
+    """Refusal of names that are taken or stand twice."""
+    seen: dict[str, Word] = {}
+    for word in words:
+        if error := reserved(word):
+            yield error
+        if word.text in seen:
+            yield _twice(word, seen[word.text])
+        seen.setdefault(word.text, word)
 
 
-def _check_expression(
-    outermost: syntax.Expression, known: set[str], names: Names, longest_line: int
-) -> Iterator[ProblemError]:
+# Names that are used.
+
+_SIGHT: Mapping[type, tuple[str, ...]] = {
+    syntax.ParamDecl: ("default", "name", "condition"),
+    syntax.GridDecl: ("width", "height"),
+    syntax.PartDecl: ("columns", "rows"),
+    syntax.ExtentDecl: ("first", "last"),
+    syntax.OrderDecl: ("parameters", "pes"),
+    syntax.FormulaDecl: ("rank", "locals", "pe"),
+    syntax.PeDecl: ("x", "y"),
+    syntax.TreeDecl: ("parameters", "condition", "locals", "body"),
+    syntax.AlgorithmDecl: ("parameters", "locals", "slices", "condition", "actions"),
+    syntax.StepDecl: ("range", "locals", "transfers"),
+    syntax.LoopDecl: ("range", "locals", "actions"),
+    syntax.RangeDecl: ("first", "last", "name"),
+    syntax.IncludeDecl: ("arguments",),
+    syntax.Argument: ("value",),
+    syntax.EachDecl: ("rank", "other", "condition", "sent", "destination", "into"),
+    syntax.SlicesDecl: ("first", "last"),
+    syntax.OperationDecl: ("own", "received", "locals", "body"),
+    syntax.OwnContractDecl: ("parameters", "locals", "slices", "condition", "held"),
+    syntax.HeldDecl: ("rank", "other", "condition", "part", "whose", "into"),
+}
+"""The fields of a class as they come into sight: a word is a name that what follows sees."""
+
+_SEEN_BEHIND = (syntax.LocalDecl, syntax.RangeDecl)  # what they make is seen by what follows
+
+
+@dataclass(frozen=True)
+class Known:
+    """What names mean at a place: numbers, and functions with their arity. `outside` is what
+    functions declared here see, where that is less."""
+
+    kind: Kind
+    names: Names
+    trees: Mapping[str, syntax.TreeDecl]
+    others: Mapping[str, str]
+    numbers: frozenset[str]
+    functions: Mapping[str, int]
+    outside: Known | None = None
+    longest_line: int = 0
+    deep: int = 1
+
+    def with_number(self, word: Word) -> Known:
+        """With one more number; it hides a function of the same name."""
+        left = {name: arity for name, arity in self.functions.items() if name != word.text}
+        return replace(self, numbers=self.numbers | {word.text}, functions=left)
+
+    def with_function(self, word: Word, arity: int) -> Known:
+        """With one more function; it hides a number of the same name."""
+        outside = self.outside and self.outside.with_function(word, arity)
+        functions = {**self.functions, word.text: arity}
+        numbers = self.numbers - {word.text}
+        return replace(self, functions=functions, numbers=numbers, outside=outside)
+
+
+def check_names(
+    names: Names, problems: Problems, longest_line: int
+) -> Mapping[str, frozenset[str]]:
+    """Report what is wrong with the names in a file's own declarations; yields the names of the
+    broken ones, by the word of their kind."""
+    params = list(names.named(syntax.ParamDecl))
+    broken: dict[str, set[str]] = {kind.word: set() for kind in KINDS}
+    trees, others = names.with_prelude(syntax.TreeDecl), names.kinds()
+    for one in names.kept:
+        if type(one) not in _SIGHT:
+            continue
+        kind, name = kind_of(one), one.name.text
+        seen = params[: params.index(name)] if kind.word == "param" else params
+        around = Known(kind, names, trees, others, frozenset(seen), {}, longest_line=longest_line)
+        for error in _check(one, around):
+            problems.add(error)
+            broken[kind.word].add(name)
+    return {word: frozenset(of) for word, of in broken.items()}
+
+
+def _check(part: object, known: Known) -> Found:
+    """What is wrong with the names in a piece of syntax; returns what is known behind it."""
+    if isinstance(part, tuple):
+        for one in part:
+            known = yield from _check(one, known)
+    elif isinstance(part, Word):
+        known = known.with_number(part)
+    elif isinstance(part, _EXPRESSIONS):
+        yield from _check_expression(cast(syntax.Expression, part), known)
+    elif part is not None:
+        behind = yield from _check_within(part, known)
+        known = behind if isinstance(part, _SEEN_BEHIND) else known
+    return known
+
+
+def _check_within(part: object, known: Known) -> Found:
+    if isinstance(part, syntax.LocalDecl):
+        return (yield from _check_local(part, known))
+    made = [getattr(part, name) for name in _SIGHT[type(part)]]
+    if not isinstance(part, syntax.ParamDecl):  # whose name has been looked at
+        yield from _check_words(_made(made))
+    yield from _ALSO.get(type(part), _nothing)(part, known)
+    if isinstance(part, syntax.FormulaDecl):
+        known = replace(known, outside=known)
+    if isinstance(part, syntax.LoopDecl):
+        known = replace(known, deep=known.deep + 1)
+        made = made[: None if known.deep <= MAX_LOOPS_DEEP else -1]
+    for one in made:
+        known = yield from _check(one, known)
+    return known
+
+
+def _made(fields: Iterable[object]) -> Iterator[Word]:
+    """The names that a piece of syntax makes itself, or with its locals."""
+    for field in fields:
+        for one in field if isinstance(field, tuple) else (field,):
+            if isinstance(one, Word | syntax.LocalDecl):
+                yield one if isinstance(one, Word) else one.name
+
+
+def _check_local(local: syntax.LocalDecl, known: Known) -> Found:
+    """A name behind `where`: a number, or a function, which may call itself."""
+    if local.parameters is None:
+        yield from _check_expression(local.value, known)
+        return known.with_number(local.name)
+    if known.kind.word in _NO_FUNCTIONS:
+        what = _NO_FUNCTIONS[known.kind.word]
+        message = f"{local.name.text} is a function; the names of {known.kind.one} are {what}"
+        yield problem("C113", message, local.span, help="functions belong to algorithms")
+    yield from _check_words(local.parameters)
+    behind = known.with_function(local.name, len(local.parameters))
+    inner = behind.outside or behind
+    for word in local.parameters:
+        inner = inner.with_number(word)
+    yield from _check_expression(local.value, inner)
+    return behind
+
+
+_NO_FUNCTIONS = {"tree": "numbers", "operation": "values"}
+
+
+def _check_expression(outermost: syntax.Expression, known: Known) -> Iterator[ProblemError]:
+    in_tree = known.kind.word == "tree"
     for expression, _ in walk(outermost):
         match expression:
-            case syntax.Literal():
-                yield from check_literal(expression, longest_line)
-            case syntax.Name(text=text):
-                if text not in known and text not in names.trees and text not in RESERVED:
-                    yield _unknown(expression, known | {"leaf"}, names)
+            case syntax.Literal() if in_tree:
+                yield from check_literal(expression, known.longest_line)
+            case syntax.Name(text=text) if text not in known.numbers and text not in RESERVED:
+                if not (in_tree and text in known.trees):
+                    yield _no_number(expression, known)
             case syntax.Call():
-                yield from _check_call(expression, names)
+                try:
+                    _check_call(expression, known)
+                except ProblemError as error:
+                    yield error
 
 
-def _unknown(name: syntax.Name, known: set[str], names: Names) -> ProblemError:
-    message = f"there is nothing called {name.text} here"
-    return unknown("C110", message, Word(name.text, name.span), known | set(names.trees))
+def _no_number(name: syntax.Name, known: Known) -> ProblemError:
+    text, in_tree = name.text, known.kind.word == "tree"
+    seen = known.numbers | {"leaf", *known.trees} if in_tree else known.numbers
+    if text in known.functions:
+        message = f"{text} is a function, where a number is wanted"
+        return problem("C113", message, name.span, help=f"write {text}(...)")
+    if text in known.others:
+        wanted = "a number or a tree" if in_tree else "a number"
+        return is_something_else(text, known.others[text], name.span, seen, wanted)
+    if in_tree:
+        message = f"there is nothing called {text} here"
+        word = Word(text, name.span)
+        return unknown("C110", message, word, seen)
+    return unknown_name(text, name.span, dict.fromkeys(seen))
 
 
-def _check_call(call: syntax.Call, names: Names) -> Iterator[ProblemError]:
+def _check_call(call: syntax.Call, known: Known) -> None:
     name = call.name.text
-    try:
-        if name in FUNCTIONS:
-            check_function_call(call)
-        elif name == "join":
-            _check_join(call)
-        elif name in names.trees:
-            bind(names.trees[name], call.arguments, 0, call.span)
-        elif name in LATER:
-            raise not_supported(LATER[name], call.name.span, help=LATER_INSTEAD[name])
-        else:
-            raise unknown_function(call.name, {**FUNCTIONS, **names.trees, "join": None})
-    except ProblemError as error:
-        yield error
+    if name in known.functions:
+        _check_arity(call, known.functions[name])
+    elif (
+        known.kind.word == "operation"
+    ):  # whose elements and numbers are told apart by `operations`
+        if name not in FUNCTIONS and name not in OF_ELEMENTS:
+            message = f"there is no function called {name} in operations"
+            raise unknown("C110", message, call.name, OF_ELEMENTS)
+    elif name in FUNCTIONS:
+        check_function_call(call)
+    elif known.kind.word == "tree":
+        _check_tree_call(call, known)
+    elif name == "join" or known.others.get(name) == "tree":
+        raise is_something_else(f"{name}(...)", "tree", call.span)
+    else:
+        raise unknown_function(call.name, {**FUNCTIONS, **known.functions})
+
+
+def _check_tree_call(call: syntax.Call, known: Known) -> None:
+    name = call.name.text
+    if name == "join":
+        _check_join(call)
+    elif name in known.trees:
+        bind(known.trees[name], call.arguments, 0, call.span)
+    elif name in LATER:
+        raise not_supported(LATER[name], call.name.span, help=LATER_INSTEAD[name])
+    else:
+        raise unknown_function(call.name, {**FUNCTIONS, **known.trees, "join": None})
+
+
+def _check_arity(call: syntax.Call, arity: int) -> None:
+    plain = all(argument.name is None for argument in call.arguments)
+    if len(call.arguments) != arity or not plain:
+        numbers = "one number" if arity == 1 else f"{arity} numbers"
+        message = f"{call.name.text} takes {numbers} without names"
+        raise problem("C114", message, call.span)
 
 
 def _check_join(call: syntax.Call) -> None:
@@ -247,69 +367,21 @@ def _check_join(call: syntax.Call) -> None:
         raise problem("C114", message, call.span, help=help)
 
 
-# What an algorithm, a contract or an order names: its own numbers, functions, loop variables and
-# ranks, and no others.
-
-MAX_LOOPS_DEEP = 32
+# What else is said by names and words in some places.
 
 
-@dataclass(frozen=True)
-class Known:
-    """Names that mean something at a place: numbers, functions (with their arity), algorithms."""
-
-    numbers: frozenset[str]
-    functions: Mapping[str, int]
-    algorithms: frozenset[str]
-
-    def with_numbers(self, *words: syntax.Word) -> Known:
-        """With more numbers; they hide functions of the same name."""
-        names = {word.text for word in words}
-        left = {name: arity for name, arity in self.functions.items() if name not in names}
-        return replace(self, numbers=self.numbers | names, functions=left)
+def _nothing(part: object, known: Known) -> Iterator[ProblemError]:
+    yield from ()
 
 
-def check_algorithm(algorithm: syntax.AlgorithmDecl, known: Known) -> Iterator[ProblemError]:
-    """Everything that is wrong with the names in an algorithm, in the order of the source."""
-    within = yield from _check_head(algorithm, known)
-    yield from _check_actions(algorithm.actions, within, 1)
-
-
-def check_contract(contract: syntax.OwnContractDecl, known: Known) -> Iterator[ProblemError]:
-    """Everything that is wrong with the names and words in a contract."""
-    inner = yield from _check_head(contract, known)
-    for held in contract.held:
-        yield from _check_held(held, inner)
+def _check_promise(contract: syntax.OwnContractDecl, known: Known) -> Iterator[ProblemError]:
     if not any(held.when.text == "after" for held in contract.held):
         message = f"{contract.name.text} promises nothing"
         help = "add what ranks have at the end: `after each r : r has ...`"
         yield problem("C167", message, contract.span, help=help)
 
 
-def _check_head(
-    declared: syntax.AlgorithmDecl | syntax.OwnContractDecl, known: Known
-) -> Generator[ProblemError, None, Known]:
-    """Returns what is known between the braces."""
-    yield from check_words((*declared.parameters, *(local.name for local in declared.locals)))
-    inner = yield from _check_locals(declared.locals, known.with_numbers(*declared.parameters))
-    for expression in (declared.slices, declared.condition):
-        if expression is not None:
-            yield from _check_names_in(expression, inner)
-    return inner
-
-
-def _check_locals(
-    locals_: tuple[syntax.LocalDecl, ...], known: Known
-) -> Generator[ProblemError, None, Known]:
-    """Returns what is known behind them."""
-    for local in locals_:
-        yield from _check_local(local, known)
-        known = _behind(local, known)
-    return known
-
-
 def _check_held(held: syntax.HeldDecl, known: Known) -> Iterator[ProblemError]:
-    words = (held.rank,) if held.other is None else (held.rank, held.other)
-    yield from check_words(words)
     wanted = [(held.when, ("before", "after")), (held.has, ("has",))]
     wanted += [(held.of, ("of",))] if held.of is not None else []
     for word, spelled in wanted:
@@ -328,118 +400,39 @@ def _check_held(held: syntax.HeldDecl, known: Known) -> Iterator[ProblemError]:
         yield problem(
             "C154", message, held.into.span, help="name one slice in front of it: `slice E`"
         )
-    inner = known.with_numbers(*words)
-    for expression in expressions_of(held):
-        yield from _check_names_in(expression, inner)
 
 
-def check_order(order: syntax.OrderDecl, known: Known) -> Iterator[ProblemError]:
-    """Everything that is wrong with the names in an order. Its functions do not see the rank."""
-    yield from check_words(order.parameters)
-    known = known.with_numbers(*order.parameters)
-    if not isinstance(order.pes, syntax.FormulaDecl):
-        for pe in order.pes:
-            yield from _check_names_in(pe.x, known)
-            yield from _check_names_in(pe.y, known)
-        return
-    formula = order.pes
+def _check_formula(formula: syntax.FormulaDecl, known: Known) -> Iterator[ProblemError]:
     if formula.arrow.text != "->":
         message = f"unexpected `{formula.arrow.text}`, expected `->`"
         help = "nothing is combined in an order: write `->`"
         yield problem("C105", message, formula.arrow.span, help=help, fix="->")
-    yield from check_words((formula.rank, *(local.name for local in formula.locals)))
-    inner = known.with_numbers(formula.rank)
-    for local in formula.locals:
-        yield from _check_local(local, inner if local.parameters is None else known)
-        inner = _behind(local, inner)
-        known = known if local.parameters is None else _behind(local, known)
-    yield from _check_names_in(formula.pe.x, inner)
-    yield from _check_names_in(formula.pe.y, inner)
 
 
-def _check_local(local: syntax.LocalDecl, known: Known) -> Iterator[ProblemError]:
-    yield from check_words(local.parameters or ())
-    if local.parameters is not None:
-        known = _behind(local, known).with_numbers(*local.parameters)  # it may call itself
-    yield from _check_names_in(local.value, known)
-
-
-def _behind(local: syntax.LocalDecl, known: Known) -> Known:
-    """What is known behind a local."""
-    if local.parameters is None:
-        return known.with_numbers(local.name)
-    functions = {**known.functions, local.name.text: len(local.parameters)}
-    return replace(known, functions=functions, numbers=known.numbers - {local.name.text})
-
-
-def _check_actions(
-    actions: tuple[syntax.Action, ...], known: Known, depth: int
-) -> Iterator[ProblemError]:
-    for action in actions:
-        if isinstance(action, syntax.IncludeDecl):
-            yield from _check_include(action, known)
-            continue
-        inner = known
-        if action.range is not None:
-            yield from check_words((action.range.name,))
-            yield from _check_names_in(action.range.first, known)
-            yield from _check_names_in(action.range.last, known)
-            inner = known.with_numbers(action.range.name)
-        yield from check_words(tuple(local.name for local in action.locals))
-        inner = yield from _check_locals(action.locals, inner)
-        if isinstance(action, syntax.StepDecl):
-            for transfer in action.transfers:
-                yield from _check_transfer(transfer, inner)
-        elif depth >= MAX_LOOPS_DEEP:
-            message = f"loops lie more than {MAX_LOOPS_DEEP} deep in each other"
-            yield problem("C103", message, action.span, help="count by one number")
-        else:
-            yield from _check_actions(action.actions, inner, depth + 1)
+def _check_loop(loop: syntax.LoopDecl, known: Known) -> Iterator[ProblemError]:
+    if known.deep >= MAX_LOOPS_DEEP:
+        message = f"loops lie more than {MAX_LOOPS_DEEP} deep in each other"
+        yield problem("C103", message, loop.span, help="count by one number")
 
 
 def _check_include(include: syntax.IncludeDecl, known: Known) -> Iterator[ProblemError]:
-    if include.name.text not in known.algorithms:
-        message = f"there is no algorithm called {include.name.text}"
-        yield unknown("C110", message, include.name, known.algorithms)
-    for argument in include.arguments:
-        yield from _check_names_in(argument.value, known)
+    algorithms = known.names.with_prelude(syntax.AlgorithmDecl)
+    if include.name.text not in algorithms:
+        yield undeclared(BY_WORD["algorithm"], include.name, algorithms, known.others)
 
 
 def _check_transfer(transfer: syntax.EachDecl, known: Known) -> Iterator[ProblemError]:
-    words = (transfer.rank,) if transfer.other is None else (transfer.rank, transfer.other)
-    yield from check_words(words)
     if transfer.source.text != transfer.rank.text:
         message = f"each {transfer.rank.text} sends itself, not {transfer.source.text}"
         help = f"write `{transfer.rank.text}` in front of the arrow"
         yield problem("C156", message, transfer.source.span, help=help, fix=transfer.rank.text)
-    inner = known.with_numbers(*words)
-    for expression in expressions_of(transfer):
-        yield from _check_names_in(expression, inner)
 
 
-def _check_names_in(outermost: syntax.Expression, known: Known) -> Iterator[ProblemError]:
-    for expression, _ in walk(outermost):
-        match expression:
-            case syntax.Name(text=text) if text not in known.numbers:
-                if text in known.functions:
-                    message = f"{text} is a function, where a number is wanted"
-                    yield problem("C113", message, expression.span, help=f"write {text}(...)")
-                elif text not in RESERVED:
-                    yield unknown_name(text, expression.span, dict.fromkeys(known.numbers))
-            case syntax.Call(name=name) if name.text in known.functions:
-                yield from _check_arity(expression, known.functions[name.text])
-            case syntax.Call(name=name) if name.text not in FUNCTIONS:
-                yield unknown_function(name, {**FUNCTIONS, **known.functions})
-            case syntax.Call():
-                try:
-                    check_function_call(expression)
-                except ProblemError as error:
-                    yield error
-
-
-def _check_arity(call: syntax.Call, arity: int) -> Iterator[ProblemError]:
-    plain = all(argument.name is None for argument in call.arguments)
-    if len(call.arguments) != arity or not plain:
-        numbers = "one number" if arity == 1 else f"{arity} numbers"
-        message = f"{call.name.text} takes {numbers} without names"
-        yield problem("C114", message, call.span)
+_ALSO: Mapping[type, Callable[[Any, Known], Iterator[ProblemError]]] = {
+    syntax.OwnContractDecl: _check_promise,
+    syntax.HeldDecl: _check_held,
+    syntax.FormulaDecl: _check_formula,
+    syntax.LoopDecl: _check_loop,
+    syntax.IncludeDecl: _check_include,
+    syntax.EachDecl: _check_transfer,
+}

@@ -12,10 +12,9 @@ import numpy as np
 from collc.base.diagnostics import Span
 from collc.base.values import dataclass
 from collc.language import syntax
-from collc.language.declared_names import check_words
 from collc.language.evaluation import number, truth
-from collc.language.expressions import FUNCTIONS, RESERVED, unknown_name
-from collc.language.problems import meaning, problem, unknown
+from collc.language.expressions import FUNCTIONS
+from collc.language.problems import meaning, problem
 from collc.language.scope import Binding, Scope
 from collc.language.show_expressions import show_expression
 from collc.language.syntax import Expression, OperationDecl
@@ -26,6 +25,7 @@ from collc.spec.formula import BITS, BOOL, FLOATS, INTEGERS, SHIFTS, Builder
 TYPES = (*INTEGERS, *FLOATS)
 ASSOCIATIVE = "associative"  # what may be assumed of an operation
 _FUNCTIONS = ("min", "max", *BITS, *SHIFTS)
+OF_ELEMENTS = frozenset((*_FUNCTIONS, *TYPES))  # what an operation may call
 _OF_DIGITS = frozenset((*BITS, *SHIFTS)) - frozenset(FUNCTIONS)  # of values, not of numbers
 _SIGNS = {"+": "add", "-": "sub", "*": "mul"}
 _MOST_NODES = 4096  # nodes; each is a scalar instruction for every element
@@ -38,11 +38,6 @@ class _Names:
     builder: Builder
     scope: Scope
     values: dict[str, int] = field(default_factory=dict)
-
-    def lacks(self, name: str) -> bool:
-        """Whether a name stands for nothing, nor for what is no number."""
-        known = (self.values, self.scope.numbers, self.scope.others, RESERVED)
-        return all(name not in names for names in known)
 
     def type_of(self, index: int) -> str:
         """The type of a node."""
@@ -62,10 +57,8 @@ class _Names:
 
 
 def own_operation(declaration: OperationDecl, scope: Scope) -> OwnOperation:
-    """The operation of a declaration; raises `ProblemError` if it is none."""
+    """The operation of a declaration whose names are known; raises `ProblemError` if it is none."""
     words = (declaration.own, declaration.received)
-    for error in check_words((*words, *(local.name for local in declaration.locals))):
-        raise error
     element = _element(declaration)
     builder = Builder()
     numbers = {name: n for name, n in scope.numbers.items() if name not in {w.text for w in words}}
@@ -117,9 +110,6 @@ def _local(
     local: syntax.LocalDecl, names: _Names, numbers: dict[str, Binding], element: ElementType
 ) -> None:
     """A name for a part of the formula, or for a number."""
-    if local.parameters is not None:
-        message = f"{local.name.text} is a function; the names of an operation are values"
-        raise problem("C113", message, local.span, help="functions belong to algorithms")
     if names.is_number(local.value) and not _is_condition(local.value):
         numbers[local.name.text] = number(local.value, names.scope)
         names.values.pop(local.name.text, None)
@@ -134,10 +124,6 @@ def _is_condition(expression: Expression) -> bool:
 
 def _value(expression: Expression, names: _Names, wanted: str) -> int:
     """The node of an expression; `wanted` is the type of a number that stands alone."""
-    if isinstance(expression, syntax.Name) and names.lacks(expression.text):
-        raise unknown_name(
-            expression.text, expression.span, {**names.values, **names.scope.numbers}
-        )
     if names.is_number(expression) and not _is_condition(expression):
         return _constant(number(expression, names.scope), wanted, expression.span, names)
     match expression:
@@ -258,12 +244,8 @@ def _call(call: syntax.Call, names: _Names, wanted: str) -> int:
     if name in TYPES:
         return _cast(call, values, names)
     if name not in _FUNCTIONS:
-        known = dict.fromkeys((*_FUNCTIONS, *TYPES))
-        if name in FUNCTIONS:
-            message = f"{name} computes with numbers, not with elements"
-            raise problem("C160", message, call.span, help=f"there are {', '.join(_FUNCTIONS)}")
-        message = f"there is no function called {name} in operations"
-        raise unknown("C110", message, call.name, known)
+        message = f"{name} computes with numbers, not with elements"
+        raise problem("C160", message, call.span, help=f"there are {', '.join(_FUNCTIONS)}")
     most = len(values) if name in ("min", "max") else 2
     if len(values) < 2 or len(values) > most:
         wanted_count = "two or more arguments" if name in ("min", "max") else "2 arguments"

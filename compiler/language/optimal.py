@@ -13,8 +13,8 @@ from math import isqrt
 import numpy as np
 
 from collc.base.diagnostics import Span
-from collc.language.declared_names import OPTIMAL
 from collc.language.forest import Forest
+from collc.language.kinds import OPTIMAL
 from collc.language.optimal_tree import Optimum, optimum
 from collc.language.prelude import Declared
 from collc.language.problems import problem

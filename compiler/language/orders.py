@@ -12,9 +12,9 @@ from collc.base.grids import Grid
 from collc.base.paths import Path, Pe, hilbert
 from collc.base.values import dataclass
 from collc.language.declarations import Declarations, as_used, told_inside, values_of
-from collc.language.declared_names import FIXED, HILBERT, ORDER_WORDS
 from collc.language.evaluation import number, numbers_for_all, numbers_of
-from collc.language.problems import problem, suggest
+from collc.language.kinds import BY_WORD, FIXED, HILBERT, ORDER_WORDS, undeclared
+from collc.language.problems import problem
 from collc.language.scope import FunctionOf, Scope
 from collc.language.syntax import FormulaDecl, LocalDecl, OrderDecl, PeDecl, TreeUse
 
@@ -34,9 +34,8 @@ class Orders(Declarations[OrderDecl]):
             help = "write `order fixed` as a separate clause, beside the order of the PEs"
             raise problem("C111", message, use.name.span, help=help)
         if name != HILBERT and name not in self.declared:
-            message = f"there is no order called {name}"
-            help = suggest(name, (*ORDER_WORDS, *self.declared))
-            raise problem("C111", message, use.name.span, help=help)
+            known = (*ORDER_WORDS, *self.declared)
+            raise undeclared(BY_WORD["order"], use.name, known, self.others)
         if grid.width * grid.height > MAX_PLACES:
             message = f"an order of all PEs has at most {MAX_PLACES} of them"
             help = "go by columns and rows: `reduce columns by ...`, `then reduce row by ...`"

@@ -26,7 +26,7 @@ from collc.base.cache import cache_folder, is_sealed, read_kept, sealed
 from collc.base.diagnostics import CollcError, Edit, Span, behind
 from collc.base.version import __version__
 from collc.language import syntax
-from collc.language.declared_names import FIXED
+from collc.language.kinds import FIXED, KINDS, listed
 from collc.language.problems import ProblemError, Problems, problem, quoted
 from collc.language.source import check_size
 from collc.language.syntax import Clause, Declaration, Expression, NeedsDecl, Word
@@ -36,21 +36,8 @@ MAX_TOKENS = 32_768  # of one declaration; a tree of 1000 ranks by hand has some
 _REQUIREMENT = 4  # tokens: requires collc >= 0.2
 MAX_DEPTH = 100  # of an expression; trees written by hand may be deeper
 
-_BEGINNINGS = frozenset(
-    (
-        "IMPORT",
-        "TARGET",
-        "PARAM",
-        "GRID",
-        "TREE",
-        "ALGORITHM",
-        "OPERATION",
-        "CONTRACT",
-        "COLLECTIVE",
-        "PROGRAM",
-    )
-)
-BEGINNINGS = _BEGINNINGS | {"ORDER"}  # an order is declared where `:` or `=` follows its name
+BEGINNINGS = frozenset(kind.token for kind in KINDS)
+_ALWAYS_BEGIN = BEGINNINGS - {"ORDER"}  # an order is declared where `:` or `=` follows its name
 
 # Words of the language to come: refused by name instead of as a mistake of spelling.
 LATER = {
@@ -128,6 +115,17 @@ def keywords() -> frozenset[str]:
     return frozenset(word for word in spelled if word.isalpha())
 
 
+@cache
+def words_beginning(rule: str) -> frozenset[str]:
+    """The words of the language that what a rule of the grammar makes may begin with."""
+    rules, found, pending = _lark().rules, set[str](), [rule]
+    for name in pending:  # which grows
+        firsts = [one.expansion[0].name for one in rules if one.origin.name == name]
+        found.update(firsts)
+        pending += [one for one in dict.fromkeys(firsts) if one not in pending]
+    return frozenset(word for word in keywords() if word.upper() in found)
+
+
 @lru_cache(maxsize=4)
 def lexed(text: str) -> tuple[Token, ...]:
     """All tokens of a text, without comments."""
@@ -140,7 +138,7 @@ def pieces(tokens: Sequence[Token]) -> Iterator[tuple[list[Token], Token | None]
     starts = [
         i
         for i, token in enumerate(tokens)
-        if token.type in _BEGINNINGS or (token.type == "ORDER" and _declares(tokens, i))
+        if token.type in _ALWAYS_BEGIN or (token.type == "ORDER" and _declares(tokens, i))
     ]
     if tokens and tokens[0].type == "REQUIRES" and min([*starts, len(tokens)]) > _REQUIREMENT:
         starts.insert(0, _REQUIREMENT)  # what follows need not be in this version's language
@@ -154,7 +152,7 @@ def _declares(tokens: Sequence[Token], at: int) -> bool:
     parentheses behind that, is followed by `:` or `=`."""
     behind, deep = at + 2, 0
     while behind < len(tokens) and (deep or tokens[behind].type == "LPAR"):
-        if tokens[behind].type in _BEGINNINGS or tokens[behind].type == "ORDER":
+        if tokens[behind].type in BEGINNINGS:
             return False
         deep += {"LPAR": 1, "RPAR": -1}.get(tokens[behind].type, 0)
         behind += 1
@@ -408,13 +406,8 @@ def _spelled(accepted: set[str]) -> str:
     if names >= {"LPAR", "NAME", "INTEGER", "MINUS"}:
         return "an expression"
     if names >= BEGINNINGS:  # beside `requires`, which only the beginning of a file may have
-        words = "import, target, param, grid, order, tree, algorithm, operation, contract, "
-        words += "collective or program"
-        return f"a declaration: {words}"
-    spelled = sorted(_spelling(name) for name in names)
-    if len(spelled) <= 1:
-        return spelled[0] if spelled else "nothing more"
-    return ", ".join(spelled[:-1]) + " or " + spelled[-1]
+        return f"a declaration: {listed(kind.word for kind in KINDS)}"
+    return listed(sorted(map(_spelling, names))) if names else "nothing more"
 
 
 def _spelling(name: str) -> str:

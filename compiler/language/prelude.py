@@ -10,6 +10,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Generic, TypeVar, cast
 
+from collc.language.kinds import BY_WORD, KINDS
 from collc.language.parser import declarations_of
 from collc.language.syntax import AlgorithmDecl, OrderDecl, TreeDecl
 
@@ -20,14 +21,8 @@ _K = TypeVar("_K", bound=PreludeDecl)
 
 Kinds = Mapping[str, type[PreludeDecl]]
 
-KINDS: dict[type[PreludeDecl], str] = {
-    OrderDecl: "order",
-    TreeDecl: "tree",
-    AlgorithmDecl: "algorithm",
-}
-"""The word of the language that a declaration of each kind begins with."""
-
-_BEGINNING = re.compile(rf"^({'|'.join(KINDS.values())}) (\w+)", re.MULTILINE)
+_KINDS = tuple(kind for kind in KINDS if kind.in_prelude)
+_BEGINNING = re.compile(rf"^({'|'.join(kind.word for kind in _KINDS)}) (\w+)", re.MULTILINE)
 
 
 class Declared(Mapping[str, _K], Generic[_K]):
@@ -65,8 +60,8 @@ def prelude_text() -> str:
 @cache
 def prelude_kinds() -> Kinds:
     """What each name of the prelude is, in the order of the file."""
-    kind_of = {word: kind for kind, word in KINDS.items()}
-    return {found[2]: kind_of[found[1]] for found in _BEGINNING.finditer(prelude_text())}
+    found = _BEGINNING.finditer(prelude_text())
+    return {one[2]: BY_WORD[one[1]].classes[0] for one in found}
 
 
 @cache

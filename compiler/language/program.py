@@ -7,6 +7,7 @@ from collc.base.diagnostics import Edit, Span, behind
 from collc.language import syntax
 from collc.language.dynamic_length import DynamicLength
 from collc.language.evaluation import number
+from collc.language.kinds import BY_WORD, undeclared
 from collc.language.limits import elaborate_limits, elaborate_reserved
 from collc.language.names import Names
 from collc.language.parser import WHOLE_ROUNDS, not_supported
@@ -30,21 +31,22 @@ def elaborate_program(
 ) -> tuple[tuple[Collective, ...], Program | None]:
     """The collectives that are called, in order of their first calls, and how. A program that is
     one call and nothing else needs no more said: None."""
-    if not names.programs:
-        name = next(iter(names.collectives), "total")
+    programs, declared = names.of(syntax.ProgramDecl), names.named(syntax.CollectiveDecl)
+    if not programs:
+        name = next(iter(declared), "total")
         help = f"end it with `program {{ {name} }}`"
-        first = names.collectives.get(name)
+        first = declared.get(name)
         fix = (Edit(behind(first.span), f"\nprogram {{ {name} }}"),) if first else ()
         at = Span(file, 1, 1, 1, 1)
         raise problem("C150", "the file has no program", at, help=help, fix=fix)
-    program = names.programs[0]
+    program = programs[0]
     items, rounds = _calls(program, scope)
     words = _few(tuple(word for item in items for word in _words(item)))
     if not words:
-        help, name = "name the collective that it runs", next(iter(names.collectives), "")
+        help, name = "name the collective that it runs", next(iter(declared), "")
         whole = f"program {{ {name} }}" if name else None
         raise problem("C150", "the program is empty", program.span, help=help, fix=whole)
-    called, selections, rooted = _called(words, collectives)
+    called, selections, rooted = _called(words, collectives, scope.others)
     limits = elaborate_limits(_of(program, syntax.WithinClause), scope)
     reserved = elaborate_reserved(_of(program, syntax.ReserveClause), scope, target)
     way = _way(_of(program, syntax.ReconfigureClause))
@@ -153,15 +155,16 @@ def _few(words: tuple[Word, ...]) -> tuple[Word, ...]:
 
 
 def _called(
-    words: tuple[Word, ...], collectives: Collectives
+    words: tuple[Word, ...], collectives: Collectives, others: Mapping[str, str]
 ) -> tuple[tuple[Collective, ...], tuple[Selection, ...], tuple[RootChoice, ...]]:
     """The collectives of the calls, each once, those that a choice is made of one by one."""
     found: dict[str, Collective] = {}
     rooted: dict[str, RootChoice] = {}
     selections: dict[str, Selection] = {}
     for word in words:
-        message = f"there is no collective called {word.text}"
-        collective = meaning(word, collectives, message, "C110")
+        if word.text not in collectives:
+            raise undeclared(BY_WORD["collective"], word, collectives, others)
+        collective = collectives[word.text]
         if collective is None:
             raise KnownProblemError
         if isinstance(collective, DynamicLength):

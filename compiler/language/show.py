@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from collc.base.diagnostics import Diagnostic, Span, shown
 from collc.base.grids import Grid
-from collc.language.declared_names import HILBERT
+from collc.language.kinds import HILBERT
 from collc.language.limits import RESOURCES
 from collc.language.prelude import PRELUDE_FILE, prelude_kinds, prelude_text
 from collc.language.show_declared import (

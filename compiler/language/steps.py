@@ -6,8 +6,8 @@ algorithm does, the proof finds out (`collc.proof`).
 
 from collc.base.diagnostics import Edit, Span, behind, head, left_out, tail, whole
 from collc.language import syntax
-from collc.language.declared_names import OPTIMAL
 from collc.language.forest import TooManyRanksError
+from collc.language.kinds import OPTIMAL
 from collc.language.lines import Line
 from collc.language.optimal import optimal_tree
 from collc.language.problems import KnownProblemError, ProblemError, Problems, problem

@@ -14,23 +14,13 @@ from lark import UnexpectedInput
 from collc.base.diagnostics import CollcError, Diagnostic
 from collc.base.values import dataclass
 from collc.language import parse_source
-from collc.language.declared_names import FIXED, ORDER_WORDS
 from collc.language.expressions import FUNCTIONS, RESERVED
+from collc.language.kinds import FIXED, KINDS, ORDER_WORDS
 from collc.language.parser import BEGINNINGS, keywords, lexed, parse_text, parser_state, pieces
 from collc.language.prelude import PRELUDE_FILE, prelude_text
 from collc.language.source import read_source
 from collc.lsp.names import Declared, Name, Names, names_of
 
-# What may stand behind a word, where the grammar alone does not say.
-_KINDS = {
-    "REDUCE": ("tree",),
-    "BY": ("tree", "algorithm"),
-    "RUN": ("algorithm",),
-    "ON": ("grid",),
-    "OF": ("grid",),
-    "ORDER": ("order",),
-    "PROGRAM": ("collective",),
-}
 _ORDERS = {*ORDER_WORDS, FIXED}
 
 
@@ -96,6 +86,17 @@ class Document:
         except CollcError as error:
             return error.diagnostics
         return ()
+
+    @property
+    def symbols(self) -> Iterator[tuple[str, str, Declared, tuple[int, int]]]:
+        """What an outline of the text shows: what each declaration is called, what it is, and where
+        its name stands, or its first word."""
+        for one in self.names.declared:
+            name = one.name or one.kind
+            behind = one.start + (len(one.kind) if one.name else 0)
+            if name:
+                start = self.text.index(name, behind)
+                yield name, one.kind, one, (start, start + len(name))
 
     def definition(self, offset: int) -> tuple[Path, str, int, int] | None:
         """The file and text in which the name at a place is declared, and from where to where."""
@@ -215,5 +216,6 @@ def _expected(before: str) -> tuple[frozenset[str], bool, tuple[str, ...]]:
     accepted: set[str] = state.accepts()  # type: ignore[no-untyped-call]
     begun = BEGINNINGS if not piece or "$END" in accepted else frozenset()
     words = frozenset(word for word in keywords() if word.upper() in accepted | begun)
-    kinds = _KINDS.get(piece[-1].type, ()) if piece else ()
+    last = piece[-1].type if piece else ""  # where the grammar alone does not say which names
+    kinds = tuple(kind.word for kind in KINDS if last in kind.behind)
     return words, "NAME" in accepted, kinds

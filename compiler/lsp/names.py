@@ -11,12 +11,13 @@ from functools import lru_cache
 from lark import Token
 
 from collc.base.values import dataclass
-from collc.language.parser import lexed, pieces
+from collc.language.kinds import KINDS
+from collc.language.parser import BEGINNINGS, lexed, pieces
 
 _GLOBAL = -1  # the scope of the file, beside the indices of its declarations
 _ELSEWHERE = -2  # of an argument of what another file declares
-_NAMED = ("PARAM", "GRID", "ORDER", "TREE", "ALGORITHM", "OPERATION", "CONTRACT", "COLLECTIVE")
-_CALLABLE = ("ORDER", "TREE", "ALGORITHM", "OPERATION", "CONTRACT")
+_NAMED = frozenset(kind.token for kind in KINDS if kind.space)
+_CALLABLE = frozenset(kind.token for kind in KINDS if kind.callable)
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ def names_of(text: str) -> Names:
 
 
 def _declared(piece: Sequence[Token]) -> Declared:
-    kind = str(piece[0]) if piece[0].type in (*_NAMED, "PROGRAM", "TARGET", "IMPORT") else ""
+    kind = str(piece[0]) if piece[0].type in BEGINNINGS else ""
     has_name = piece[0].type in _NAMED and len(piece) > 1 and piece[1].type == "NAME"
     return Declared(kind, str(piece[1]) if has_name else "", _start(piece[0]), _end(piece[-1]))
 

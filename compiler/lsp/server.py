@@ -21,6 +21,7 @@ from collc.base.diagnostics import CollcError, Diagnostic, Edit, Span
 from collc.base.values import dataclass
 from collc.base.version import __version__
 from collc.format import format_text
+from collc.language.kinds import BY_WORD, KINDS
 from collc.language.show import severity
 from collc.lsp.document import Document
 from collc.lsp.names import Name
@@ -32,8 +33,8 @@ _SEVERITIES = {"error": lsp.DiagnosticSeverity.Error, "warning": lsp.DiagnosticS
 _ICONS = {
     "keyword": lsp.CompletionItemKind.Keyword,
     "function": lsp.CompletionItemKind.Function,
-    "param": lsp.CompletionItemKind.Constant,
     "local": lsp.CompletionItemKind.Variable,
+    **{kind.word: lsp.CompletionItemKind[kind.icon] for kind in KINDS},
 }
 
 
@@ -150,12 +151,24 @@ def _definition(server: CollcServer, params: lsp.DefinitionParams) -> lsp.Locati
 def _completion(server: CollcServer, params: lsp.CompletionParams) -> lsp.CompletionList:
     text, document = server.document(params.text_document.uri)
     items = [
-        lsp.CompletionItem(
-            label=word, kind=_ICONS.get(kind, lsp.CompletionItemKind.Class), detail=about or kind
-        )
+        lsp.CompletionItem(label=word, kind=_ICONS[kind], detail=about or kind)
         for word, kind, about in document.completions(_offset(text, params.position))
     ]
     return lsp.CompletionList(is_incomplete=False, items=items)
+
+
+def _symbols(server: CollcServer, params: lsp.DocumentSymbolParams) -> list[lsp.DocumentSymbol]:
+    text, document = server.document(params.text_document.uri)
+    return [
+        lsp.DocumentSymbol(
+            name=name,
+            detail=kind,
+            kind=lsp.SymbolKind[BY_WORD[kind].icon],
+            range=_range(text, declared.start, declared.end),
+            selection_range=_range(text, *at),
+        )
+        for name, kind, declared, at in document.symbols
+    ]
 
 
 def _rename(server: CollcServer, params: lsp.RenameParams) -> lsp.WorkspaceEdit:
@@ -237,6 +250,7 @@ _ANSWERS = {
     lsp.TEXT_DOCUMENT_HOVER: _hover,
     lsp.TEXT_DOCUMENT_DEFINITION: _definition,
     lsp.TEXT_DOCUMENT_COMPLETION: _completion,
+    lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL: _symbols,
     lsp.TEXT_DOCUMENT_RENAME: _rename,
     lsp.TEXT_DOCUMENT_REFERENCES: _references,
     lsp.TEXT_DOCUMENT_FORMATTING: _formatting,

@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from collc.base.values import dataclass
 from collc.driver.pipeline import prove_text
-from collc.language.declared_names import HILBERT, RING
+from collc.language.kinds import HILBERT, RING
 from collc.language.prelude import Declared
 from collc.language.syntax import OrderDecl
 from collc.patterns.sources import (

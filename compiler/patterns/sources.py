@@ -8,7 +8,7 @@ from importlib.resources import files
 
 from collc.base.values import dataclass
 from collc.language import optimal, parse_source, syntax
-from collc.language.declared_names import HILBERT, OPTIMAL, ORDER_WORDS
+from collc.language.kinds import HILBERT, OPTIMAL, ORDER_WORDS
 from collc.language.parser import parse_text
 from collc.language.prelude import Declared, prelude_kinds, prelude_text
 from collc.language.syntax import AlgorithmDecl, TreeDecl

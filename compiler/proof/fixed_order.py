@@ -16,7 +16,7 @@ import numpy as np
 from collc.base.columns import Bools, Ints
 from collc.base.diagnostics import Diagnostic
 from collc.base.values import dataclass
-from collc.language.declared_names import RING
+from collc.language.kinds import RING
 from collc.language.show import step_texts
 from collc.proof.contributions import Block, Carried, carried, rounds_of
 from collc.proof.line import Line

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from collc.base.values import dataclass
 from collc.cost.steps_model import step_begins
-from collc.language.declared_names import OPTIMAL
+from collc.language.kinds import OPTIMAL
 from collc.spec import Collective, Contract, ContractKind
 from collc.spec.simd import WIDE, elements_of_wavelet, takes_several, wavelets
 from collc.target import Target

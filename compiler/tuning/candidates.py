@@ -10,7 +10,7 @@ from math import prod
 
 import numpy as np
 
-from collc.language.declared_names import OPTIMAL
+from collc.language.kinds import OPTIMAL
 from collc.language.expressions import AUTO
 from collc.language.optimal_tree import optimum
 from collc.language.prelude import Declared

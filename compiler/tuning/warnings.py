@@ -9,7 +9,7 @@ from collc.base.diagnostics import Diagnostic
 from collc.cost import Prediction, cycles_of
 from collc.cost.choice import build_plan
 from collc.cost.line import Wait
-from collc.language.declared_names import OPTIMAL
+from collc.language.kinds import OPTIMAL
 from collc.language.optimal import best_tree
 from collc.plan import Plan
 from collc.schedule import ReducePhase, Schedule, ascending, build_schedule, step_of

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from collc.cli import commands
-from collc.language.declared_names import ORDER_WORDS
+from collc.language.kinds import ORDER_WORDS
 from collc.patterns import Entry, Found, Kind, all_orders, all_patterns, meant_by, near, search
 from collc.patterns.elsewhere import INSTEAD, KINDS, SAME
 
