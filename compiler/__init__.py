@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from collc.base.diagnostics import CollcError, Diagnostic
     from collc.driver.api import compile
     from collc.driver.bundle import Bundle
-    from collc.driver.pipeline import compile_text
     from collc.driver.written import Move, Program
     from collc.run import RunError, RunReport
 
@@ -45,7 +44,6 @@ _HOMES = {
     "RunError": "collc.run",
     "RunReport": "collc.run",
     "compile": "collc.driver.api",
-    "compile_text": "collc.driver.pipeline",
 }
 
 __all__ = [
@@ -58,17 +56,27 @@ __all__ = [
     "RunReport",
     "__version__",
     "compile",
-    "compile_text",
 ]
 
 
 def __getattr__(name: str) -> object:
     """A public name, from where it is; PEP 562."""
+    if name == "compile_text":
+        return _old_compile_text()
     if name not in _HOMES:
         raise AttributeError(f"module 'collc' has no attribute {name!r}")
     value: object = getattr(import_module(_HOMES[name]), name)
     globals()[name] = value
     return value
+
+
+def _old_compile_text() -> object:
+    """The function that took parameters as a mapping, for one more release."""
+    import warnings  # noqa: PLC0415 - it takes time
+
+    message = "collc.compile_text goes in the next release: write collc.compile(text=..., P=4)"
+    warnings.warn(message, DeprecationWarning, stacklevel=3)
+    return import_module("collc.driver.pipeline").compile_text
 
 
 def __dir__() -> list[str]:

@@ -116,3 +116,29 @@ def test_only_public_names_are_listed_and_importing_takes_no_compiler() -> None:
     assert "collc.driver" not in loaded.stdout
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         collc.nothing  # noqa: B018
+
+
+def test_a_text_compiles_as_a_file_does_and_takes_parameters_the_same_way(tmp_path: Path) -> None:
+    text = CHAIN.read_text(encoding="utf-8")
+    from_file = collc.compile(CHAIN, P=4, B=8, verify_text=False)
+    from_text = collc.compile(CHAIN, text=text, P=4, B=8, verify_text=False)
+    assert dict(from_text.files) == dict(from_file.files)
+    assert collc.compile(text=text, P=4, B=8, verify_text=False).spec.file == "input.coll"
+    (tmp_path / "trees.coll").write_text("tree mine(n) = chain(n)", encoding="utf-8")
+    importing = 'import "trees.coll"\n' + text.replace("reduce chain", "reduce mine")
+    beside = tmp_path / "not_there.coll"
+    assert collc.compile(beside, text=importing, P=4, B=8, verify_text=False).spec.imports
+
+
+def test_neither_a_path_nor_a_text_is_a_type_error() -> None:
+    with pytest.raises(TypeError, match="a path, or a text"):
+        collc.compile()
+    with pytest.raises(TypeError, match="parameter P is an integer"):
+        collc.compile(CHAIN, P="4")  # type: ignore[arg-type]
+
+
+def test_the_old_form_of_the_call_says_what_to_write() -> None:
+    with pytest.warns(DeprecationWarning, match=r"collc\.compile\(text=\.\.\., P=4\)"):
+        old = collc.compile_text  # type: ignore[attr-defined]
+    assert old(CHAIN.read_text(encoding="utf-8"), "chain.coll", {"P": 4, "B": 8}).files
+    assert "compile_text" not in collc.__all__

@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from collc import Bundle, CollcError, RunError, compile_text
+from collc import Bundle, CollcError, RunError
 from collc import run as launching
 from collc.base.files import write_files
 from collc.cli import commands
+from collc.driver.pipeline import compile_text
 from collc.run import compiled
 from collc.run.program import NOTHING_KNOWN
 

@@ -10,19 +10,26 @@ from collc.language import read_source
 
 
 def compile(
-    path: str | Path,
+    path: str | Path | None = None,
     *,
+    text: str | None = None,
     target: str | None = None,
     verify_text: bool = True,
     **parameters: SupportsIndex,
 ) -> Bundle:
-    """Compile a `.coll` file; keyword arguments set its parameters. Where fabsim is installed its
-    front end reads the text, unless `verify_text` is false.
+    """Compile a `.coll` file, or a text that need not be in one; keyword arguments set its
+    parameters. A text beside a path stands for what the file has: messages call it by the path,
+    and it imports what the file could. Where fabsim is installed its front end reads the emitted
+    text, unless `verify_text` is false.
 
     Raises CollcError when the file cannot be read or the program is at fault, and TypeError for a
-    parameter that is no integer.
+    parameter that is no integer, or without a path and a text.
     """
-    bundle = compile_text(read_source(Path(path)), str(path), parameters, target)
+    if text is None:
+        if path is None:
+            raise TypeError("compile needs a path, or a text: compile(text='target wse2 ...')")
+        text = read_source(Path(path))
+    bundle = compile_text(text, str(path or "input.coll"), parameters, target)
     if verify_text:
         read_back(bundle)
     return bundle

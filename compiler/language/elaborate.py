@@ -32,7 +32,7 @@ from collc.language.operations import own_operation
 from collc.language.orders import Orders
 from collc.language.parser import not_supported
 from collc.language.problems import Problems, meaning, problem, suggest
-from collc.language.program import elaborate_program
+from collc.language.program import elaborate_program, with_limits_of_program
 from collc.language.root_of_call import RootOfCall, elaborate_root_of_call, has_root_of_call
 from collc.language.scope import Binding, Scope
 from collc.language.step_places import StepContext
@@ -57,7 +57,7 @@ def elaborate(
 ) -> Spec:
     """Spec of a file, or `CollcError` with every problem found."""
     problems = Problems()
-    names = collect(declarations, problems)
+    names = with_limits_of_program(collect(declarations, problems))
     target = problems.attempt(_target, file, names, target_name)
     largest = target or max(TARGETS.values(), key=lambda t: t.max_height)
     longest_line = max(largest.max_width, largest.max_height)

@@ -1,18 +1,19 @@
 """What a program runs: collectives by name, one after the other, and how they share colors."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TypeVar
 
 from collc.base.diagnostics import Edit, Span, behind
 from collc.language import syntax
-from collc.language.dynamic_length import DynamicLength
+from collc.language.dynamic_length import DynamicLength, has_dynamic_length
 from collc.language.evaluation import number
-from collc.language.kinds import BY_WORD, undeclared
+from collc.language.kinds import BY_WORD, listed, undeclared
 from collc.language.limits import elaborate_limits, elaborate_reserved
 from collc.language.names import Names
 from collc.language.parser import WHOLE_ROUNDS, not_supported
 from collc.language.problems import KnownProblemError, ProblemError, meaning, problem
-from collc.language.root_of_call import RootOfCall
+from collc.language.root_of_call import RootOfCall, has_root_of_call
 from collc.language.scope import Scope
 from collc.language.syntax import RepeatDecl, TogetherDecl, Word
 from collc.spec import Collective, Contract, Program, Reconfigure, RootChoice, Selection
@@ -65,6 +66,37 @@ def elaborate_program(
         calls, rounds, *most, way, program.span, reserved, selections, together, rooted
     )
     return called, program_of_all
+
+
+def with_limits_of_program(names: Names) -> Names:
+    """The same where a program has the limits that are said within its only collective, if it does
+    not call that once and no more: what is limited is what the program takes."""
+    programs = names.of(syntax.ProgramDecl)
+    called = {word.text for one in programs[:1] for word in _all_words(one)}
+    declared = names.named(syntax.CollectiveDecl)
+    only = declared.get(min(called)) if len(called) == 1 else None
+    if only is None or _is_plain(programs[0], only):
+        return names
+    limits = tuple(c for c in only.clauses if isinstance(c, _LIMITS))
+    others = tuple(c for c in only.clauses if not isinstance(c, _LIMITS))
+    program = replace(programs[0], items=(*programs[0].items, *limits))
+    changed = {only: replace(only, clauses=others), programs[0]: program}
+    return Names(tuple(changed.get(one, one) for one in names.kept))
+
+
+_LIMITS = (syntax.WithinClause, syntax.ReserveClause)
+
+
+def _all_words(program: syntax.ProgramDecl) -> Iterator[Word]:
+    for item in program.items:
+        for one in item.names if isinstance(item, RepeatDecl) else (item,):
+            yield from _words(one) if isinstance(one, Word | TogetherDecl) else ()
+
+
+def _is_plain(program: syntax.ProgramDecl, only: syntax.CollectiveDecl) -> bool:
+    """Whether a program is one call of a collective whose length and root are fixed."""
+    one_call = len(program.items) == 1 and isinstance(program.items[0], Word)
+    return one_call and not (has_dynamic_length(only) or has_root_of_call(only))
 
 
 def _of(program: syntax.ProgramDecl, kind: type[C]) -> tuple[C, ...]:
@@ -227,10 +259,11 @@ def _array(contract: Contract) -> str:
 
 def _own_limits(called: tuple[Collective, ...]) -> Iterator[Exception]:
     """Limits are the program's, since its collectives share what there is."""
+    names = listed([one.name for one in called], "and")
     for collective in called:
         limits = collective.limits
         spans = [span for span in (limits.colors_span, *limits.reserved.clauses) if span]
         if spans:
-            message = "a limit inside a collective counts only where the program is one plain call"
-            help = "limit the program: `program { ... within colors <= 3 reserve tasks 8 }`"
+            message = f"a limit is for all that a program runs, which is {names}, and not for one"
+            help = "write it behind the calls: `program { ... within colors <= 3 reserve tasks 8 }`"
             yield problem("C107", message, spans[0], help=help)

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection
 from dataclasses import replace
 
+from collc.base.diagnostics import Edit
 from collc.base.rewrite import rewritten
 from collc.base.values import dataclass
 from collc.language import syntax
@@ -17,7 +18,7 @@ from collc.language.dynamic_length import check_free, given_name, has_dynamic_le
 from collc.language.evaluation import number
 from collc.language.lines import Lines
 from collc.language.parser import not_supported
-from collc.language.problems import problem
+from collc.language.problems import ProblemError, problem
 from collc.language.scope import Scope
 from collc.language.step_places import StepClause
 from collc.language.syntax import (
@@ -66,13 +67,11 @@ def elaborate_root_of_call(
     said = _only_root(declaration)
     word, most = _root(said, scope)
     lines = lines_of(declaration)
-    line = lines.single if lines is not None else None
     if lines is None:
         return None
+    line = lines.single
     if line is None or lines.path is not None or line.ring:
-        what = "a root that is given when the program runs, along anything but a row or a column"
-        help = "put the collective on a row or a column, such as `on each row of pes`"
-        raise not_supported(what, said.span, help=help)
+        raise _along_no_line(declaration, said, lines)
     if not 1 <= most <= line.length:
         message = f"{word.text} is a rank below {most}, and the line has {line.length} ranks"
         right = f"{word.text} < {line.length}"
@@ -102,6 +101,20 @@ def elaborate_root_of_call(
     )
     named = zip(alternatives, names, strict=True)
     return RootOfCall(choice, tuple(replace(one, name=name) for one, name in named))
+
+
+def _along_no_line(declaration: CollectiveDecl, said: Comparison, lines: Lines) -> ProblemError:
+    """C106: the ranks do not follow each other along a row or a column; on one, their order is at
+    fault."""
+    orders, grid = declaration.of_kind(syntax.OrderClause), lines.grid
+    if orders and grid.is_line:
+        words = ", ".join(use.name.text for use in orders[0].uses)
+        what = f"`order {words}` with a root that is given when the program runs"
+        return not_supported(what, orders[0].span, help="leave the order out", fix="")
+    what = "a root that is given when the program runs, along anything but a row or a column"
+    place = f"each row of {grid.name}"
+    fix = None if orders or declaration.place.lines else (Edit(declaration.place.span, place),)
+    return not_supported(what, said.span, help=f"put the collective on `{place}`", fix=fix)
 
 
 def _only_root(declaration: CollectiveDecl) -> Comparison:

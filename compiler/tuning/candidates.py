@@ -10,8 +10,8 @@ from math import prod
 
 import numpy as np
 
-from collc.language.kinds import OPTIMAL
 from collc.language.expressions import AUTO
+from collc.language.kinds import OPTIMAL
 from collc.language.optimal_tree import optimum
 from collc.language.prelude import Declared
 from collc.language.syntax import TreeDecl

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-import collc
+from collc.driver.pipeline import compile_text
 
 TEXT = """
 target {target}
@@ -26,7 +26,7 @@ def test_a_root_of_each_round_is_predicted(
     ranks: int, length: int, roots: tuple[int, ...], target: str
 ) -> None:
     text = TEXT.format(target=target, ranks=ranks, length=length)
-    bundle = collc.compile_text(text, "roots.coll", {})
+    bundle = compile_text(text, "roots.coll", {})
     report = bundle.run(lengths={"r": roots})
     assert report.verified, report.problem
     predicted = bundle.predicted({"r": roots}).cycles

@@ -18,6 +18,7 @@ import pytest
 
 import collc
 from collc.base.diagnostics import CollcError
+from collc.driver.pipeline import compile_text
 from collc.run.expected import dues
 
 CASES = int(os.environ.get("COLLC_CASES", "300")) // 40
@@ -116,7 +117,7 @@ def test_what_steps_do_can_be_promised_and_is_delivered() -> None:
         order = pick.choice(("west_to_east", "east_to_west", "ring"))
         text = made.text(element, ("wse2", "wse3")[seed % 2], order)
         try:
-            bundle = collc.compile_text(text, "drawn.coll", {})
+            bundle = compile_text(text, "drawn.coll", {})
         except CollcError as error:
             assert error.diagnostics[0].code.startswith("C3"), (text, error)
             continue
@@ -139,7 +140,7 @@ def test_any_other_promise_is_refused() -> None:
         if made.held[where] == found:
             continue
         with pytest.raises(CollcError) as caught:
-            collc.compile_text(made.text(HEADS[0], "wse2", "west_to_east"), "drawn.coll", {})
+            compile_text(made.text(HEADS[0], "wse2", "west_to_east"), "drawn.coll", {})
         assert {d.code for d in caught.value.diagnostics} <= {"C201", "C208"}
 
 
@@ -159,7 +160,7 @@ def test_an_example_delivers_what_its_contract_says(name: str, target: str) -> N
 
 def run_py(text: str, tmp_path: Path) -> None:
     """Build a program for five PEs and let its own run.py judge it."""
-    collc.compile_text(text, "own.coll", {}).write(tmp_path)
+    compile_text(text, "own.coll", {}).write(tmp_path)
     command = [sys.executable, "-m", "fabsim"]
     arguments = ["--arch=wse2", "layout.csl", "--fabric-dims=12,3", "--fabric-offsets=4,1"]
     arguments += ["-o", "out", "--memcpy", "--channels=1"]
@@ -206,13 +207,13 @@ collective most = evens(y: i32[7], largest) on row { run direct }
 )
 def test_the_emitted_script_computes_what_is_due(program: str, tmp_path: Path) -> None:
     run_py(HALO + program, tmp_path)
-    report = collc.compile_text(HALO + program, "own.coll", {}).run()
+    report = compile_text(HALO + program, "own.coll", {}).run()
     assert report.verified, report.problem
 
 
 def test_promises_of_neighbouring_slices_are_joined() -> None:
     text = HALO + "program { halos }"
-    own = collc.compile_text(text, "own.coll", {}).spec.collectives[0].contract.own
+    own = compile_text(text, "own.coll", {}).spec.collectives[0].contract.own
     assert own is not None
     first = next(dues(own))
     assert (first.holder, first.into, first.count, first.whose) == (0, 1, 2, (0,))

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import collc
 from building import random_tree
+from collc.driver.pipeline import compile_text
 from collc.spec import ElementType, Operation, Order
 
 CASES = int(os.environ.get("COLLC_CASES", "300"))
@@ -64,7 +65,7 @@ def programs(draw: st.DrawFn) -> str:
 
 def delivers(text: str) -> None:
     try:
-        bundle = collc.compile_text(text, "drawn.coll", {})
+        bundle = compile_text(text, "drawn.coll", {})
     except collc.CollcError as refused:
         # The only thing a well-formed tree may fail for is a budget, and these have room.
         raise AssertionError(str(refused)) from refused

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-import collc
+from collc.driver.pipeline import compile_text
 
 TREES = (
     "chain",
@@ -38,7 +38,7 @@ def test_a_root_may_be_within_both_axes(tree: str, first: str, target: str) -> N
             operands = OPERANDS[(number + 2 * TREES.index(tree)) % len(OPERANDS)]
             steps = AXES[first].format(tree=tree, x=x, y=y) + back
             text = f"grid g = {size} collective s = {kind}(v: {operands}) on g {{ {steps} }}"
-            bundle = collc.compile_text(f"target {target} {text} program {{ s }}", "test.coll", {})
+            bundle = compile_text(f"target {target} {text} program {{ s }}", "test.coll", {})
             report = bundle.run(repeats=2)
             assert report.verified, (text, report.problem)
 
@@ -46,7 +46,7 @@ def test_a_root_may_be_within_both_axes(tree: str, first: str, target: str) -> N
 def test_no_pe_sends_through_two_queues() -> None:
     text = "target wse2 grid g = 5 x 5 collective s = allreduce(v: f32[8], add) on g { "
     text += AXES["columns"].format(tree="chain", x=2, y=2) + " then broadcast from (2, 2) }"
-    bundle = collc.compile_text(text + " program { s }", "test.coll", {})
+    bundle = compile_text(text + " program { s }", "test.coll", {})
     assert len(bundle.plan.phases) == 5
     assert set(bundle.plan.output_queues) == {2}
     assert ".output_queues = [5]u16{ 2, 2, 2, 2, 2 }," in bundle.files["pe_program.csl"]
@@ -68,5 +68,5 @@ def test_behind_or_before_an_algorithm_a_reduction_ends_at_a_rank_of_its_lines(
     text = (
         f"target {target} grid g = 4 x 3 collective s = reduce(v: f32[8], add) on g {{ {steps} }}"
     )
-    report = collc.compile_text(text + " program { s }", "test.coll", {}).run(repeats=2)
+    report = compile_text(text + " program { s }", "test.coll", {}).run(repeats=2)
     assert report.verified, report.problem

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-import collc
+from collc.driver.pipeline import compile_text
 
 TEXT = """
     target {target}
@@ -23,7 +23,7 @@ TEXT = """
 @pytest.mark.parametrize("operation", ["add", "first"])
 def test_rows_may_be_reduced_before_the_column_of_their_sums(target: str, operation: str) -> None:
     text = TEXT.format(target=target, operation=operation)
-    bundle = collc.compile_text(text, "test.coll", {})
+    bundle = compile_text(text, "test.coll", {})
     report = bundle.run()
     assert report.verified
     assert report.cycles == bundle.prediction.cycles

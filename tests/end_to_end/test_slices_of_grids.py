@@ -39,7 +39,7 @@ def bundle_of(kind: str, element: str, size: str, length: int, target: str) -> c
         f"collective c = {kind}(x: {element}[{length}]{operation}) on g "
         f"{{ {clauses.format(algorithm, algorithm)} }} program {{ c }}"
     )
-    return collc.compile_text(text, "test.coll", {})
+    return compile_text(text, "test.coll", {})
 
 
 @pytest.mark.parametrize("target", ["wse2", "wse3"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-import collc
+from collc.driver.pipeline import compile_text
 from collc.language import parse_source
 
 PROGRAM = """target wse2
@@ -36,7 +36,7 @@ def test_an_old_spelling_means_the_new_one(contract: str, old: str, new: str) ->
 
 def test_the_warning_reaches_the_bundle_and_the_text_is_the_same() -> None:
     bundles = [
-        collc.compile_text(PROGRAM.format("reduce(x: f32[4], add)", steps), "a.coll", {})
+        compile_text(PROGRAM.format("reduce(x: f32[4], add)", steps), "a.coll", {})
         for steps in ("reduce jump(chain) to 3", "reduce root_bypass(chain) to 3")
     ]
     assert bundles[0].files == bundles[1].files

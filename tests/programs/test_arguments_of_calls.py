@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import collc
 import fabsim
+from collc.driver.pipeline import compile_text
 from collc.run import compiled
 
 FORMS = {
@@ -40,7 +40,7 @@ GIVEN = {"n": (1, 16), "r": (0, 3)}
 
 def checked(form: str, target: str, calls: str = "c") -> tuple[dict[str, str], dict[str, int]]:
     """The emitted files with checks switched on, and what a run is given, as much as may be."""
-    bundle = collc.compile_text(TEXT.format(FORMS[form], calls), "c.coll", {}, target)
+    bundle = compile_text(TEXT.format(FORMS[form], calls), "c.coll", {}, target)
     texts = dict(bundle.files)
     library = texts["collectives_pe.csl"]
     texts["collectives_pe.csl"] = library.replace(": bool = false", ": bool = true")
@@ -80,7 +80,7 @@ def test_a_simulator_stops_at_the_check_of_a_number_out_of_range(form: str) -> N
 
 def test_without_the_parameter_a_call_has_no_check() -> None:
     """A check that is off takes no cycle."""
-    bundle = collc.compile_text(TEXT.format(FORMS["steps"], "c"), "c.coll", {}, "wse2")
+    bundle = compile_text(TEXT.format(FORMS["steps"], "c"), "c.coll", {}, "wse2")
     plain = dict(bundle.files)
     library = plain["collectives_pe.csl"].splitlines(keepends=True)
     plain["collectives_pe.csl"] = "".join(line for line in library if "@assert" not in line)
@@ -119,7 +119,7 @@ def test_the_emitted_host_script_refuses_it_before_it_loads_anything(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    collc.compile_text(TEXT.format(FORMS[form], "repeat 3 { c }"), "c.coll", {}, "wse2").write(
+    compile_text(TEXT.format(FORMS[form], "repeat 3 { c }"), "c.coll", {}, "wse2").write(
         host.parent
     )
     monkeypatch.setattr(sys, "argv", ["run.py", "--name=nowhere", option])
@@ -148,7 +148,7 @@ BUFFERS = {
 def test_a_buffer_of_another_length_or_type_does_not_compile(form: str, calls: str) -> None:
     written, name, length, element = BUFFERS[form]
     target = ("wse2", "wse3")[len(form) % 2]
-    texts = dict(collc.compile_text(TEXT.format(written, calls), "c.coll", {}, target).files)
+    texts = dict(compile_text(TEXT.format(written, calls), "c.coll", {}, target).files)
     kernel = texts["pe_program.csl"]
     declared = f"var {name} = @zeros([{length}]{element});"
     assert declared in kernel

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-import collc
 from collc.driver.bundle import Bundle
+from collc.driver.pipeline import compile_text
 from collc.lowering.color_queues import as_wide_as_queues
 from collc.target import TARGETS
 
@@ -25,9 +25,7 @@ program {{ repeat 2 {{ spread total }} within colors <= 3 }}
 
 
 def compiled(root: str, target: str = "wse2", element: str = "f32") -> Bundle:
-    return collc.compile_text(
-        TEXT.format(root=root, target=target, element=element), "ends.coll", {}
-    )
+    return compile_text(TEXT.format(root=root, target=target, element=element), "ends.coll", {})
 
 
 @pytest.mark.parametrize("target", ["wse2", "wse3"])

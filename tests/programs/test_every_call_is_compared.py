@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-import collc
+from collc.driver.pipeline import compile_text
 from collc.emit.one_turn import by_turns
 from collc.run import RunReport
 from collc.run.program import run_program
@@ -40,7 +40,7 @@ def test_a_valid_program_that_leaves_nothing_known_is_verified_turn_by_turn(
     target: str, rounds: int
 ) -> None:
     written = OVERWRITTEN.format(target, f"repeat {rounds} {{ parts all parts }}")
-    report = collc.compile_text(written, "x.coll", {}).run()
+    report = compile_text(written, "x.coll", {}).run()
     assert report.verified, report.problem
     assert report.by_turns
     each = 18 * rounds
@@ -50,7 +50,7 @@ def test_a_valid_program_that_leaves_nothing_known_is_verified_turn_by_turn(
 
 def test_results_that_later_calls_pass_on_are_of_all_of_them() -> None:
     written = SUM.format("wse2", 5, 5, 0, "total other spread")
-    report = collc.compile_text(written, "x.coll", {}).run()
+    report = compile_text(written, "x.coll", {}).run()
     assert (report.verified, report.by_turns) == (True, False)
     assert counts(report) == [("total", 20), ("other", 16), ("spread", 20)]
 
@@ -58,7 +58,7 @@ def test_results_that_later_calls_pass_on_are_of_all_of_them() -> None:
 def test_results_that_are_overwritten_are_compared_before_they_are() -> None:
     """Rank 1 spreads what the reduction has left there, which no contract says."""
     written = SUM.format("wse3", 5, 5, 1, "total spread other")
-    report = collc.compile_text(written, "x.coll", {}).run()
+    report = compile_text(written, "x.coll", {}).run()
     assert report.verified, report.problem
     assert report.by_turns
     assert counts(report) == [("total", 5), ("spread", 20), ("other", 16)]
@@ -66,7 +66,7 @@ def test_results_that_are_overwritten_are_compared_before_they_are() -> None:
 
 @pytest.mark.parametrize("length", ["5", "n <= 5"])
 def test_a_wrong_call_is_found_though_a_later_one_overwrites_its_results(length: str) -> None:
-    bundle = collc.compile_text(SUM.format("wse2", length, length, 1, "total spread"), "x.coll", {})
+    bundle = compile_text(SUM.format("wse2", length, length, 1, "total spread"), "x.coll", {})
     texts = dict(bundle.files)
     texts["total_pe.csl"] = texts["total_pe.csl"].replace("@fadds", "@fsubs")
     assert texts["total_pe.csl"] != bundle.files["total_pe.csl"]
@@ -84,7 +84,7 @@ def test_calls_in_flight_at_the_same_time_are_one_turn() -> None:
     collective again = broadcast(x: f32[6]) on each row of g { broadcast from 2 }
     program { rows and columns again }
     """
-    report = collc.compile_text(text, "x.coll", {}).run()
+    report = compile_text(text, "x.coll", {}).run()
     assert report.verified, report.problem
     assert counts(report) == [("rows", 18), ("columns", 24), ("again", 72)]
 
@@ -98,14 +98,14 @@ def test_results_in_a_buffer_apart_are_of_the_call_that_wrote_them() -> None:
     collective last = reduce(y: f32[6], min) on g { reduce chain to 3 }
     program { one two last }
     """
-    report = collc.compile_text(text, "x.coll", {}).run()
+    report = compile_text(text, "x.coll", {}).run()
     assert (report.verified, report.by_turns) == (True, False)
     assert counts(report) == [("one", 6), ("two", 24), ("last", 6)]
 
 
 def test_more_calls_than_marks_are_counted() -> None:
     written = SUM.format("wse2", 5, 5, 0, "total spread " * 9)
-    report = collc.compile_text(written, "x.coll", {}).run()
+    report = compile_text(written, "x.coll", {}).run()
     assert report.verified, report.problem
     assert counts(report) == [("total", 20), ("spread", 20)] * 9
 
@@ -124,13 +124,13 @@ def test_the_run_command_says_what_was_compared_of_each_call(tmp_path: Path) -> 
 
 
 def test_a_kernel_of_one_call_has_no_turns() -> None:
-    kernel = collc.compile_text(SUM.format("wse2", 5, 5, 0, "total"), "x.coll", {}).files
+    kernel = compile_text(SUM.format("wse2", 5, 5, 0, "total"), "x.coll", {}).files
     with pytest.raises(ValueError, match="one call"):
         by_turns(kernel["pe_program.csl"])
 
 
 def test_a_buffer_may_be_called_as_the_variables_that_say_which_turn() -> None:
     written = SUM.format("wse2", 5, 5, 1, "total spread").replace("x:", "first_turn:")
-    report = collc.compile_text(written, "x.coll", {}).run()
+    report = compile_text(written, "x.coll", {}).run()
     assert report.verified, report.problem
     assert report.by_turns

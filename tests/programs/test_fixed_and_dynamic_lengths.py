@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-import collc
+from collc.driver.pipeline import compile_text
 
 TEXT = """
 target {target}
@@ -41,14 +41,14 @@ def test_each_collective_has_its_own_length(
     target: str, calls: str, limits: str, root: str
 ) -> None:
     text = TEXT.format(target=target, calls=calls, limits=limits, root=root)
-    bundle = collc.compile_text(text, "lengths.coll", {})
+    bundle = compile_text(text, "lengths.coll", {})
     report = bundle.run(lengths={"n": (3, 8)})
     assert report.verified, report.problem
 
 
 def test_a_fixed_length_is_loaded_before_the_program_begins() -> None:
     text = TEXT.format(target="wse2", calls="spread total", limits="", root="0")
-    files = collc.compile_text(text, "lengths.coll", {}).files
+    files = compile_text(text, "lengths.coll", {}).files
     assert "elements)" in files["spread_pe.csl"]
     assert "fn reduce_load" not in files["total_pe.csl"]
     assert "@set_dsd_length" not in files["total_pe.csl"]

@@ -69,7 +69,7 @@ def test_pes_off_a_part_keep_what_they_have_whatever_the_length() -> None:
 
 def test_a_collective_on_a_part_is_compiled_as_a_program() -> None:
     text = "collective c = broadcast(x: f32[1]) on last { broadcast from 0 } program { c }"
-    assert not collc.compile_text(HEAD + text, "test.coll", {}).program.alone
+    assert not compile_text(HEAD + text, "test.coll", {}).program.alone
 
 
 def test_a_part_may_have_a_path_of_its_own_and_steps_another() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-import collc
+from collc.driver.pipeline import compile_text
 
 TEXT = """
 target wse2
@@ -80,7 +80,7 @@ CASES = [
 
 @pytest.mark.parametrize(("target", "text", "lengths"), CASES)
 def test_slices_are_those_of_the_length_of_the_run(target, text, lengths):
-    bundle = collc.compile_text(text, "n.coll", {}, target)
+    bundle = compile_text(text, "n.coll", {}, target)
     report = bundle.run(lengths={"n": lengths})
     assert report.verified, report.problem
     predicted = bundle.predicted({"n": lengths}).cycles
@@ -89,11 +89,11 @@ def test_slices_are_those_of_the_length_of_the_run(target, text, lengths):
 
 def test_no_length_needs_another_table() -> None:
     text = program("run ring_allreduce", 4, 12, rounds=12)
-    report = collc.compile_text(text, "n.coll", {}).run(lengths={"n": tuple(range(1, 13))})
+    report = compile_text(text, "n.coll", {}).run(lengths={"n": tuple(range(1, 13))})
     assert report.verified, report.problem
 
 
 def test_a_fixed_length_has_the_text_that_it_had() -> None:
     text = program("run ring_allreduce", 4, 12, rounds=1).replace("n <= 12", "12")
-    files = collc.compile_text(text, "n.coll", {}).files
+    files = compile_text(text, "n.coll", {}).files
     assert not any("bounds" in content for content in files.values())

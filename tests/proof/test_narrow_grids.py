@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-import collc
+from collc.driver.pipeline import compile_text
 
 RINGS = """
     target wse2
@@ -20,4 +20,4 @@ RINGS = """
 
 @pytest.mark.parametrize("size", ["1 x 4", "4 x 1", "1 x 1"])
 def test_rings_over_both_axes_of_a_line_are_proved(size: str) -> None:
-    assert collc.compile_text(RINGS.format(size=size), "test.coll", {}).files
+    assert compile_text(RINGS.format(size=size), "test.coll", {}).files

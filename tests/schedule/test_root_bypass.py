@@ -7,10 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-import collc
 from collc.checks import check_plan
 from collc.cost.choice import build_plan
-from collc.driver.pipeline import prove_text
+from collc.driver.pipeline import compile_text, prove_text
 from collc.lowering import candidate_plans
 from collc.plan import ColorUse, Direction, Plan, Role, Route
 from collc.schedule.show import show_schedule
@@ -46,7 +45,7 @@ def text(base: str = "chain", order: str = "west_to_east", what: str = "f32 add"
 )
 def test_any_tree_jumps_to_any_root(pes, root, length, base, what, order, target):
     given = {"P": pes, "R": root, "B": length}
-    bundle = collc.compile_text(text(base, order, what), "bypass.coll", given, target)
+    bundle = compile_text(text(base, order, what), "bypass.coll", given, target)
     report = bundle.run(repeats=2)
     assert report.verified, report.problem
     assert abs(bundle.prediction.cycles - report.cycles) <= 0.02 * report.cycles + 12
@@ -54,9 +53,9 @@ def test_any_tree_jumps_to_any_root(pes, root, length, base, what, order, target
 
 def test_the_end_streams_the_sum_to_the_root() -> None:
     """A chain over all others takes its cycles once, and the way back: nothing is stored."""
-    bundle = collc.compile_text(text(), "bypass.coll", {"P": 8, "R": 3, "B": 1000})
+    bundle = compile_text(text(), "bypass.coll", {"P": 8, "R": 3, "B": 1000})
     chain = text().replace("root_bypass(chain) to R", "chain to 0")
-    other = collc.compile_text(chain, "chain.coll", {"P": 7, "B": 1000})
+    other = compile_text(chain, "chain.coll", {"P": 7, "B": 1000})
     assert bundle.prediction.cycles < other.prediction.cycles + 100
 
 
@@ -80,7 +79,7 @@ def test_rows_and_columns_jump() -> None:
     }
     program { total }
     """
-    report = collc.compile_text(program, "bypass.coll", {}).run()
+    report = compile_text(program, "bypass.coll", {}).run()
     assert report.verified, report.problem
 
 

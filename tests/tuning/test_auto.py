@@ -6,7 +6,7 @@ import pytest
 
 import collc
 from collc.cost import Prediction
-from collc.driver.pipeline import prove_text
+from collc.driver.pipeline import compile_text, prove_text
 from collc.driver.planning import planned
 from collc.language.again import with_steps
 from collc.schedule import Schedule
@@ -118,7 +118,7 @@ def test_every_contract_has_a_best_plan_that_runs(contract: str) -> None:
     written = text(contract, "run auto", "4 x 1", 8)
     if contract == "barrier":
         written = written.replace("x: f32[8]", "")
-    bundle = collc.compile_text(written, "test.coll", {})
+    bundle = compile_text(written, "test.coll", {})
     assert bundle.schedule.collective.decision is not None
     assert bundle.run().verified
 
@@ -176,7 +176,7 @@ def test_a_root_is_as_good_as_the_ends_and_the_middle() -> None:
 
 def test_ranks_of_an_operation_that_does_not_commute_stay_in_order() -> None:
     written = text("allreduce", "run auto", "12 x 1", 3).replace("add", "first")
-    bundle = collc.compile_text(written, "test.coll", {})
+    bundle = compile_text(written, "test.coll", {})
     assert "to 0 " in bundle.schedule.collective.decision.chosen.text
     assert bundle.run().verified
 
@@ -189,7 +189,7 @@ def test_what_keeps_their_order_is_found_for_a_place_within_and_for_slices(
     places = {"9 x 1": "4", "1 x 4": "2", "4 x 3": "(2, 1)"}
     steps = f"run auto to {places[grid]}" if contract == "reduce" else "run auto"
     written = text(contract, steps, grid, 24).replace("add", "first")
-    assert collc.compile_text(written, "test.coll", {}).run().verified
+    assert compile_text(written, "test.coll", {}).run().verified
 
 
 def test_what_keeps_their_order_goes_by_rank_0_only_where_it_has_to() -> None:
@@ -200,7 +200,7 @@ def test_what_keeps_their_order_goes_by_rank_0_only_where_it_has_to() -> None:
 
 def test_a_choice_is_the_same_every_time_and_stands_in_the_manifest() -> None:
     bundles = [
-        collc.compile_text(text("reduce", "run auto to (3, 0)", "9 x 1", 20), "test.coll", {})
+        compile_text(text("reduce", "run auto to (3, 0)", "9 x 1", 20), "test.coll", {})
         for _ in range(2)
     ]
     assert bundles[0].files == bundles[1].files

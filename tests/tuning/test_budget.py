@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-import collc
 from collc.checks import BUDGETS, check_plan
 from collc.cost.axis_shortcut import cycles_or_never
+from collc.driver.pipeline import compile_text
 from collc.plan import Plan
 from collc.spec import Decision
 from collc.tuning import decide, predicted
@@ -27,7 +27,7 @@ program {{{{ total }}}}
 
 
 def decision(steps: str) -> Decision:
-    (found,) = collc.compile_text(TEXT.format(steps=steps), "f.coll", {}).decisions
+    (found,) = compile_text(TEXT.format(steps=steps), "f.coll", {}).decisions
     return found
 
 

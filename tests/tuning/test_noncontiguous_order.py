@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-import collc
+from collc.driver.pipeline import compile_text
 from tests.tuning.warned import codes_of, compiled, plans_told
 
 REDUCE = "reduce(x: f32[32], add)"
@@ -48,4 +48,4 @@ operation last(a, b: u32) = b == 0 ? a : b
 collective it = reduce(x: u32[32], last) on pes { order row_major reduce chain to 0 }
 program { it }
 """
-    assert collc.compile_text(text, "f.coll", {}).warnings == ()
+    assert compile_text(text, "f.coll", {}).warnings == ()

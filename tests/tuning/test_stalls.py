@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-import collc
+from collc.driver.pipeline import compile_text
 from collc.language.show import render
 
 TEXT = """target {target}
@@ -18,7 +18,7 @@ program {{ total }}
 
 def compiled(tree: str, pes: int, length: int, target: str = "wse2"):
     text = TEXT.format(tree=tree, pes=pes, length=length, target=target)
-    return collc.compile_text(text, "f.coll", {})
+    return compile_text(text, "f.coll", {})
 
 
 @pytest.mark.parametrize("target", ["wse2", "wse3"])
@@ -78,7 +78,7 @@ def test_ranks_are_those_of_the_line_whatever_the_root(collective: str, told: st
     """Each side of a root within the line is a phase by itself, which has ranks of its own."""
     text = "target wse2 grid row = 16 x 1 grid pes = 11 x 3 collective total = "
     text += collective.format(x="x: f32[1024], add") + " program { total }"
-    (warning,) = collc.compile_text(text, "f.coll", {}).warnings
+    (warning,) = compile_text(text, "f.coll", {}).warnings
     found = re.sub(r"waits \d+ cycles for rank", "{for_}", warning.message)
     assert found.startswith(told), warning.message
     assert "reduce_2" not in warning.message
@@ -111,12 +111,12 @@ def test_the_help_pasted_in_place_of_the_clause_takes_what_it_promises(
     size: str, steps: str
 ) -> None:
     text = GRID.format(size=size, steps=steps)
-    (warning,) = collc.compile_text(text, "f.coll", {}).warnings
+    (warning,) = compile_text(text, "f.coll", {}).warnings
     clause, cycles = re.match(r"`(.*)` is predicted to take (\d+) cycles", warning.help).groups()
     at = warning.at
     assert at is not None and at.line == at.end_line
     lines = text.split("\n")
     line = lines[at.line - 1]
     lines[at.line - 1] = line[: at.column - 1] + clause + line[at.end_column - 1 :]
-    pasted = collc.compile_text("\n".join(lines), "f.coll", {})
+    pasted = compile_text("\n".join(lines), "f.coll", {})
     assert pasted.prediction.cycles == int(cycles)

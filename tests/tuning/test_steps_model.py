@@ -6,9 +6,9 @@ import itertools
 
 import pytest
 
-import collc
 from collc.cost.steps_model import Steps, follow_steps
 from collc.driver.bundle import Bundle
+from collc.driver.pipeline import compile_text
 from collc.tuning.cost_terms import terms_of
 from collc.tuning.link_load import crowded_link
 from collc.tuning.show import show_terms
@@ -21,9 +21,7 @@ program {{ total }}
 
 
 def compiled(contract: str, algorithm: str, pes: int) -> Bundle:
-    return collc.compile_text(
-        TEXT.format(pes=pes, contract=contract, algorithm=algorithm), "f.coll", {}
-    )
+    return compile_text(TEXT.format(pes=pes, contract=contract, algorithm=algorithm), "f.coll", {})
 
 
 def followed(bundle: Bundle) -> Steps:

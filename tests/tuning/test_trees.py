@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import collc
+from collc.driver.pipeline import compile_text
 from collc.language.optimal_tree import optimum
 from collc.spec import ReduceStep
 from tests.trees import model_cycles
@@ -22,7 +23,7 @@ def compiled(tree: str, ranks: int, length: int, target: str = "wse2") -> collc.
         collective total = reduce(x: f32[{length}], add) on row {{ reduce {tree} to 0 }}
         program {{ total }}
     """
-    return collc.compile_text(text, "test.coll", {})
+    return compile_text(text, "test.coll", {})
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 3, 9, 40])
@@ -58,4 +59,4 @@ def test_both_sides_of_a_root_are_chosen_for() -> None:
         collective total = reduce(x: f32[30], add) on row { reduce optimal to 12 }
         program { total }
     """
-    assert collc.compile_text(text, "test.coll", {}).run().verified
+    assert compile_text(text, "test.coll", {}).run().verified

@@ -31,9 +31,9 @@ def test_warnings_look_at_plans_that_get_stuck(slices):
 
 def test_a_program_whose_only_plans_get_stuck_is_refused():
     with pytest.raises(collc.CollcError) as refused:
-        collc.compile_text(ON_BOTH_AXES.format(length=4), "both.coll", {})
+        compile_text(ON_BOTH_AXES.format(length=4), "both.coll", {})
     assert "in simd" in (refused.value.diagnostics[0].help or "")
 
 
 def test_with_longer_slices_it_is_not():
-    assert collc.compile_text(ON_BOTH_AXES.format(length=16), "both.coll", {}).prediction.cycles
+    assert compile_text(ON_BOTH_AXES.format(length=16), "both.coll", {}).prediction.cycles

@@ -10,6 +10,7 @@ import numpy as np
 
 import collc
 from collc.driver.bundle import Bundle
+from collc.driver.pipeline import compile_text
 from collc.run.expected import make_input
 
 TEXT = """target {target}
@@ -21,7 +22,7 @@ program {{ it }}
 
 def compiled(contract: str, steps: str, grid: str, target: str = "wse2") -> Bundle:
     text = TEXT.format(target=target, grid=grid, contract=contract, steps=steps)
-    return collc.compile_text(text, "f.coll", {})
+    return compile_text(text, "f.coll", {})
 
 
 def codes_of(bundle: Bundle) -> set[str]:

@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 import collc
+from collc.driver.pipeline import compile_text
 from collc.view import Scope, watched_run
 
 ROOT = Path(__file__).parents[2]
@@ -111,7 +112,7 @@ def test_an_edited_program_has_the_numbers_of_the_command_line(name: str, page: 
     answered(page)
     edited = f"// edited\n{text}"
     frame = run(page, edited)
-    bundle = collc.compile_text(edited, f"{name}.coll", {})
+    bundle = compile_text(edited, f"{name}.coll", {})
     report = watched_run(bundle, 1, Scope()).report
     assert report is not None
     assert number(page, "predicted") == number(frame, "predicted") == bundle.prediction.cycles
