@@ -21,6 +21,7 @@ import click
 from collc.base.diagnostics import CollcError
 from collc.driver.pipeline import read
 from collc.language.again import with_steps
+from collc.language.clauses import broadcast, bypassing, order, reduce, run
 from collc.language.expressions import AUTO
 from collc.spec import Collective, ContractKind
 from collc.target import TARGETS, Target
@@ -28,7 +29,7 @@ from collc.tuning import decided
 from collc.tuning.algorithms import ALGORITHMS
 from collc.tuning.candidates import trees
 from collc.tuning.predicted import candidate_of, predicted
-from collc.tuning.written import Written, broadcast, bypassing, order, reduce, run, written
+from collc.tuning.written import Written, written
 
 PARTS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)  # chunks and groups that are tried
 ALLOWED = 0.01

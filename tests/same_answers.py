@@ -32,7 +32,8 @@ import itertools
 from collc.base.diagnostics import CollcError
 from collc.format import format_text
 from collc.language import parse_source
-from collc.language.show import as_json, show_spec
+from collc.language.render import as_json
+from collc.language.show import show_spec
 from collc.lsp.document import Document
 from tests.fuzz_coll import ROOT, WORD, changed, grammar_words
 

@@ -14,7 +14,7 @@ import pytest
 from collc.base.diagnostics import CollcError
 from collc.driver.pipeline import compile_text
 from collc.language import read_source
-from collc.language.show import render
+from collc.language.render import render
 from tests.conftest import Golden
 
 ERRORS = Path(__file__).parent / "errors"

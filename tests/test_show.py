@@ -11,7 +11,8 @@ from collc.base.diagnostics import Diagnostic, Span
 from collc.base.grids import Grid
 from collc.language import parse_file, parse_source, read_source
 from collc.language.limits import expectation_text
-from collc.language.show import as_json, render, show_spec, show_steps
+from collc.language.render import as_json, render
+from collc.language.show import show_spec, show_steps
 from collc.spec import (
     Algorithm,
     BroadcastStep,

@@ -15,7 +15,7 @@ from collc.commands.sarif import sarif_log
 from collc.commands.status import FAULT, USAGE, WRONG_RUN
 from collc.cost import Prediction, show_gap
 from collc.driver.bundle import Bundle
-from collc.language.show import as_json, headline, render
+from collc.language.render import as_json, headline, render
 from collc.lowering.reconfiguration import reconfiguration_bytes
 from collc.tuning.show import decision_as_data, show_chosen, show_decision
 

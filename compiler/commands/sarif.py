@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from collc.base.diagnostics import Diagnostic, Span
 from collc.base.version import __version__
-from collc.language.show import severity
+from collc.language.render import severity
 
 _SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"

@@ -21,7 +21,7 @@ from collc.driver.bundle import Bundle
 from collc.driver.pipeline import compile_text, prove_program, prove_text, read
 from collc.language import read_source
 from collc.language.prelude import PRELUDE_FILE
-from collc.language.show import as_json, headline, render
+from collc.language.render import as_json, headline, render
 from collc.language.source import MAX_SOURCE_BYTES, decode_source, quotable
 from collc.schedule import Schedule
 from collc.spec import Spec

@@ -1,7 +1,7 @@
 """What a collective is, and what it promises, in the words of comments."""
 
 from collc.emit.grid_places import where
-from collc.language.show_declared import show_promise
+from collc.language.show import show_promise
 from collc.plan import Plan
 from collc.spec import Collective, ContractKind
 

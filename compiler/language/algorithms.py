@@ -32,9 +32,9 @@ from collc.language.each import (
 from collc.language.evaluation import number, numbers_for_all
 from collc.language.kinds import BY_WORD, undeclared
 from collc.language.prelude import Declared
+from collc.language.printer import show_expression
 from collc.language.problems import problem
 from collc.language.scope import Scope
-from collc.language.show_expressions import show_expression
 from collc.language.syntax import AlgorithmDecl, EachDecl, LocalDecl, TreeUse, Word
 from collc.spec import Algorithm
 from collc.spec.exchange import NO_MOVES, Moves

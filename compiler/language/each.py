@@ -19,9 +19,9 @@ from collc.language.evaluation import (
     value_or_problem,
 )
 from collc.language.kinds import kind_of
+from collc.language.printer import show_expression
 from collc.language.problems import problem
 from collc.language.scope import FunctionOf, Scope
-from collc.language.show_expressions import show_expression
 from collc.language.syntax import (
     AlgorithmDecl,
     EachDecl,

@@ -14,9 +14,9 @@ from collc.base.values import dataclass
 from collc.language import syntax
 from collc.language.evaluation import number, truth
 from collc.language.expressions import FUNCTIONS
+from collc.language.printer import show_expression
 from collc.language.problems import meaning, problem
 from collc.language.scope import Binding, Scope
-from collc.language.show_expressions import show_expression
 from collc.language.syntax import Expression, OperationDecl
 from collc.language.traverse import walk
 from collc.spec import ElementType, OwnOperation

@@ -484,11 +484,12 @@ class BroadcastClause(Syntax):
 
 @dataclass(frozen=True, eq=False)
 class RunClause(Syntax):
-    """`run rows by ring_allreduce in simd`; `root` is the place behind `from` or `to`,
-    `on_slices` that word, where it is there, `taken` the word behind `in`."""
+    """`run rows by ring_allreduce in simd`; `root` is the place behind `from` or `to`, which is
+    `end`, `on_slices` that word, where it is there, `taken` the word behind `in`."""
 
     lines: Word | None
     algorithm: TreeUse
+    end: Word | None
     root: PeDecl | Expression | None
     on_slices: Word | None
     taken: Word | None

@@ -38,7 +38,7 @@ def opened(declaration: syntax.CollectiveDecl) -> syntax.CollectiveDecl:
     use = syntax.TreeUse(syntax.Word(AUTO, span), (), span=span)
     rooted = declaration.contract.kind.text in {kind.value for kind in ContractKind if kind.rooted}
     root = _place_of(steps) if rooted else None
-    run = syntax.RunClause(None, use, root, None, None, span=span)
+    run = syntax.RunClause(None, use, None, root, None, None, span=span)
     kept = (clause for clause in declaration.clauses if not isinstance(clause, StepClause))
     return replace(declaration, clauses=(*kept, run))
 

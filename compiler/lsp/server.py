@@ -22,7 +22,7 @@ from collc.base.values import dataclass
 from collc.base.version import __version__
 from collc.format import format_text
 from collc.language.kinds import BY_WORD, KINDS
-from collc.language.show import severity
+from collc.language.render import severity
 from collc.lsp.document import Document
 from collc.lsp.names import Name
 

@@ -2,7 +2,7 @@
 
 A formula is a list of nodes, each made from nodes before it; the last one is the result. There is
 nothing in it but what `KINDS` lists, so text printed from it can hold nothing else. `evaluate`
-computes it in NumPy; `collc.emit.formulas` prints it as CSL, `collc.language.show_declared` as the
+computes it in NumPy; `collc.emit.formulas` prints it as CSL, `collc.language.show` as the
 language has it. All three follow the same nodes, one by one.
 
 Integers wrap around at their width. The smaller or larger of two floats is a number if one of them

@@ -8,11 +8,13 @@ from collections.abc import Iterator
 
 from collc.base.values import dataclass
 from collc.cost.steps_model import step_begins
+from collc.language import syntax
+from collc.language.clauses import Place, Use, broadcast, reduce, run
 from collc.language.kinds import OPTIMAL
 from collc.spec import Collective, Contract, ContractKind
 from collc.spec.simd import WIDE, elements_of_wavelet, takes_several, wavelets
 from collc.target import Target
-from collc.tuning.written import Piece, Pieces, Place, Use, broadcast, reduce, run
+from collc.tuning.written import Clauses
 
 CHUNKS = (2, 8)
 
@@ -170,11 +172,11 @@ def _is_power(number: int, base: int) -> bool:
 # across.
 
 
-def _run(name: str, along: str = "") -> Piece:
+def _run(name: str, along: str = "") -> syntax.RunClause:
     return run(Use(name), along=along)
 
 
-_COMPOSITIONS: dict[ContractKind, tuple[Pieces, ...]] = {
+_COMPOSITIONS: dict[ContractKind, tuple[Clauses, ...]] = {
     ContractKind.ALLGATHER: ((_run("linear_gather"), broadcast(0)),),
     ContractKind.ALLREDUCE: ((_run("chain_reduce_scatter"), _run("direct_allgather")),),
     ContractKind.REDUCE: ((_run("chain_reduce_scatter"), _run("linear_gather")),),
@@ -185,13 +187,13 @@ _COMPOSITIONS: dict[ContractKind, tuple[Pieces, ...]] = {
 }
 
 
-def compositions(kind: ContractKind, place: Place) -> tuple[Pieces, ...]:
+def compositions(kind: ContractKind, place: Place) -> tuple[Clauses, ...]:
     """Those of a contract along a line; `place` is where it ends, which is rank 0 or there are
     none."""
     return _COMPOSITIONS.get(kind, ()) if place == 0 else ()
 
 
-def on_slices(collective: Collective, target: Target) -> tuple[tuple[Pieces, int], ...]:
+def on_slices(collective: Collective, target: Target) -> tuple[tuple[Clauses, int], ...]:
     """Compositions of an allreduce on slices of a grid's lines, of either axis (on a square they
     take the same), and the cycles that they take at least: in the first step and in the last a PE
     receives all but its own slice, a wavelet a cycle, and wavelets pass all links of a line; in
@@ -213,7 +215,7 @@ def on_slices(collective: Collective, target: Target) -> tuple[tuple[Pieces, int
     )
 
 
-def on_grid(collective: Collective) -> tuple[Pieces, ...]:
+def on_grid(collective: Collective) -> tuple[Clauses, ...]:
     """Compositions on a grid by way of its corner."""
     kind, along = collective.contract.kind, collective.counts_along
     within, among = ("rows", "column") if along == "x" else ("columns", "row")
@@ -227,7 +229,7 @@ def on_grid(collective: Collective) -> tuple[Pieces, ...]:
     return ()
 
 
-def _on_slices(lines: str, across: str, ranks: int) -> Pieces:
+def _on_slices(lines: str, across: str, ranks: int) -> Clauses:
     """Lines of one axis sum slices, those across the same slices of all of them."""
     root = (("root", (ranks - 1) // 2),)
     summed, spread = Use("chain_reduce", root), Use("direct_broadcast", root)

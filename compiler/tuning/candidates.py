@@ -10,6 +10,7 @@ from math import prod
 
 import numpy as np
 
+from collc.language.clauses import Place, Use, broadcast, bypassing, order, reduce, run
 from collc.language.expressions import AUTO
 from collc.language.kinds import OPTIMAL
 from collc.language.optimal_tree import optimum
@@ -27,18 +28,7 @@ from collc.tuning.algorithms import (
     on_grid,
     on_slices,
 )
-from collc.tuning.written import (
-    Pieces,
-    Place,
-    Use,
-    Written,
-    broadcast,
-    bypassing,
-    order,
-    reduce,
-    run,
-    written,
-)
+from collc.tuning.written import Clauses, Written, written
 
 _TO_ALL = (ContractKind.ALLREDUCE, ContractKind.BARRIER)  # a sum, or a token, and back
 _LONGEST_PATH = 4096  # ranks of a path that is tried; its length alone costs 6 cycles a PE
@@ -146,7 +136,7 @@ def _in_rank_order(collective: Collective, undecided: Undecided) -> Iterator[Wri
                 yield written((run(Use("pipelined_reduce", (("c", chunks),))), dealt))
 
 
-def _sent_on(chunks: int, place: Place, *lines: str) -> Pieces:
+def _sent_on(chunks: int, place: Place, *lines: str) -> Clauses:
     """A pipeline from rank 0 to a place, along the line or one after the other along these."""
     pipelined = Use("pipelined_broadcast", (("c", chunks),))
     return tuple(run(pipelined, place, along=along) for along in lines or ("",))
@@ -161,7 +151,7 @@ def _and_back(collective: Collective, root: int) -> Iterator[Written]:
 
 
 def _to_root(
-    collective: Collective, root: Place, back: Pieces = ()
+    collective: Collective, root: Place, back: Clauses = ()
 ) -> Iterator[tuple[Use, Written]]:
     """A reduction of a line to a root: by each tree on either side of it, or by a single one that
     passes it by, which takes it one vector instead of two. The best tree of the model is the best
@@ -178,7 +168,7 @@ def _to_root(
 
 
 def _with_trees(
-    reduced: Callable[[Use], Pieces], back: Pieces, among: Sequence[Use] = ()
+    reduced: Callable[[Use], Clauses], back: Clauses, among: Sequence[Use] = ()
 ) -> Iterator[Written]:
     """The same plan with each of these trees, or of all, of which the first is the best one."""
     first, *others = among or trees()
@@ -192,7 +182,7 @@ def _place(undecided: Undecided) -> Place:
     return 0 if undecided.root is None else undecided.root
 
 
-def _orders(collective: Collective, undecided: Undecided, algorithm: Use) -> tuple[Pieces, ...]:
+def _orders(collective: Collective, undecided: Undecided, algorithm: Use) -> tuple[Clauses, ...]:
     """A ring is another order of the ranks, which are the compiler's only where nothing is said of
     them and no slice belongs to one; it serves those who send to the next one."""
     free = not undecided.ordered and collective.contract.kind is ContractKind.ALLREDUCE
@@ -270,7 +260,7 @@ def _places(
 
 
 def _along_both(
-    collective: Collective, root: tuple[Place, Place], back: Pieces
+    collective: Collective, root: tuple[Place, Place], back: Clauses
 ) -> Iterator[Written]:
     """Reductions of both axes by the same kind of tree, either of them first, to a place on each;
     as `_to_root`."""
@@ -289,7 +279,7 @@ def _along_both(
 
 
 def _along_path(
-    collective: Collective, undecided: Undecided, root: Place, back: Pieces
+    collective: Collective, undecided: Undecided, root: Place, back: Clauses
 ) -> Iterator[Written]:
     """Trees along a path of all PEs, where the order of the ranks is the compiler's."""
     free = commutes(collective) and not undecided.ordered

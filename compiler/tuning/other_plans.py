@@ -16,6 +16,8 @@ import numpy as np
 from collc.base.diagnostics import CollcError
 from collc.base.values import dataclass
 from collc.language.again import left_open, steps_as_declared, with_steps
+from collc.language.clauses import order
+from collc.language.printer import show
 from collc.language.show import step_texts
 from collc.schedule import Schedule, home_pe
 from collc.spec import Collective, ContractKind, RunStep, Undecided
@@ -23,7 +25,7 @@ from collc.spec.exchange import StepsPhase
 from collc.target import Target
 from collc.tuning.candidates import commutes, plans
 from collc.tuning.predicted import Candidate, candidate_of, predicted
-from collc.tuning.written import Written, order
+from collc.tuning.written import Written
 
 MOST_RANKS = 64
 MOST_HOPS = 16_000
@@ -180,7 +182,7 @@ def _in_order(schedule: Schedule, name: str) -> Written:
     """The same steps in another order."""
     collective, first = schedule.collective, order(name)
     text = " then ".join(step_texts(collective))
-    return Written(f"{first.text} {text}", (first.clause, *steps_as_declared(collective)))
+    return Written(f"{show(first)} {text}", (first, *steps_as_declared(collective)))
 
 
 def _in_other_orders(schedule: Schedule) -> Iterator[Written]:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from collc.base.diagnostics import CollcError
 from collc.language import parse_source, parser, read_source
 from collc.language.parser import LATER, parse_text
-from collc.language.show import as_json, render
+from collc.language.render import as_json, render
 from collc.language.source import MAX_SOURCE_BYTES, decode_source
 
 EXAMPLES = sorted((Path(__file__).parent.parent.parent / "examples").glob("*.coll"))

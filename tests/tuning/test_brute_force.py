@@ -7,11 +7,12 @@ import pytest
 
 from collc.driver.pipeline import read
 from collc.language.again import with_steps
+from collc.language.clauses import Use, broadcast, bypassing, reduce
 from collc.language.expressions import AUTO
 from collc.target import TARGETS
 from collc.tuning import decided
 from collc.tuning.predicted import candidate_of, predicted
-from collc.tuning.written import Pieces, Use, broadcast, bypassing, reduce, written
+from collc.tuning.written import Clauses, written
 
 
 @pytest.mark.parametrize("case", [7, 9, 126, 203, 204, 205, 206, 207])
@@ -31,7 +32,7 @@ def test_nothing_there_is_to_choose_from_is_faster_than_the_choice_by_a_hundredt
         (112, (reduce(Use("chain"), 38), broadcast(AUTO))),
     ],
 )
-def test_plans_that_once_were_missed_on_long_lines(case: int, steps: Pieces) -> None:
+def test_plans_that_once_were_missed_on_long_lines(case: int, steps: Clauses) -> None:
     """A last group that is much smaller, a root within the line that both sides' vectors reach, and
     a root that is the best for a tree that is not the best elsewhere."""
     it = brute_force.point(case, 256)

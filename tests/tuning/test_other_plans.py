@@ -7,9 +7,10 @@ from collections.abc import Callable
 
 import pytest
 
+from collc.language.clauses import Use, order, run
 from collc.tuning import other_plans, predicted
 from collc.tuning.other_plans import Trials
-from collc.tuning.written import Use, order, run, written
+from collc.tuning.written import written
 from tests.tuning.warned import compiled
 
 ALLREDUCE = "allreduce(x: f32[64], add)"

@@ -12,7 +12,7 @@ from collc.base.diagnostics import Diagnostic
 from collc.cost import evaluated_line, predict
 from collc.cost.steps_model import step_begins
 from collc.driver.bundle import Bundle
-from collc.language.show import render
+from collc.language.render import render
 from collc.target import TARGETS
 from collc.tuning import other_plans, warnings
 from collc.tuning.link_load import CrowdedLink, crowded_link, most_lost

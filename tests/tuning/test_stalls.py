@@ -7,7 +7,7 @@ import re
 import pytest
 
 from collc.driver.pipeline import compile_text
-from collc.language.show import render
+from collc.language.render import render
 
 TEXT = """target {target}
 grid row = {pes} x 1
