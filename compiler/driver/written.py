@@ -14,13 +14,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import field
+from dataclasses import field, replace
 from operator import index
 from typing import SupportsIndex
 
 from collc.base.values import dataclass
 from collc.driver.bundle import Bundle
 from collc.driver.pipeline import compile_text
+from collc.language import clauses, syntax
+from collc.language.printer import show, show_tree
+from collc.language.step_places import StepClause
 
 
 @dataclass(frozen=True)
@@ -38,43 +41,40 @@ class Collective:
     """A collective of a program; its methods add steps, limits and expectations, and return it."""
 
     head: str
-    clauses: list[str] = field(default_factory=list)
-    steps: int = 0
+    clauses: list[syntax.Clause] = field(default_factory=list)
 
     def order(self, *names: str) -> Collective:
         """How ranks lie along the lines: `west_to_east`, `ring`, `snake`, ..."""
-        self.clauses.insert(0, f"order {', '.join(map(_name, names))}")
+        self.clauses.insert(0, clauses.order(*map(_name, names)))
         return self
 
     def reduce(
         self, tree: str, to: SupportsIndex = 0, lines: str = "", **numbers: SupportsIndex
     ) -> Collective:
         """Reduce lines (`columns`, `row`, ...; of a line, none) by a tree to a rank."""
-        along = f"{_name(lines)} by " if lines else ""
-        return self._step(f"reduce {along}{_name(tree)}{_given(numbers)} to {index(to)}")
+        return self._step(clauses.reduce(_use(tree, numbers), index(to), lines and _name(lines)))
 
     def broadcast(self, place: SupportsIndex | tuple[SupportsIndex, SupportsIndex]) -> Collective:
         """Send a vector to all, from a rank or a PE (x, y)."""
-        at = f"({index(place[0])}, {index(place[1])})" if isinstance(place, tuple) else index(place)
-        return self._step(f"broadcast from {at}")
+        at = (index(place[0]), index(place[1])) if isinstance(place, tuple) else index(place)
+        return self._step(clauses.broadcast(at))
 
     def run(self, algorithm: str, lines: str = "", **numbers: SupportsIndex) -> Collective:
         """Run an algorithm along lines; `auto` leaves all to the compiler."""
-        along = f"{_name(lines)} by " if lines else ""
-        return self._step(f"run {along}{_name(algorithm)}{_given(numbers)}")
+        return self._step(clauses.run(_use(algorithm, numbers), along=lines and _name(lines)))
 
     def within(self, colors: SupportsIndex) -> Collective:
         """The most colors that it may take."""
-        self.clauses.append(f"within colors <= {index(colors)}")
+        self.clauses.append(clauses.within_colors(index(colors)))
         return self
 
-    def _step(self, text: str) -> Collective:
-        self.clauses.append(f"then {text}" if self.steps else text)
-        self.steps += 1
+    def _step(self, step: StepClause) -> Collective:
+        behind = any(isinstance(one, StepClause) for one in self.clauses)
+        self.clauses.append(replace(step, then=behind))
         return self
 
     def __str__(self) -> str:
-        return self.head + " {\n" + "".join(f"    {one}\n" for one in self.clauses) + "}"
+        return self.head + " {\n" + "".join(f"    {show(one)}\n" for one in self.clauses) + "}"
 
 
 class Program:
@@ -100,7 +100,8 @@ class Program:
             if not 0 <= above < rank:
                 raise ValueError(f"rank {rank} sends to {above}: a parent is a smaller rank")
             children[above].append(rank)
-        self._parts.append(f"tree {_name(name)} = {_drawn(children)}")
+        body = show_tree(children) if len(children) > 1 else "leaf"
+        self._parts.append(f"tree {_name(name)} = {body}")
         return name
 
     def algorithm(
@@ -174,21 +175,12 @@ def _element(text: str) -> str:
     return f"({_name(pair[1])}, {_name(pair[2])})" if pair else _name(text)
 
 
-def _given(numbers: dict[str, SupportsIndex]) -> str:
-    given = ", ".join(f"{_name(name)} = {index(value)}" for name, value in numbers.items())
-    return f"({given})" if given else ""
+def _use(name: str, numbers: dict[str, SupportsIndex]) -> clauses.Use:
+    given = ((_name(word), index(value)) for word, value in numbers.items())
+    return clauses.Use(_name(name), tuple(given))
 
 
 def _moved(move: Move) -> str:
     arrow = "=>" if move.combine else "->"
     places = f"slice {index(move.slice)}  r {arrow} {index(move.destination)}"
     return f"each r where r == {index(move.source)} : {places}"
-
-
-def _drawn(children: list[list[int]]) -> str:
-    """A tree as the language draws it: `0 <- [1 <- [2], 3]`; of one rank, `leaf`."""
-    drawn = [""] * len(children)
-    for rank in reversed(range(len(children))):  # children have larger ranks than their parents
-        below = ", ".join(drawn[child] for child in children[rank])
-        drawn[rank] = f"{rank} <- [{below}]" if below else str(rank)
-    return drawn[0] if len(children) > 1 else "leaf"

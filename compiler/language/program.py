@@ -12,6 +12,7 @@ from collc.language.kinds import BY_WORD, listed, undeclared
 from collc.language.limits import elaborate_limits, elaborate_reserved
 from collc.language.names import Names
 from collc.language.parser import WHOLE_ROUNDS, not_supported
+from collc.language.printer import show
 from collc.language.problems import KnownProblemError, ProblemError, meaning, problem
 from collc.language.root_of_call import RootOfCall, has_root_of_call
 from collc.language.scope import Scope
@@ -56,7 +57,7 @@ def elaborate_program(
     plain = not repeats and not limited and way is Reconfigure.AUTO
     if len(words) == 1 and plain and not (selections or rooted):
         return called, None
-    _check_alike(called)
+    _check_alike(called, _own_limits(called, program, declared))
     _check_given(items, selections, rooted)
     _check_together(items, {collective.name: collective for collective in called})
     calls = tuple(word.text for word in words)
@@ -224,9 +225,9 @@ def _way(clauses: tuple[syntax.ReconfigureClause, ...]) -> Reconfigure:
     return meaning(word, ways, f"`reconfigure` has no option called {word.text}")
 
 
-def _check_alike(called: tuple[Collective, ...]) -> None:
+def _check_alike(called: tuple[Collective, ...], limits: Iterator[Exception]) -> None:
     """Refuse what collectives of one program cannot have yet, or that contradicts itself."""
-    for problem_found in (*_other_grids(called), *_other_buffers(called), *_own_limits(called)):
+    for problem_found in (*_other_grids(called), *_other_buffers(called), *limits):
         raise problem_found
 
 
@@ -257,13 +258,22 @@ def _array(contract: Contract) -> str:
     return f"{contract.element.value}[{contract.held}]{apart}"
 
 
-def _own_limits(called: tuple[Collective, ...]) -> Iterator[Exception]:
+def _own_limits(
+    called: tuple[Collective, ...],
+    program: syntax.ProgramDecl,
+    declared: Mapping[str, syntax.CollectiveDecl],
+) -> Iterator[Exception]:
     """Limits are the program's, since its collectives share what there is."""
-    names = listed([one.name for one in called], "and")
+    names = listed(dict.fromkeys(word.text for word in _all_words(program)), "and")
+    said = {clause.span: clause for one in declared.values() for clause in one.clauses}
     for collective in called:
         limits = collective.limits
         spans = [span for span in (limits.colors_span, *limits.reserved.clauses) if span]
         if spans:
+            clause = said[spans[0]]
             message = f"a limit is for all that a program runs, which is {names}, and not for one"
-            help = "write it behind the calls: `program { ... within colors <= 3 reserve tasks 8 }`"
-            yield problem("C107", message, spans[0], help=help)
+            help = f"write it behind the calls: `program {{ ... {show(clause)} }}`"
+            there = Edit(behind(program.items[-1].span), f" {show(clause)}")
+            taken = any(type(item) is type(clause) for item in program.items)
+            fix = () if taken else (Edit(clause.span, ""), there)
+            yield problem("C107", message, clause.span, help=help, fix=fix)
