@@ -20,8 +20,8 @@ import click
 
 from collc.base.diagnostics import CollcError
 from collc.driver.pipeline import read
-from collc.language.again import with_steps
 from collc.language.clauses import broadcast, bypassing, order, reduce, run
+from collc.language.elaborate import with_steps
 from collc.language.expressions import AUTO
 from collc.spec import Collective, ContractKind
 from collc.target import TARGETS, Target

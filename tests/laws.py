@@ -20,10 +20,10 @@ import numpy as np
 from law_families import Case, lawful, unlawful
 
 from collc.base.diagnostics import Diagnostic
+from collc.language.expressions import Scope
 from collc.language.operations import own_operation
 from collc.language.parser import parse_text
 from collc.language.problems import ProblemError
-from collc.language.scope import Scope
 from collc.spec import OwnOperation
 from collc.spec.formula import DTYPE_OF_NUMBER, FLOATS, evaluate
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from collc.base.diagnostics import CollcError, Diagnostic, Edit
 from collc.driver.planning import planned_spec
-from collc.language.again import with_length
+from collc.language.elaborate import with_length
 from collc.spec import Spec
 
 _MOST_TRIES = 8

@@ -10,7 +10,7 @@ from collc.driver.bundle import Bundle
 from collc.driver.pipeline import bundle_of, of_one
 from collc.driver.planning import planned_spec
 from collc.language import parse_source
-from collc.language.again import with_steps
+from collc.language.elaborate import with_steps
 from collc.language.undecided import steps_of
 from collc.schedule import build_schedule
 from collc.schedule.barrier_tokens import with_tokens

@@ -23,7 +23,7 @@ from collc.driver.bundle import Bundle
 from collc.driver.pipeline import compile_text
 from collc.language import clauses, syntax
 from collc.language.printer import show, show_tree
-from collc.language.step_places import StepClause
+from collc.language.syntax import StepClause
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from lark import Token
 
 from collc.base.values import dataclass
-from collc.language.hidden import shown
 from collc.language.parser import lexed, pieces
+from collc.language.source import with_escapes
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def _with_comments(text: str, tokens: Sequence[Token]) -> Iterator[Piece]:
 def _gap(gap: str, *, first: bool) -> tuple[str, tuple[Comment, ...], bool, bool]:
     """What is between two words: the comment behind the one, those above the other, whether that
     begins a line, and whether a blank line is right before it."""
-    rows = [shown(row.strip()) for row in gap.split("\n")]
+    rows = [with_escapes(row.strip()) for row in gap.split("\n")]
     beside = "" if first else rows.pop(0)
     above, blank = [], False
     for row in rows[:-1]:  # the last one is what is before the word on its line

@@ -14,10 +14,9 @@ from typing import SupportsIndex
 
 from collc.language.deprecated import modernized
 from collc.language.elaborate import elaborate
-from collc.language.hidden import hidden_characters
 from collc.language.imports import with_imports
 from collc.language.parser import parse_text
-from collc.language.source import read_source
+from collc.language.source import hidden_characters, read_source
 from collc.language.syntax import CollectiveDecl
 from collc.language.undecided import opened
 from collc.spec import Spec

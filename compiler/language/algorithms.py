@@ -16,25 +16,29 @@ from collc.base.diagnostics import Edit, Span, tail
 from collc.base.memoize import Latest
 from collc.base.values import dataclass
 from collc.language import syntax
-from collc.language.declarations import Declarations, as_used, bind, in_full, told_inside, values_of
-from collc.language.each import (
+from collc.language.declarations import (
+    Declarations,
     Remedy,
+    as_used,
+    bind,
     check_required,
     check_slice,
+    in_full,
     ranks_are,
     ranks_of,
     refuse_first,
     restricted,
     slices_of,
     slices_taken,
+    told_inside,
+    values_of,
     with_locals,
 )
-from collc.language.evaluation import number, numbers_for_all
+from collc.language.expressions import Scope, number, numbers_for_all
 from collc.language.kinds import BY_WORD, undeclared
 from collc.language.prelude import Declared
 from collc.language.printer import show_expression
 from collc.language.problems import problem
-from collc.language.scope import Scope
 from collc.language.syntax import AlgorithmDecl, EachDecl, LocalDecl, TreeUse, Word
 from collc.spec import Algorithm
 from collc.spec.exchange import NO_MOVES, Moves

@@ -10,11 +10,10 @@ from dataclasses import replace
 from collc.base.paths import Path
 from collc.base.values import dataclass
 from collc.language import syntax
-from collc.language.contract_of import Declared
-from collc.language.evaluation import number
+from collc.language.contracts import Declared
+from collc.language.expressions import Scope, is_auto, number
 from collc.language.kinds import reserved, with_article
 from collc.language.problems import KnownProblemError, Problems, problem
-from collc.language.scope import Scope
 from collc.language.syntax import (
     AlternativeDecl,
     BufferDecl,
@@ -27,7 +26,6 @@ from collc.language.syntax import (
     SelectClause,
     Word,
 )
-from collc.language.undecided import is_auto
 from collc.spec import (
     Collective,
     Contract,

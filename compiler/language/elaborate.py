@@ -1,10 +1,10 @@
 """From declarations to a `Spec`: parameters bound, names looked up, trees unfolded.
 
 In reading order: `elaborate` goes through the file; then target, parameters, grids, collectives,
-program.
+program; and how a later stage has a collective elaborated otherwise than it is written.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -12,38 +12,35 @@ from collc.base.diagnostics import Edit, Span, behind
 from collc.base.grids import Grid
 from collc.language import syntax
 from collc.language.algorithms import Algorithms
-from collc.language.contract_of import Declared, FileContext, contract_of
-from collc.language.contracts import Contracts
+from collc.language.contracts import Contracts, Declared, FileContext, contract_of
 from collc.language.dynamic_length import (
     ChoiceContext,
+    DeclaredChoice,
     DynamicLength,
+    alternative_for,
     elaborate_dynamic_length,
     has_dynamic_length,
     refused_steps,
 )
-from collc.language.evaluation import number, truth
-from collc.language.expressions import fits_64_bits
-from collc.language.forest import Forest
-from collc.language.grids import elaborate_grids, elaborate_place
+from collc.language.expressions import Binding, Scope, fits_64_bits, number, truth
+from collc.language.grids import Lines, Orders, elaborate_grids, elaborate_lines, elaborate_place
 from collc.language.limits import elaborate_expectation, elaborate_limits, elaborate_reserved
-from collc.language.lines import Lines, elaborate_lines
 from collc.language.names import Names, check_names, collect
 from collc.language.operations import own_operation
-from collc.language.orders import Orders
 from collc.language.parser import not_supported
 from collc.language.problems import Problems, meaning, problem, suggest
 from collc.language.program import elaborate_program, with_limits_of_program
 from collc.language.root_of_call import RootOfCall, elaborate_root_of_call, has_root_of_call
-from collc.language.scope import Binding, Scope
-from collc.language.step_places import StepContext
-from collc.language.steps import combines, elaborate_steps, root_of
-from collc.language.syntax import CollectiveDecl
-from collc.language.undecided import leaves_open, undecided
+from collc.language.steps import StepContext, combines, elaborate_steps, root_of
+from collc.language.syntax import Clause, CollectiveDecl, Number, OrderClause, StepClause
+from collc.language.trees import Forest
+from collc.language.undecided import filled_in, leaves_open, opened, undecided, with_clauses
 from collc.spec import (
     Collective,
     Contract,
     ContractKind,
     Parameter,
+    Selection,
     Spec,
 )
 from collc.target import TARGETS, Target
@@ -293,3 +290,73 @@ def _own(
         raise not_supported(what, declaration.span, help=help)
     axis = "x" if line is lines.horizontal else "y"
     return context.contracts.with_promise(declaration, contract, line, axis, context.scope)
+
+
+# Collectives elaborated otherwise than they are written in the file.
+#
+# A collective knows what it was elaborated from (`Declared`), so a later stage can ask for the one
+# with all steps left to the compiler, with numbers for what it leaves open, with other steps, or,
+# of a choice by length, for other lengths. Each is elaborated like the file's own text, its effort
+# counted from zero while shapes of trees stay known, and raises `CollcError` like that.
+
+
+def left_open(collective: Collective, *, order_too: bool) -> Collective:
+    """The same with all steps, and if wanted the order, left to the compiler."""
+    declared = _declared(collective)
+    open_one = opened(declared.declaration)
+    if order_too:
+        clauses = tuple(c for c in open_one.clauses if not isinstance(c, OrderClause))
+        open_one = replace(open_one, clauses=clauses)
+    return _elaborated(declared, open_one)
+
+
+def filled(collective: Collective, numbers: tuple[int, ...]) -> Collective:
+    """The same with a number for each gap."""
+    declared = _declared(collective)
+    return _elaborated(declared, filled_in(declared.declaration, numbers))
+
+
+def with_length(collective: Collective, length: int) -> Collective:
+    """The same on vectors of so many elements."""
+    declared = _declared(collective)
+    contract = declared.declaration.contract
+    assert contract.buffer is not None, "a vector has a buffer"
+    number = Number(length, span=contract.buffer.length.span)
+    buffer = replace(contract.buffer, length=number)
+    changed = replace(contract, buffer=buffer)
+    return _elaborated(declared, replace(declared.declaration, contract=changed))
+
+
+def with_steps(collective: Collective, clauses: Sequence[Clause]) -> Collective:
+    """The same with these clauses in place of the steps that it leaves open."""
+    declared = _declared(collective)
+    return _elaborated(declared, with_clauses(declared.declaration, clauses))
+
+
+def steps_as_declared(collective: Collective) -> tuple[Clause, ...]:
+    """The clauses that its steps are declared by."""
+    clauses = _declared(collective).declaration.clauses
+    return tuple(clause for clause in clauses if isinstance(clause, StepClause))
+
+
+def alternative(selection: Selection, index: int, least: int, most: int) -> Collective:
+    """An alternative of a choice, for vectors of at least and at most so many elements."""
+    origin = selection.origin
+    assert isinstance(origin, DeclaredChoice), "it was read from a file"
+    return _elaborated(origin.declared, alternative_for(origin.choice, index, least, most))
+
+
+def _declared(collective: Collective) -> Declared:
+    assert isinstance(collective.origin, Declared), "it was read from a file"
+    return collective.origin
+
+
+def _elaborated(declared: Declared, changed: CollectiveDecl) -> Collective:
+    context = declared.context
+    # a copy of the algorithms has unfolded nothing yet
+    anew = replace(context, forest=context.forest.anew(), algorithms=replace(context.algorithms))
+    problems = Problems()
+    collective = elaborate_collective(changed, declared.grids, anew, problems)
+    problems.raise_if_any()
+    assert collective is not None
+    return collective

@@ -4,10 +4,9 @@ from math import isfinite
 
 from collc.base.diagnostics import Edit
 from collc.language import syntax
-from collc.language.evaluation import number
+from collc.language.expressions import Scope, number
 from collc.language.parser import not_supported
 from collc.language.problems import problem, unknown
-from collc.language.scope import Scope
 from collc.language.syntax import ExpectClause, Expression, WithinClause
 from collc.spec import Expectation, Limits, Reserved
 from collc.target import Target

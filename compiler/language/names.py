@@ -37,9 +37,8 @@ from collc.language.operations import OF_ELEMENTS
 from collc.language.parser import LATER, LATER_INSTEAD, not_supported
 from collc.language.prelude import Declared, PreludeDecl, prelude_declaration, prelude_kinds
 from collc.language.problems import ProblemError, Problems, nearest, problem, unknown
-from collc.language.shapes import check_literal
-from collc.language.syntax import Word
-from collc.language.traverse import walk
+from collc.language.syntax import Word, walk
+from collc.language.trees import check_literal
 
 D = TypeVar("D")
 P = TypeVar("P", bound=PreludeDecl)

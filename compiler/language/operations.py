@@ -12,13 +12,10 @@ import numpy as np
 from collc.base.diagnostics import Span
 from collc.base.values import dataclass
 from collc.language import syntax
-from collc.language.evaluation import number, truth
-from collc.language.expressions import FUNCTIONS
+from collc.language.expressions import FUNCTIONS, Binding, Scope, number, truth
 from collc.language.printer import show_expression
 from collc.language.problems import meaning, problem
-from collc.language.scope import Binding, Scope
-from collc.language.syntax import Expression, OperationDecl
-from collc.language.traverse import walk
+from collc.language.syntax import Expression, OperationDecl, walk
 from collc.spec import ElementType, OwnOperation
 from collc.spec.formula import BITS, BOOL, FLOATS, INTEGERS, SHIFTS, Builder
 

@@ -29,8 +29,15 @@ from collc.language import syntax
 from collc.language.kinds import FIXED, KINDS, listed
 from collc.language.problems import ProblemError, Problems, problem, quoted
 from collc.language.source import check_size
-from collc.language.syntax import Clause, Declaration, Expression, NeedsDecl, Word
-from collc.language.traverse import expressions_of, walk
+from collc.language.syntax import (
+    Clause,
+    Declaration,
+    Expression,
+    NeedsDecl,
+    Word,
+    expressions_of,
+    walk,
+)
 
 MAX_TOKENS = 32_768  # of one declaration; a tree of 1000 ranks by hand has some 4000
 _REQUIREMENT = 4  # tokens: requires collc >= 0.2

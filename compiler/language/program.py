@@ -7,7 +7,7 @@ from typing import TypeVar
 from collc.base.diagnostics import Edit, Span, behind
 from collc.language import syntax
 from collc.language.dynamic_length import DynamicLength, has_dynamic_length
-from collc.language.evaluation import number
+from collc.language.expressions import Scope, number
 from collc.language.kinds import BY_WORD, listed, undeclared
 from collc.language.limits import elaborate_limits, elaborate_reserved
 from collc.language.names import Names
@@ -15,7 +15,6 @@ from collc.language.parser import WHOLE_ROUNDS, not_supported
 from collc.language.printer import show
 from collc.language.problems import KnownProblemError, ProblemError, meaning, problem
 from collc.language.root_of_call import RootOfCall, has_root_of_call
-from collc.language.scope import Scope
 from collc.language.syntax import RepeatDecl, TogetherDecl, Word
 from collc.spec import Collective, Contract, Program, Reconfigure, RootChoice, Selection
 from collc.target import Target

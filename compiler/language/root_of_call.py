@@ -15,18 +15,17 @@ from collc.base.rewrite import rewritten
 from collc.base.values import dataclass
 from collc.language import syntax
 from collc.language.dynamic_length import check_free, given_name, has_dynamic_length, length_of
-from collc.language.evaluation import number
-from collc.language.lines import Lines
+from collc.language.expressions import Scope, number
+from collc.language.grids import Lines
 from collc.language.parser import not_supported
 from collc.language.problems import ProblemError, problem
-from collc.language.scope import Scope
-from collc.language.step_places import StepClause
 from collc.language.syntax import (
     BroadcastClause,
     CollectiveDecl,
     Comparison,
     Number,
     RunLengthDecl,
+    StepClause,
     Word,
 )
 from collc.language.undecided import is_whole, leaves_open

@@ -34,8 +34,7 @@ from collc.language.kinds import HILBERT
 from collc.language.limits import RESOURCES
 from collc.language.prelude import prelude_kinds
 from collc.language.printer import show, show_tree
-from collc.language.step_places import StepClause
-from collc.language.syntax import Clause, Word
+from collc.language.syntax import Clause, StepClause, Word
 from collc.spec import (
     Algorithm,
     BroadcastStep,

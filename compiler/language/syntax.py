@@ -1,13 +1,16 @@
 """What a `.coll` file says, before any name is looked up: one frozen class per construct.
 
 Values here compare by identity (`eq=False`): a hostile file may nest them thousands deep.
-Expressions come first, then declarations and what is in them, then collectives and programs.
+Expressions come first, then declarations and what is in them, then collectives and programs; at the
+end, how to walk through them.
 """
 
 from __future__ import annotations
 
-from dataclasses import field
-from typing import TypeVar
+from collections.abc import Iterator
+from dataclasses import field, fields
+from functools import cache
+from typing import TypeVar, cast, get_args
 
 from collc.base.diagnostics import Span
 from collc.base.values import dataclass
@@ -496,6 +499,9 @@ class RunClause(Syntax):
     then: bool = False
 
 
+StepClause = ReduceClause | BroadcastClause | RunClause
+
+
 @dataclass(frozen=True, eq=False)
 class WithinClause(Syntax):
     """`within colors <= 3`."""
@@ -629,3 +635,47 @@ Declaration = (
     | CollectiveDecl
     | ProgramDecl
 )
+
+
+# Walking through syntax: the expressions of a declaration, and their parts.
+
+
+_EXPRESSIONS = get_args(Expression)
+
+
+def expressions_of(syntax: object) -> Iterator[Expression]:
+    """Outermost expressions of a piece of syntax, in the order of the source."""
+    pending = [syntax]  # no recursion: a hostile file nests loops thousands deep
+    while pending:
+        here = pending.pop()
+        if isinstance(here, _EXPRESSIONS):
+            yield cast(Expression, here)
+        else:
+            pending.extend(reversed(_parts(here)))
+
+
+def walk(expression: Expression) -> Iterator[tuple[Expression, int]]:
+    """Expression and all inside it, in the order of the source, with how deep each lies."""
+    pending = [(expression, 1)]
+    while pending:
+        here, depth = pending.pop()
+        yield here, depth
+        if not isinstance(here, Literal):  # a tree by hand has ranks inside, not expressions
+            inside = (part for value in _parts(here) for part in expressions_of(value))
+            pending.extend((part, depth + 1) for part in reversed(list(inside)))
+
+
+def _parts(here: object) -> tuple[object, ...]:
+    """What is directly inside a piece of syntax or a tuple of them."""
+    if isinstance(here, tuple):
+        return here
+    of: type = type(here)
+    return tuple(getattr(here, name) for name in _fields(of))
+
+
+@cache
+def _fields(of: type) -> tuple[str, ...]:
+    """The fields of a class of syntax; none of what is no such class, or has no parts."""
+    if not hasattr(of, "__dataclass_fields__") or of in (Word, Span):
+        return ()
+    return tuple(field.name for field in fields(of))

@@ -11,17 +11,13 @@ from functools import lru_cache
 from collc.base.diagnostics import Edit, Span, left_out, tail
 from collc.base.rewrite import rewritten
 from collc.language import syntax
-from collc.language.expressions import AUTO
-from collc.language.lines import Line
+from collc.language.expressions import AUTO, is_auto
+from collc.language.grids import Line
 from collc.language.parser import parse_text
 from collc.language.problems import KnownProblemError, problem
-from collc.language.step_places import StepClause, StepContext, direction_of, pe_of, rank_of
+from collc.language.steps import StepContext, direction_of, pe_of, rank_of
+from collc.language.syntax import StepClause
 from collc.spec import Contract, ContractKind, Gap, Undecided
-
-
-def is_auto(expression: syntax.Expression | syntax.PeDecl | None) -> bool:
-    """Whether this is `auto`."""
-    return isinstance(expression, syntax.Name) and expression.text == AUTO
 
 
 def leaves_open(declaration: syntax.CollectiveDecl) -> bool:

@@ -5,10 +5,12 @@ from collections.abc import Iterator
 from enum import Enum
 from functools import lru_cache
 from importlib.resources import files
+from inspect import cleandoc
 
 from collc.base.values import dataclass
-from collc.language import optimal, parse_source, syntax
+from collc.language import parse_source, syntax
 from collc.language.kinds import HILBERT, OPTIMAL, ORDER_WORDS
+from collc.language.optimal_tree import optimal_tree
 from collc.language.parser import parse_text
 from collc.language.prelude import Declared, prelude_kinds, prelude_text
 from collc.language.syntax import AlgorithmDecl, TreeDecl
@@ -81,7 +83,7 @@ def _with_choice(found: list[Pattern], uses: dict[str, tuple[str, ...]]) -> Iter
     """The patterns of the prelude; behind its trees the compiler's choice among all trees."""
     yield from (pattern for pattern in found if pattern.kind is Kind.TREE)
     shown = tuple(example for example, names in uses.items() if names == (OPTIMAL,))
-    told = (optimal.__doc__ or "").split("\n")
+    told = cleandoc(optimal_tree.__doc__ or "").split("\n")
     yield Pattern(OPTIMAL, Kind.TREE, first_sentence(told), (), "", "", shown, other_names(told))
     yield from (pattern for pattern in found if pattern.kind is not Kind.TREE)
 

@@ -113,7 +113,7 @@ class Undecided:
     It is everything (`run auto`) or the numbers of `gaps`. `extents` are the numbers of ranks
     along the lines of its grid, of a path or a single line one number; `ordered` says whether
     an order of the ranks is given, `root` where it has to start or end, if that is said.
-    `collc.language.again` has the collective in full once that is chosen.
+    `collc.language.elaborate` has the collective in full once that is chosen.
     """
 
     gaps: tuple[Gap, ...]

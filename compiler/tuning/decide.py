@@ -18,7 +18,7 @@ from collc.base.diagnostics import CollcError
 from collc.base.progress import Tell, under_way
 from collc.base.values import dataclass
 from collc.checks.budgets.memory import vector_fits
-from collc.language.again import filled, with_steps
+from collc.language.elaborate import filled, with_steps
 from collc.language.show import show_steps
 from collc.proof.fixed_order import grouped_by_lines
 from collc.spec import Collective, Considered, Decision, Undecided

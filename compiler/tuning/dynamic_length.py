@@ -13,7 +13,7 @@ from collc.base.table import aligned
 from collc.base.values import dataclass
 from collc.cost import cycles_of
 from collc.cost.choice import fastest
-from collc.language.again import alternative
+from collc.language.elaborate import alternative
 from collc.lowering.resources import left_by
 from collc.plan import Plan
 from collc.plan.dynamic_lengths import plan_of_length

@@ -15,8 +15,8 @@ import numpy as np
 
 from collc.base.diagnostics import CollcError
 from collc.base.values import dataclass
-from collc.language.again import left_open, steps_as_declared, with_steps
 from collc.language.clauses import order
+from collc.language.elaborate import left_open, steps_as_declared, with_steps
 from collc.language.printer import show
 from collc.language.show import step_texts
 from collc.schedule import Schedule, home_pe

@@ -10,7 +10,7 @@ from collc.cost import Prediction, cycles_of
 from collc.cost.choice import build_plan
 from collc.cost.line import Wait
 from collc.language.kinds import OPTIMAL
-from collc.language.optimal import best_tree
+from collc.language.optimal_tree import best_tree
 from collc.plan import Plan
 from collc.schedule import ReducePhase, Schedule, ascending, build_schedule, step_of
 from collc.schedule.written import text_of_step

@@ -14,7 +14,7 @@ from collc.base.values import dataclass
 from collc.language import syntax
 from collc.language.expressions import AUTO
 from collc.language.printer import show
-from collc.language.step_places import StepClause
+from collc.language.syntax import StepClause
 
 _SIZE = re.compile(r"(?<=\(S = )\d+(?=\))")
 

@@ -15,10 +15,10 @@ import numpy as np
 from collc.base.diagnostics import Span
 from collc.driver.pipeline import prove_text
 from collc.language.algorithms import Algorithms
+from collc.language.expressions import Scope
 from collc.language.optimal_tree import optimum
 from collc.language.parser import parse_text
 from collc.language.prelude import Declared
-from collc.language.scope import Scope
 from collc.language.syntax import AlgorithmDecl, Argument, Number, TreeUse, Word
 from collc.lowering import candidate_plans
 from collc.plan import Plan

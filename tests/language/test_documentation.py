@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from collc.language import parse_source
-from collc.language.forest import MAX_CALLS_DEEP, MAX_EVALUATIONS
 from collc.language.parser import MAX_DEPTH, MAX_TOKENS, _lark
+from collc.language.trees import MAX_CALLS_DEEP, MAX_EVALUATIONS
 from tests.language.snippets import blocks, complete
 
 ROOT = Path(__file__).parent.parent.parent

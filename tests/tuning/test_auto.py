@@ -8,7 +8,7 @@ import collc
 from collc.cost import Prediction
 from collc.driver.pipeline import compile_text, prove_text
 from collc.driver.planning import planned
-from collc.language.again import with_steps
+from collc.language.elaborate import with_steps
 from collc.schedule import Schedule
 from collc.schedule.barrier_tokens import with_tokens
 from collc.spec import ContractKind

@@ -6,8 +6,8 @@ import brute_force
 import pytest
 
 from collc.driver.pipeline import read
-from collc.language.again import with_steps
 from collc.language.clauses import Use, broadcast, bypassing, reduce
+from collc.language.elaborate import with_steps
 from collc.language.expressions import AUTO
 from collc.target import TARGETS
 from collc.tuning import decided

@@ -6,7 +6,7 @@ import pytest
 
 from collc.base.diagnostics import CollcError
 from collc.language import parse_source
-from collc.language.again import with_steps
+from collc.language.elaborate import with_steps
 from collc.language.show import show_steps
 from collc.language.syntax import Clause
 from collc.language.undecided import steps_of
