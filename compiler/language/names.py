@@ -192,7 +192,9 @@ class Known:
 
     def with_number(self, word: Word) -> Known:
         """With one more number; it hides a function of the same name."""
-        left = {name: arity for name, arity in self.functions.items() if name != word.text}
+        left = self.functions
+        if word.text in left:
+            left = {name: arity for name, arity in left.items() if name != word.text}
         return replace(self, numbers=self.numbers | {word.text}, functions=left)
 
     def with_function(self, word: Word, arity: int) -> Known:

@@ -88,6 +88,14 @@ class Document:
         return ()
 
     @property
+    def unused(self) -> Iterator[tuple[str, Name]]:
+        """What the program does without: a line on each, and where its name stands. What a file
+        declares that others import is for them."""
+        if any(one.kind == "program" for one in self.names.declared):
+            for one, name in self.names.unused:
+                yield f"{one.kind} {one.name} is not used", name
+
+    @property
     def symbols(self) -> Iterator[tuple[str, str, Declared, tuple[int, int]]]:
         """What an outline of the text shows: what each declaration is called, what it is, and where
         its name stands, or its first word."""

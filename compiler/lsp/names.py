@@ -5,6 +5,7 @@ A name belongs to its declaration if that makes it there: as a parameter, behind
 the declaration that is called. Nothing is looked up twice: what a scope holds is a set of words.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
@@ -58,6 +59,14 @@ class Names:
         if one.scope == _ELSEWHERE:
             return (one,)
         return tuple(n for n in self.names if (n.text, n.scope) == (one.text, one.scope))
+
+    @property
+    def unused(self) -> tuple[tuple[Declared, Name], ...]:
+        """The declarations that nothing in the text names, each with its name."""
+        times = Counter(one.text for one in self.names if one.scope == _GLOBAL)
+        places = {one.text: one for one in self.names if one.scope == _GLOBAL}
+        once = ((one, places[one.name]) for one in self.declared if times[one.name] == 1)
+        return tuple(once)
 
     def declaration(self, name: str) -> Declared | None:
         """What the file declares by a name."""

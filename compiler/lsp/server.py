@@ -8,6 +8,7 @@ import json
 import re
 import sys
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from collc.base.values import dataclass
 from collc.base.version import __version__
 from collc.format import format_text
 from collc.language.kinds import BY_WORD, KINDS
+from collc.language.problems import MOST_DIAGNOSTICS
 from collc.language.render import severity
 from collc.lsp.document import Document
 from collc.lsp.names import Name
@@ -64,22 +66,24 @@ class CollcServer(LanguageServer):
     async def _look_at(self, uri: str) -> None:
         await asyncio.sleep(_FIRST_SECONDS)
         text, document = self.document(uri)
-        self._publish(text, document.problems, str(document.file))
+        self._publish(text, document, document.problems, str(document.file))
         if document.problems or not any(one.kind == "program" for one in document.names.declared):
             return
         await asyncio.sleep(PAUSE_SECONDS)
         checked = await check(document.file, document.text)  # cancelled if the text changes
         if checked is not None:
             self.checked[uri] = checked
-            self._publish(text, checked.diagnostics, _STANDARD_INPUT)
+            self._publish(text, document, checked.diagnostics, _STANDARD_INPUT)
 
-    def _publish(self, text: TextDocument, found: Iterable[Diagnostic], own: str) -> None:
+    def _publish(
+        self, text: TextDocument, document: Document, found: Iterable[Diagnostic], own: str
+    ) -> None:
         """Tell what is wrong with a text that problems call `own`; those of other files are told
         where these are open."""
         here = [one for one in found if one.at is None or one.at.file == own]
         told = [(_diagnostic(text, one, own), quick_fix(text, one)) for one in here]
         self.told[text.uri] = _Told(text.version, told)
-        diagnostics = [diagnostic for diagnostic, _ in told]
+        diagnostics = [diagnostic for diagnostic, _ in told] or _unused(text, document)
         params = lsp.PublishDiagnosticsParams(text.uri, diagnostics, version=text.version)
         self.text_document_publish_diagnostics(params)
 
@@ -295,6 +299,20 @@ def _diagnostic(text: TextDocument, one: Diagnostic, own: str) -> lsp.Diagnostic
         source="collc",
         related_information=related or None,
     )
+
+
+def _unused(text: TextDocument, document: Document) -> list[lsp.Diagnostic]:
+    """What nothing names, which editors show faintly: no problem, and of no consequence."""
+    return [
+        lsp.Diagnostic(
+            range=_range(text, name.start, name.end),
+            message=message,
+            severity=lsp.DiagnosticSeverity.Hint,
+            source="collc",
+            tags=[lsp.DiagnosticTag.Unnecessary],
+        )
+        for message, name in islice(document.unused, MOST_DIAGNOSTICS)
+    ]
 
 
 # Behind these a help goes on with its other ways, or with all words that are known.

@@ -153,3 +153,16 @@ def test_an_outline_has_every_declaration_with_its_name() -> None:
     symbols = list(Document(Path("t.coll"), TEXT).symbols)
     assert [kind for _, kind, _, _ in symbols] == [one.word for one in KINDS[1:]]
     assert [TEXT[start:end] for _, _, _, (start, end) in symbols] == [name for name, *_ in symbols]
+
+
+def test_an_editor_shows_faintly_what_the_program_does_without() -> None:
+    found = [message for message, _ in Document(Path("t.coll"), TEXT).unused]
+    assert found == [
+        *("order zigzag is not used", "algorithm steps is not used"),
+        *("operation larger is not used", "contract sums is not used"),
+    ]
+
+
+def test_what_a_file_declares_for_others_is_not_called_unused() -> None:
+    library = TEXT[TEXT.index("order") : TEXT.index("collective")]
+    assert list(Document(Path("t.coll"), library).unused) == []
