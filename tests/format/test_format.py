@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from collc.base.diagnostics import CollcError, Span
-from collc.format import format_text
-from collc.format.tokens import pieces_of
+from collc.format import format_text, pieces_of
 from collc.language.parser import parse_text
 from commands import collc
 from grammar_texts import GrammarTexts
