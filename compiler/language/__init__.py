@@ -1,9 +1,11 @@
 """The language: from the text of a `.coll` file to a `Spec`.
 
-Reading order: `source` (bytes to text), `parser` and `builder` (text to the classes of `syntax`),
-`imports` (other files), `names` (who is called what), `expressions` (numbers), `shapes` and
-`forest` (trees), `lines`, `steps`, `limits` (the parts of a collective), `elaborate` (all of it),
-`problems` (how many diagnostics are gathered).
+Reading order: `source` (bytes to text), `kinds` (the table of declarations), `parser` (text to the
+classes of `syntax`), `imports` (other files), `names` (who is called what), `expressions`
+(numbers), `trees`, `algorithms`, `operations`, `contracts` (what is declared), `grids`, `steps`,
+`limits` (the parts of a collective), `elaborate` (all of it). Beside them: `problems` (how many
+diagnostics are gathered) and `render` (how they are printed); `clauses` (syntax that the compiler
+makes), `printer` (syntax as text) and `show` (a Spec as syntax).
 """
 
 from collections.abc import Mapping
