@@ -315,7 +315,7 @@ class FileContext:
 
 
 @dataclass(frozen=True, eq=False)
-class Declared(Origin):
+class DeclaredCollective(Origin):
     """A collective as the file has it, and what it was elaborated with."""
 
     declaration: syntax.CollectiveDecl

@@ -10,7 +10,7 @@ from dataclasses import replace
 from collc.base.paths import Path
 from collc.base.values import dataclass
 from collc.language import syntax
-from collc.language.contracts import Declared
+from collc.language.contracts import DeclaredCollective
 from collc.language.expressions import Scope, is_auto, number
 from collc.language.kinds import reserved, with_article
 from collc.language.problems import KnownProblemError, Problems, problem
@@ -69,7 +69,7 @@ class ChoiceContext:
     scope: Scope
     taken: Collection[str]
     elaborate: Callable[[CollectiveDecl], Collective | None]
-    declared: Declared
+    declared: DeclaredCollective
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class DeclaredChoice(Origin):
     """What a selection was elaborated from."""
 
     choice: Choice
-    declared: Declared
+    declared: DeclaredCollective
 
 
 def has_dynamic_length(declaration: CollectiveDecl) -> bool:

@@ -12,7 +12,7 @@ from collc.base.diagnostics import Edit, Span, behind
 from collc.base.grids import Grid
 from collc.language import syntax
 from collc.language.algorithms import Algorithms
-from collc.language.contracts import Contracts, Declared, FileContext, contract_of
+from collc.language.contracts import Contracts, DeclaredCollective, FileContext, contract_of
 from collc.language.dynamic_length import (
     ChoiceContext,
     DeclaredChoice,
@@ -202,7 +202,7 @@ def _any_collective(
         return problems.attempt(elaborate_root_of_call, *given)
     if not has_dynamic_length(declaration):
         return elaborate_one(declaration)
-    declared = Declared(declaration, grids, context)
+    declared = DeclaredCollective(declaration, grids, context)
     choice = ChoiceContext(context.scope, taken, elaborate_one, declared)
     return elaborate_dynamic_length(declaration, choice, problems)
 
@@ -265,7 +265,7 @@ def elaborate_collective(
         undecided=left_open,
         counts_along=lines.counts_along if contract.kind.by_slices else "x",
         fixed=fixed,
-        origin=Declared(declaration, grids, context),
+        origin=DeclaredCollective(declaration, grids, context),
     )
 
 
@@ -294,7 +294,7 @@ def _own(
 
 # Collectives elaborated otherwise than they are written in the file.
 #
-# A collective knows what it was elaborated from (`Declared`), so a later stage can ask for the one
+# A collective knows what it was elaborated from (`DeclaredCollective`), so a later stage can ask for the one
 # with all steps left to the compiler, with numbers for what it leaves open, with other steps, or,
 # of a choice by length, for other lengths. Each is elaborated like the file's own text, its effort
 # counted from zero while shapes of trees stay known, and raises `CollcError` like that.
@@ -346,12 +346,12 @@ def alternative(selection: Selection, index: int, least: int, most: int) -> Coll
     return _elaborated(origin.declared, alternative_for(origin.choice, index, least, most))
 
 
-def _declared(collective: Collective) -> Declared:
-    assert isinstance(collective.origin, Declared), "it was read from a file"
+def _declared(collective: Collective) -> DeclaredCollective:
+    assert isinstance(collective.origin, DeclaredCollective), "it was read from a file"
     return collective.origin
 
 
-def _elaborated(declared: Declared, changed: CollectiveDecl) -> Collective:
+def _elaborated(declared: DeclaredCollective, changed: CollectiveDecl) -> Collective:
     context = declared.context
     # a copy of the algorithms has unfolded nothing yet
     anew = replace(context, forest=context.forest.anew(), algorithms=replace(context.algorithms))

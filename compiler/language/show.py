@@ -155,6 +155,7 @@ def _limits(
     if colors is not None:
         yield within_colors(colors)
     kept = [(resource, n) for resource in RESOURCES for n in getattr(reserved, resource)]
+    kept += [] if reserved.kept_bytes is None else [("memory", reserved.kept_bytes)]
     if kept:
         yield reserve(kept)
 

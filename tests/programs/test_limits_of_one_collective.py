@@ -61,3 +61,14 @@ def test_where_the_program_runs_two_collectives_a_limit_is_said_behind_their_cal
     (found,) = refused.value.diagnostics
     assert found.code == "C107"
     assert "total and total_2" in found.message
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_all_limits_are_printed(form: str) -> None:
+    limits = "within colors <= 4 reserve colors 0, input_queues 2, dsrs 1, tasks 9, memory 1000"
+    spec = parse_source(text(form, limits))
+    assert "memory 1000" in show_spec(spec)
+    again = parse_source(show_spec(spec))
+    assert again.program is not None
+    assert again.program.reserved.kept_bytes == 1000
+    assert show_spec(again) == show_spec(spec)
