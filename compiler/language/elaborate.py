@@ -294,8 +294,8 @@ def _own(
 
 # Collectives elaborated otherwise than they are written in the file.
 #
-# A collective knows what it was elaborated from (`DeclaredCollective`), so a later stage can ask for
-# the one with all steps left to the compiler, with numbers for what it leaves open, with other
+# A collective knows what it was elaborated from (`DeclaredCollective`), so a later stage can ask
+# for the one with all steps left to the compiler, with numbers for what it leaves open, with other
 # steps, or, of a choice by length, for other lengths. Each is elaborated like the file's own text,
 # its effort counted from zero while shapes of trees stay known, and raises `CollcError` like that.
 
