@@ -4,9 +4,10 @@ diagnostic.
     python tests/fuzz_coll.py [--seconds N] [--seed N]
 
 A text is one of the examples, or one that was kept, with words taken out, put in, swapped or
-replaced by others of the grammar's. It is formatted, read and proved. Texts that get another set of
-codes than all before are kept in .cache/fuzz-coll. What ends in anything but a CollcError, or takes
-longer than `PATIENCE` seconds, goes to .cache/fuzz-coll/faults, and the status is 1.
+replaced by others of the grammar's. It is formatted, printed and read again, and proved. Texts that
+get another set of codes than all before are kept in .cache/fuzz-coll. What ends in anything but a
+CollcError, or takes longer than `PATIENCE` seconds, goes to .cache/fuzz-coll/faults, and the status
+is 1.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from time import monotonic
 from collc.base.diagnostics import CollcError
 from collc.format import format_text
 from collc.language import parse_source
+from collc.language.parser import parse_text
+from collc.language.printer import show
 from collc.proof import prove
 from collc.schedule import build_schedule
 
@@ -97,6 +100,9 @@ def codes_of(text: str) -> tuple[str, ...]:
     try:
         formatted = format_text("fuzz.coll", text)
         assert format_text("fuzz.coll", formatted) == formatted, "formatting again changes it"
+        printed = "\n".join(map(show, parse_text("fuzz.coll", text)))
+        again = "\n".join(map(show, parse_text("fuzz.coll", printed)))
+        assert again == printed, "what is printed is read as something else"
         spec = parse_source(text, file="fuzz.coll")
         found = [one.code for one in spec.notices]
         for one in spec.collectives:
