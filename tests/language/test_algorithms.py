@@ -272,7 +272,7 @@ def test_an_all_to_all_of_512_ranks_is_worked_out_quickly() -> None:
 
 
 @pytest.mark.parametrize(
-    ("limit", "most"), [("algorithms.MAX_STEPS", 40), ("scope.MAX_EVALUATIONS", 400)]
+    ("limit", "most"), [("algorithms.MAX_STEPS", 40), ("expressions.MAX_EVALUATIONS", 400)]
 )
 def test_what_is_unfolded_already_counts_against_the_limits_of_each_file(
     limit: str, most: int, monkeypatch: pytest.MonkeyPatch
