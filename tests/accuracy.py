@@ -315,8 +315,8 @@ def _explained(schedule: Schedule, plan: Plan, prediction: Prediction) -> tuple[
         path.phase: Counter(wait.what for wait in path.waits) for path in prediction.critical_path
     }
     for pattern, phase in zip(schedule.phases, plan.phases, strict=True):
-        if isinstance(pattern, StepsPhase) and phase.exchange:
-            lanes = len(phase.exchange.lanes)
+        if isinstance(pattern, StepsPhase):
+            lanes = len(phase.lanes)
             words.append(f"{phase.name}: {len(pattern.steps)} steps on {lanes} lanes")
         else:
             found = ", ".join(f"{n} {what}" for what, n in waits.get(phase.name, {}).items())

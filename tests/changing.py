@@ -4,8 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from typing import TypeVar, cast
 
-from collc.plan import ZERO, Advance, Entry, Lane, Loop, Number, Op, Role, lanes_of
+from collc.base.rewrite import rewritten
+from collc.plan import (
+    ZERO,
+    Advance,
+    Entry,
+    Form,
+    Lane,
+    Loop,
+    Number,
+    Op,
+    Phase,
+    Plan,
+    Role,
+    Slices,
+    form_of,
+    lanes_of,
+)
 
 
 def with_runs(role: Role, runs: Iterable[tuple[Op, int]]) -> Role:
@@ -29,6 +46,23 @@ def _lane(lane: Lane, change: Callable[[Op], Op]) -> Lane:
 def _loop(loop: Loop, change: Callable[[Op], Op]) -> Loop:
     entries = (replace(one, ops=tuple(map(change, one.ops))) for one in loop.entries)
     return replace(loop, entries=tuple(entries))
+
+
+Of = TypeVar("Of", Phase, Role)
+
+
+def facing(of: Of, *, backward: bool) -> Of:
+    """A phase or role whose elements all pass one way."""
+
+    def turned(node: object) -> object:
+        return replace(node, backward=backward) if isinstance(node, Slices) else None
+
+    return cast(Of, rewritten(of, turned))
+
+
+def streams(plan: Plan) -> bool:
+    """Whether some phase is a stream."""
+    return any(form_of(phase) is Form.STREAM for phase in plan.phases)
 
 
 def advancing_by(change: Callable[[Advance], Advance]) -> Callable[[Role], Role]:

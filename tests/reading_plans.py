@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from collc.base.paths import Path
-from collc.plan.model import Detour, Exchange, Phase, Plan, Registers
+from collc.plan.model import Detour, Phase, Plan, Registers
 from collc.plan.numbers import ONE, ZERO, Number
 from collc.plan.ops import (
     WHOLE,
@@ -22,6 +23,7 @@ from collc.plan.ops import (
     Lane,
     Loop,
     Memory,
+    Once,
     Op,
     Place,
     Role,
@@ -129,7 +131,7 @@ def _phase(line: Line, pattern: Pattern, path: Path | None) -> Phase:
         roles=tuple(role for role, _ in played),
         regions=tuple(sorted(regions)),
         pattern=pattern,
-        exchange=_exchange(exchanges[0].text) if exchanges else None,
+        **_cut(exchanges[0].text),
         path=path if "along the path" in words else None,
         detours=tuple(map(_detour, detours)),
         paired="in pairs" in words,
@@ -137,19 +139,15 @@ def _phase(line: Line, pattern: Pattern, path: Path | None) -> Phase:
     )
 
 
-def _exchange(text: str) -> Exchange:
-    slices, grain, areas, lanes, *words = text.split(", ")
-    count, length = re.findall(r"\d+", slices)
+def _cut(text: str) -> dict[str, Any]:
+    slices, grain, lanes, *words = text.split(", ")
+    count, length = map(int, re.findall(r"\d+", slices))
     blocks = [word for word in words if word.startswith("blocks of ")]
-    return Exchange(
-        Slicing(int(count), int(length), int(grain.removeprefix("grain "))),
-        int(areas.removesuffix(" areas")),
-        tuple(lanes.removeprefix("lanes ").split()),
-        "backward" in words,
-        _blocks(blocks[0]) if blocks else None,
-        "by length" in words,
-        "streams" in words,
-    )
+    return {
+        "slicing": Slicing(count, length, int(grain.removeprefix("grain ")), "by length" in words),
+        "lanes": tuple(lanes.removeprefix("lanes ").split()),
+        "blocks": _blocks(blocks[0]) if blocks else None,
+    }
 
 
 def _blocks(text: str) -> Blocks:
@@ -199,7 +197,9 @@ def _lane(line: Line) -> Lane:
     return Lane(line.after("lane "), tuple(map(_loop, line.below)))
 
 
-def _loop(line: Line) -> Loop:
+def _loop(line: Line) -> Loop | Once:
+    if line.text == "once":
+        return Once(tuple(read_entry(one.text) for one in line.below))
     turns, shift = line.text.removesuffix(" slices on").split(" times, ")
     entries = (read_entry(one.text) for one in line.below)
     return Loop(read_number(turns), read_number(shift), tuple(entries))

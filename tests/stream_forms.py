@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from changing import streams
+
 from collc.checks import check_plan
 from collc.cost import predict
 from collc.driver.bundle import Bundle
@@ -41,7 +43,7 @@ def text_of(name: str, element: str = "f32") -> str:
 def plans(schedule: Schedule, target: str = "wse2") -> list[Plan]:
     """The plans of a schedule that stream."""
     found = candidate_plans(schedule, TARGETS[target])
-    return [with_shared_numbers(plan) for plan in found if plan.streams]
+    return [with_shared_numbers(plan) for plan in found if streams(plan)]
 
 
 def forms(text: str, parameters: Mapping[str, int], target: str = "wse2") -> Iterator[Bundle]:

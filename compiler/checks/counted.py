@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 
 from collc.plan import BY_WAVELET, Action, Lane, Memory, Op, Phase, Plan, Role
+from collc.plan.form import Form, form_of
 from collc.spec import ContractKind
 
 
@@ -11,7 +12,7 @@ def input_queues_of(phase: Phase) -> int:
     """Input queues that a PE has bound at a time: one for each lane, of a stream for each on which
     some PE receives."""
     lanes = (lane for role in phase.roles for lane in role.lanes)
-    return len({lane.name for lane in lanes if lane.receives or not phase.streams})
+    return len({lane.name for lane in lanes if lane.receives or form_of(phase) is not Form.STREAM})
 
 
 def output_queues_of(phase: Phase, *, bound: bool = True) -> int:
@@ -23,9 +24,9 @@ def output_queues_of(phase: Phase, *, bound: bool = True) -> int:
 def sending_lanes(phase: Phase) -> list[str]:
     """The lanes on which some PE sends, or may, by a step table; those of an exchange in their
     order."""
-    names = phase.exchange.lanes if phase.exchange else ()
+    names = phase.lanes if form_of(phase).is_cut else ()
     lanes = [lane for role in phase.roles for lane in role.lanes]
-    by_table = phase.exchange is not None and not phase.streams
+    by_table = form_of(phase) is Form.STEPS
     some = {one.name for one in lanes if one.sends or by_table}
     return sorted(some, key=lambda name: names.index(name) if name in names else 0)
 
@@ -55,9 +56,9 @@ def tasks_of_phase(phase: Phase) -> int:
     storing, sending and the control wavelet; behind a multicast one. Of a stream one that joins
     operations, one more where there are three, and one for each operation of a lane behind which
     another one begins."""
-    if phase.streams:
+    if form_of(phase) is Form.STREAM:
         return 1 + _joins(phase) + _followed(phase)
-    if phase.exchange:
+    if form_of(phase).is_cut:
         return input_queues_of(phase)
     ops = (op for role in phase.roles for op in role.ops)
     return 3 if any(op.action is Action.COMBINE for op in ops) else 1
@@ -120,8 +121,8 @@ def tasks_in_turn(plans: Iterable[Plan], *, ends_torn_down: bool = False) -> int
 
 def _sums(phase: Phase) -> bool:
     """Whether it is a tree along which vectors are combined."""
-    return phase.exchange is None and phase.kind is not ContractKind.BROADCAST
+    return not form_of(phase).is_cut and phase.kind is not ContractKind.BROADCAST
 
 
 def _is_multicast(phase: Phase) -> bool:
-    return phase.exchange is None and phase.kind is ContractKind.BROADCAST
+    return not form_of(phase).is_cut and phase.kind is ContractKind.BROADCAST

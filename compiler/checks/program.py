@@ -16,6 +16,7 @@ from collc.checks.counted import tasks_in_turn
 from collc.checks.resource_report import kept_by, left_beside, task_id_rivals
 from collc.checks.teardown import teardown
 from collc.plan import Phase, Plan
+from collc.plan.form import form_of
 from collc.plan.pe_masks import receiving, sending, union_by_key
 from collc.plan.placement import received_colors, sent_colors, switched_colors
 from collc.plan.program import ProgramPlan
@@ -131,7 +132,7 @@ def _clashes(
 def _microthreads(plan: ProgramPlan) -> Iterator[Diagnostic]:
     """C324: operations beside each other on queues with one number."""
     for use in plan.uses:
-        if plan.phase(use).exchange is None:
+        if not form_of(plan.phase(use)).is_cut:
             continue
         positions = dict(use.positions)
         for role in plan.phase(use).roles:
@@ -349,7 +350,7 @@ def _call_backs(plan: ProgramPlan, call_stream: ProgramPlan) -> Iterator[Diagnos
     }
     for one in call_stream.plans:
         contract, name = one.collective.contract, one.collective.name
-        whole = any(phase.exchange is None for phase in one.phases)
+        whole = any(not form_of(phase).is_cut for phase in one.phases)
         if name in joined and whole and by_call_back(contract):
             message = f"`{name}` combines by a call-back, which waits for what it receives and "
             message += "holds up what is in flight beside it"

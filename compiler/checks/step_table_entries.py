@@ -11,8 +11,10 @@ import numpy as np
 from collc.base.columns import Bools, Ints
 from collc.base.memoize import memoized
 from collc.checks.by_phase import phases_of
-from collc.plan import AREA_BITS, Exchange, Lane, PhaseOf, Plan, RowKind
+from collc.plan import AREA_BITS, Lane, Phase, PhaseOf, Plan, RowKind
 from collc.plan.entries import bits_of, entries_of, numbers_of, puts_out, values_of
+from collc.plan.form import Form, form_of
+from collc.plan.ops import NO_SLICES
 from collc.plan.step_tables import tables_by_role
 from collc.plan.unrolled import unrolled
 from collc.spec import ElementType, Operation, OwnOperation
@@ -29,7 +31,7 @@ LARGEST = 0xFFFF  # numbers have 16 bits
 def step_tables_of(plan: Plan) -> Iterator[PhaseOf[StepsPhase]]:
     """Phases whose step tables a text can run; `streams` looks at those that stream."""
     for phase in phases_of(StepsPhase, plan):
-        if not phase.streams and not shape_problem(plan, phase):
+        if form_of(phase) is not Form.STREAM and not shape_problem(plan, phase):
             yield phase
 
 
@@ -44,22 +46,26 @@ def _shape_problem(
     element: ElementType,
     operation: Operation | OwnOperation | None,
 ) -> str:
-    exchange, pattern = phase.exchange, phase.pattern
-    refused = _refused_combining(element, operation)
+    pattern = phase.pattern
+    refused, streams = _refused_combining(element, operation), form_of(phase) is Form.STREAM
     as_scheduled = (pattern.slicing, pattern.blocks)
-    if exchange is None or (exchange.slicing, exchange.blocks) != as_scheduled:
+    if (phase.slicing, phase.blocks) != as_scheduled:
         return "the vector is not cut as the schedule says"
     for index, role in enumerate(phase.roles):
-        if tuple(lane.name for lane in role.lanes) != exchange.lanes:
+        if tuple(lane.name for lane in role.lanes) != phase.lanes:
             return f"role `{role.name}` does not have the lanes of the phase"
-        if exchange.streams:
+        if streams:
             continue  # `stream_shapes` looks at these
         found = tables_by_role(phase)[index]
         for lane, table in zip(role.lanes, found.tables, strict=True) if len(found.places) else ():
-            problem = _lane_problem(lane, found.places, table, exchange, refused)
+            problem = _lane_problem(lane, found.places, table, phase, refused)
             if problem:
                 return f"lane `{lane.name}` of role `{role.name}` {problem}"
-    return "" if exchange.streams else _steps_problem(phase)
+    if streams:
+        return ""
+    ops = (op for role in phase.roles for op in role.ops if op.elements is None)
+    ways = {op.slices.backward for op in ops if op.slices != NO_SLICES}
+    return "passes elements both ways" if len(ways) > 1 else _steps_problem(phase)
 
 
 def _refused_combining(
@@ -76,15 +82,15 @@ def _refused_combining(
 
 
 def _lane_problem(
-    lane: Lane, places: Ints, table: Ints, exchange: Exchange, refused: tuple[int, str]
+    lane: Lane, places: Ints, table: Ints, phase: Phase, refused: tuple[int, str]
 ) -> str:
     """What is wrong with a lane, all rows of all loops and places looked at together."""
-    slices, loops = exchange.slicing.count, lane.table
+    slices, loops = phase.slicing.count, lane.table
     if not loops:
         return ""
     turns = values_of([loop.turns for loop in loops], places)
     shift = values_of([loop.shift for loop in loops], places)
-    if exchange.backward and exchange.areas:
+    if phase.backward and phase.areas:
         return "passes elements from the last to the first, and stages what goes the other way"
     problem = next(filter(None, _loop_problems(lane, turns, shift, slices)), "")
     problem = problem or _op_problem(lane, places)
@@ -96,7 +102,7 @@ def _lane_problem(
     rows = np.concatenate([numbers, *heads]).reshape(len(numbers) + 2, -1)
     if rows[:5].min() < 0 or rows[:5].max() + slices > LARGEST + 1:
         return "has numbers of more than 16 bits"
-    return _row_problem(lane, rows[0], exchange, refused) or _range_problem(rows, exchange)
+    return _row_problem(lane, rows[0], refused) or _range_problem(rows, phase)
 
 
 def _steps_problem(phase: PhaseOf[StepsPhase]) -> str:
@@ -149,10 +155,10 @@ def _op_problem(lane: Lane, places: Ints) -> str:
     return "does two things with one end at once" if at_once.max(initial=0) > 1 else ""
 
 
-def _range_problem(rows: Ints, exchange: Exchange) -> str:
+def _range_problem(rows: Ints, phase: Phase) -> str:
     """What is wrong with the slices of rows, given as numbers, shift and turns."""
     kind, first, count, into, into_count, shift, turns = rows
-    slices, out = exchange.slicing.count, USES_OUT if exchange.dynamic_length else SENDS
+    slices, out = phase.slicing.count, USES_OUT if phase.slicing.dynamic else SENDS
     for used, low, size in (
         ((kind & out) > 0, first, count),
         ((kind & USES_INTO) > 0, into, into_count),
@@ -182,9 +188,9 @@ def _leaves(ranges: Ints, slices: int) -> bool:
     return False
 
 
-def _row_problem(lane: Lane, kinds: Ints, exchange: Exchange, refused: tuple[int, str]) -> str:
+def _row_problem(lane: Lane, kinds: Ints, refused: tuple[int, str]) -> str:
     """What is wrong with the bits of a row, at any place."""
-    kind, area = kinds & ((1 << AREA_BITS) - 1), kinds >> AREA_BITS
+    kind = kinds & ((1 << AREA_BITS) - 1)
     bits, words = refused
 
     def has(bits: RowKind) -> Bools:
@@ -203,10 +209,6 @@ def _row_problem(lane: Lane, kinds: Ints, exchange: Exchange, refused: tuple[int
             "receives and has no input",
         ),
         (has(RowKind.STAGES) & has(RowKind.COMBINES), "combines in the stage"),
-        (
-            has(RowKind.STAGES | RowKind.APPLIES) & (area >= exchange.areas),
-            "uses an area that the stage lacks",
-        ),
         ((bits > 0) & ((kind & bits) == bits), words),
     )
     return next((problem for broken, problem in rules if broken.any()), "")

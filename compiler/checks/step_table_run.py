@@ -14,7 +14,7 @@ from collc_evaluator import deliver, run_untimed
 
 from collc.base.columns import Bools, Ints, Words, repeated_rows
 from collc.base.values import dataclass
-from collc.plan import Exchange, RowKind
+from collc.plan import Phase, RowKind
 from collc.plan.unrolled import RELAYING, SENDING, Unrolled
 from collc.spec.exchange import StepsPhase
 
@@ -69,17 +69,17 @@ class _Tables:
     ends: Bools
 
 
-def run_rows(rows: Unrolled, target: Ints, exchange: Exchange) -> Run:
+def run_rows(rows: Unrolled, target: Ints, phase: Phase) -> Run:
     """Run all rows as far as they come; `target` says where lanes send to."""
-    bounds = np.unique(exchange.slicing.bounds)
+    bounds = np.unique(phase.slicing.bounds)
     kind = rows.kind
     tables = _Tables(
         rows.lanes,
-        exchange.backward,
+        phase.backward,
         rows.start,
         target,
         bounds,
-        max(exchange.areas, 1),
+        max(phase.areas, 1),
         rows.out_from,
         np.where(kind & SENDING, rows.out_to - rows.out_from, 0),
         rows.into_from,

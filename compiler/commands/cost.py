@@ -16,6 +16,7 @@ from collc.driver.bundle import Bundle
 from collc.driver.cycles_by_colors import by_colors, program_by_colors, show_by_colors
 from collc.lowering.between_uses import between_uses
 from collc.lowering.reconfiguration import reconfiguration_bytes
+from collc.plan.form import form_of
 from collc.plan.program import ProgramPlan
 from collc.spec.program import program_of_one
 from collc.target import TARGETS
@@ -131,7 +132,7 @@ def _exchange_together(plan: ProgramPlan) -> bool:
         [phase for one in call_stream.plans for phase in one.phases]
         for call_stream in plan.call_streams
     )
-    return sum(any(phase.exchange is not None for phase in one) for one in by_call_stream) > 1
+    return sum(any(form_of(phase).is_cut for phase in one) for one in by_call_stream) > 1
 
 
 def _print_network_cost(source: Source, file: Path) -> None:

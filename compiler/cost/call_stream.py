@@ -35,6 +35,7 @@ from collc.cost.switched import Begun, Switched, switched_of
 from collc.cost.text_size import CallsLeft, CallStreamText, restores
 from collc.cost.use_costs import costs_of_use
 from collc.lowering.shared_phases import SharedPhase, is_quick, shared_of
+from collc.plan.form import Form, form_of
 from collc.plan.program import ProgramPlan, Use
 
 MOST_FOLLOWED = 6  # times that tasks which put each other off are followed
@@ -113,7 +114,7 @@ class CallStream:
             over = self._over(position, use, part)
             reached = over + code.next_phase
             # where steps end, returns from several places meet
-            meets = self.by_code & (self.plan.phase(use).exchange is not None)
+            meets = self.by_code & (form_of(self.plan.phase(use)).is_cut)
             depth = code.returns + code.jump * np.maximum(meets, self.within)
         return over if uses else self._through(call)
 
@@ -236,10 +237,13 @@ class CallStream:
     def _to_end(self, position: int, use: Use, by_task: Bools, called: Times) -> Times:
         """Cycles from the last task of a phase to what is behind it, within so many functions that
         are `called`; `by_task` where a task is told of the end."""
-        passed_on, exchange = self.calls.passed_on(use), self.plan.phase(use).exchange
+        passed_on, phase = self.calls.passed_on(use), self.plan.phase(use)
         jumps = self.plan.target.code.jump * called
         to_end: Times = (passed_on + self.calls.to_end(use)) * by_task + jumps
-        if exchange is not None and not exchange.areas:  # else the last row is applied behind it
+        form = form_of(phase)
+        if form is Form.STREAM or (
+            form is Form.STEPS and not phase.areas
+        ):  # else the last row is applied behind it
             lanes, left = self.dispatches[position], self.left.lanes[position]
             to_end = to_end + before_rows(self.plan, use, lanes, left)[1]
         return to_end
@@ -380,7 +384,9 @@ def _part(  # noqa: PLR0913, PLR0917 - what a phase is, and how PEs come to it
     by_map = costs.maps & by_role(call_stream.plan, use, sends_combined) > 0
     late = tasks[0] + stored, np.where(by_map, 0, tasks[1] + sent * (not quick))
     processor = call_stream.processor
-    others = processor.beside(ready, call_stream.told) if processor and phase.exchange else None
+    others = (
+        processor.beside(ready, call_stream.told) if processor and form_of(phase).is_cut else None
+    )
     return Part(
         phase,
         shared,

@@ -26,6 +26,7 @@ from collc.lowering.resources import left_by
 from collc.lowering.shared_numbers import with_shared_numbers
 from collc.lowering.sharing import share, shared_dsrs, widest
 from collc.plan import Advance, Plan
+from collc.plan.form import Form, form_of
 from collc.plan.program import ProgramPlan
 from collc.schedule import Phase, Schedule
 from collc.spec import Program
@@ -101,7 +102,7 @@ def _bytes(plan: Plan) -> int:
 def _fitted(plan: Plan) -> Plan:
     """A plan of a single stream whose lanes share numbers where they are on other PEs, if it does
     not fit otherwise: no phase has to wait for another."""
-    alone = len(plan.phases) == 1 and plan.phases[0].streams
+    alone = len(plan.phases) == 1 and form_of(plan.phases[0]) is Form.STREAM
     return with_shared_numbers(plan) if alone and not resources.within_budget(plan) else plan
 
 
@@ -224,14 +225,19 @@ def _most_colors(program: Program, target: Target) -> int:
 
 def _widths(candidates: Sequence[Sequence[Plan]]) -> tuple[int, ...]:
     """How many colors a phase has in plans that stream, the most first; and 0, for none of them."""
-    found = {widest(plan) for plans in candidates for plan in plans if plan.streams}
+    found = {widest(plan) for plans in candidates for plan in plans if _streams(plan)}
     return (*sorted(found, reverse=True), 0)
+
+
+def _streams(plan: Plan) -> bool:
+    """Whether some phase is a stream."""
+    return any(form_of(phase) is Form.STREAM for phase in plan.phases)
 
 
 def _is_kept(plan: Plan, width: int) -> bool:
     """Whether a plan has no stream, or streams on so many colors for which a program, whose
     phases have registers in turn, has enough of them."""
-    if not plan.streams:
+    if not _streams(plan):
         return True
     return widest(plan) <= width and shared_dsrs([plan]) <= len(plan.target.dsr_ids)
 
@@ -253,7 +259,7 @@ def _streams_fit(plan: ProgramPlan, most: int) -> bool:
     """Whether streams, where there are any, share no colors over time with others, and all colors
     have queues."""
     torn_down = any(color.torn_down for color in plan.colors)
-    return not any(one.streams for one in plan.plans) or (not torn_down and plan.fits(most))
+    return not any(map(_streams, plan.plans)) or (not torn_down and plan.fits(most))
 
 
 def build_call_streams(

@@ -18,6 +18,7 @@ from collc.cost.phase_entry import by_role
 from collc.cost.predict import Times
 from collc.lowering.shared_phases import SharedPhase, is_quick
 from collc.plan import BY_WAVELET, Role
+from collc.plan.form import form_of
 from collc.plan.program import ProgramPlan, Use
 from collc.spec.simd import by_call_back
 
@@ -62,8 +63,7 @@ def before_rows(
     they take, [x, y]; where it is `called` the call is among them. Of several lanes one task may
     begin the rows of all, so there all PEs are taken to be as late as the last."""
     cycles = dispatch.lanes + plan.target.code.jump * called
-    exchange = plan.phase(use).exchange
-    if exchange is None or len(exchange.lanes) > 1 or not cycles.any():
+    if len(plan.phase(use).lanes) > 1 or not cycles.any():
         return int(cycles.max()), cycles * 0
     soonest = int(cycles[cycles > 0].min())
     return soonest, np.maximum(cycles - soonest, 0)
@@ -77,10 +77,10 @@ def _shape(plan: ProgramPlan) -> tuple[int, int]:
 def tasks_of(plan: ProgramPlan, use: Use, given: SharedPhase) -> dict[str, tuple[int, Bools]]:
     """The position of each task that a use has, and the PEs whose it is."""
     phase, position = plan.phase(use), given.first.tasks
-    if phase.exchange:
+    if form_of(phase).is_cut:
         return {
             str(n): (position + n, _where(plan, use, partial(_has_lane, n)))
-            for n in range(len(phase.exchange.lanes))
+            for n in range(len(phase.lanes))
         }
     contract = plan.plans[use.collective].collective.contract
     maps = by_call_back(contract)
@@ -98,7 +98,7 @@ def tasks_of(plan: ProgramPlan, use: Use, given: SharedPhase) -> dict[str, tuple
 
 def combining(plan: ProgramPlan, use: Use) -> Bools:
     """The PEs that combine vectors in a phase of a tree: call-backs have them to their end."""
-    if plan.phase(use).exchange:
+    if form_of(plan.phase(use)).is_cut:
         return np.zeros(_shape(plan), dtype=np.bool_)
     return _where(plan, use, _combines)
 

@@ -162,11 +162,10 @@ def _begins(text: Features, here: Sequence[Here], written: Ints, counts: Ints) -
 
 def _here(rows: Unrolled, phase: PhaseOf[StepsPhase], costs: Costs) -> list[Here]:
     """What the text of each place knows of its lanes."""
-    assert phase.exchange is not None, "a phase made of steps is an exchange"
     found = []
     for place, role in enumerate(roles_of_places(phase)):
         for lane in role.lanes if role else (None,) * rows.lanes:
-            bits = always(lane, phase.exchange) if lane else RowKind(0)
+            bits = always(lane, phase.slicing) if lane else RowKind(0)
             found.append(
                 Here(
                     receives=lane is not None and lane.receives_on is not None,

@@ -12,6 +12,7 @@ from collc.cost.operations import Costs
 from collc.cost.streams import begun, run_streams, stream_line
 from collc.cost.stretches import different, later, no_stretch, together
 from collc.plan import PhaseOf, RowKind
+from collc.plan.form import Form, form_of
 from collc.plan.unrolled import unrolled
 from collc.spec.exchange import StepsPhase
 
@@ -42,7 +43,7 @@ def run_exchange(  # noqa: PLR0913, PLR0917 - the phase, when it is called, how 
     are `Stretches` in which PEs run other code. Lines that begin alike, sooner or later, are
     alike."""
     none = no_stretch(called)
-    if phase.streams:
+    if form_of(phase) is Form.STREAM:
         return ExchangeRun(*run_streams(costs, phase, called, deep), none)
     line = line_of(costs, phase)
     first = called.min(axis=1, keepdims=True)
@@ -79,6 +80,6 @@ def elements_of(costs: Costs, phase: PhaseOf[StepsPhase]) -> tuple[Ints, Ints]:
 
 def begun_by(costs: Costs, phase: PhaseOf[StepsPhase]) -> Ints:
     """By place: cycles of the code that begins a phase, from its call to its return."""
-    if phase.streams:
+    if form_of(phase) is Form.STREAM:
         return begun(costs, stream_line(costs, phase))
     return line_of(costs, phase).code_of_beginning()

@@ -9,6 +9,7 @@ from collc.cost.exchange import begun_by, elements_of
 from collc.cost.operations import Costs, Place
 from collc.cost.predict import Times, lines_of
 from collc.plan import Phase, PhaseOf, Region, Role, is_of
+from collc.plan.form import Form, form_of
 from collc.plan.program import ProgramPlan, Use
 from collc.spec.exchange import StepsPhase
 
@@ -100,12 +101,12 @@ def work_of(plan: ProgramPlan, use: Use, costs: Costs, lasts: Times, *, sending:
     for part, long in zip(
         parts_of(collective.grid, work), parts_of(collective.grid, lasts), strict=True
     ):
-        if is_of(phase, StepsPhase) and not phase.streams:
+        if is_of(phase, StepsPhase) and form_of(phase) is not Form.STREAM:
             _by_place(part, phase, elements_of(costs, phase)[sending])
             continue
         for region, number in phase.regions:
             places, role = places_of(phase, region), phase.roles[number]
-            if phase.exchange is not None:
+            if form_of(phase).is_cut:
                 part[places] = long[places] * STREAMS_BUSY // 100
                 continue
             vectors = sum(

@@ -21,6 +21,7 @@ from collc.cost.predict import Prediction, Times, predict
 from collc.cost.roots import AtRoot, at_root
 from collc.cost.text_size import CallStreamText, TurnCallsLeft, has_buffer, text_of_turns
 from collc.plan.dynamic_lengths import Lengths
+from collc.plan.form import form_of
 from collc.plan.program import ProgramPlan
 from collc.schedule.lengths import collective_of_length
 from collc.spec import Collective
@@ -114,7 +115,7 @@ def predict_program(plan: ProgramPlan, lengths: Lengths | None = None) -> Predic
     rounds = plan.program.rounds
     ends = [0]
     parts: dict[str, int] = {}
-    steps = any(plan.phase(use).exchange for use in plan.uses)
+    steps = any(form_of(plan.phase(use)).is_cut for use in plan.uses)
     followed = FOLLOWED_BY_LENGTH if lengths else FOLLOWED_OF_STEPS if steps else FOLLOWED
     for number in range(min(rounds, followed)):
         parts = dict.fromkeys(dict.fromkeys(plan.program.calls), 0)

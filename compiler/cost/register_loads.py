@@ -6,6 +6,7 @@ from collc.cost.phase_entry import by_role
 from collc.cost.predict import Times
 from collc.lowering.shared_phases import SharedPhase, is_quick, loads_at_start
 from collc.plan import BY_WAVELET, Role
+from collc.plan.form import form_of
 from collc.plan.program import ProgramPlan, Use
 from collc.spec.simd import by_call_back
 
@@ -27,7 +28,7 @@ def _load(plan: ProgramPlan, use: Use, given: SharedPhase, role: Role) -> int:
     them is loaded anyway."""
     phase, maps = plan.phase(use), _maps(plan, use)
     engine = plan.target.cycles.engine
-    ops = () if phase.exchange else role.ops
+    ops = () if form_of(phase).is_cut else role.ops
     stored = sum(op.stores for op in ops)
     sent = [op for op in ops if op.sends]
     both = sum(op.combines_from is not None for op in sent)

@@ -97,8 +97,6 @@ class Features:
 
 def features_of(costs: Costs, rows: Unrolled, phase: Phase) -> Features:
     """The features of a phase's text."""
-    exchange = phase.exchange
-    assert exchange is not None, "only exchanges have rows"
     kinds = {int(kind) for kind in set(rows.written.tolist())}
     received = [kind for kind in kinds if kind & RECEIVES]
     passes = any(kind & RELAYS for kind in kinds)
@@ -108,11 +106,11 @@ def features_of(costs: Costs, rows: Unrolled, phase: Phase) -> Features:
     return Features(
         lanes=rows.lanes,
         alike=extent_of(phase) > 0,
-        backward=exchange.backward,
-        cuts=exchange.slicing.count if exchange.dynamic_length else 0,
+        backward=phase.backward,
+        cuts=phase.slicing.count if phase.slicing.dynamic else 0,
         passes=passes,
         mixed=mixed,
-        areas=exchange.areas,
+        areas=phase.areas,
         straight=straight_entries(phase) > 0,
         mixed_applying=any(kind & APPLIES and kind & COMBINES for kind in kinds),
         own_steps=costs.own_steps,

@@ -12,6 +12,7 @@ from collc.base.columns import Ints
 from collc.base.memoize import memoized
 from collc.base.values import dataclass
 from collc.plan import Plan, is_of
+from collc.plan.form import Form, form_of
 from collc.spec import Contract
 from collc.spec.exchange import Moves, StepsPhase
 from collc.spec.simd import PAIR, slices_go_in_pairs
@@ -39,7 +40,7 @@ def steps_at_least(plan: Plan) -> int:
     by_steps = [
         follow_steps(phase.pattern, contract, plan.target)
         for phase in plan.phases
-        if is_of(phase, StepsPhase) and not phase.streams
+        if is_of(phase, StepsPhase) and form_of(phase) is not Form.STREAM
     ]
     return max((max(int(one.time.max()), one.link_load) for one in by_steps), default=0)
 

@@ -6,6 +6,7 @@ from collc.cost.axis_shortcut import NEVER, cycles_or_never
 from collc.lowering import candidate_plans
 from collc.lowering.streams import recognised, why_not
 from collc.plan import PhaseOf, Plan, is_of
+from collc.plan.form import Form, form_of
 from collc.schedule.own_slices import asks_own_slices
 from collc.spec.exchange import StepsPhase
 from collc.spec.simd import by_call_back
@@ -21,7 +22,7 @@ def streaming(plan: Plan) -> Iterator[tuple[str, str]]:
 def _of_phase(plan: Plan, index: int, phase: PhaseOf[StepsPhase]) -> str:
     contract, pattern = plan.collective.contract, phase.pattern
     own_only = asks_own_slices(plan.schedule, pattern)
-    if phase.streams:
+    if form_of(phase) is Form.STREAM:
         found = recognised(pattern, own_only=own_only)
         colors = len({use.color for role in phase.roles for use in role.colors})
         number = f"{colors} color{'s' * (colors > 1)}"
@@ -39,7 +40,7 @@ def _outdone(plan: Plan, index: int) -> str:
     others = [
         other
         for other in candidate_plans(plan.schedule, plan.target)
-        if other.phases[index].streams
+        if form_of(other.phases[index]) is Form.STREAM
         and all(
             mine == theirs
             for at, (mine, theirs) in enumerate(zip(plan.phases, other.phases, strict=True))

@@ -45,6 +45,7 @@ from collc.plan import (
     streams_of,
     thens_of,
 )
+from collc.plan.form import Form, form_of
 from collc.plan.placement import roles_of_places
 from collc.plan.routers import AHEAD
 from collc.spec.exchange import StepsPhase
@@ -134,7 +135,7 @@ def streams_at_least(plan: Plan) -> int:
     receives, and for the words of a color that pass a link. Nothing is known of other phases."""
     least, costs = 0, costs_of(plan)
     for index, phase in enumerate(plan.phases):
-        if not (phase.streams and is_of(phase, StepsPhase)):
+        if not (form_of(phase) is Form.STREAM and is_of(phase, StepsPhase)):
             continue
         if any(s.through for role in phase.roles for s in streams_of(role).values()):
             continue

@@ -21,6 +21,7 @@ from collc.cost.predict import Times
 from collc.cost.switched import Switched
 from collc.lowering.shared_phases import SharedPhase, is_quick, loads_at_start
 from collc.plan import Role
+from collc.plan.form import Form, form_of
 from collc.plan.program import ProgramPlan, Use
 from collc.plan.step_tables import extent_of
 from collc.spec import Collective, ContractKind, Program
@@ -120,10 +121,10 @@ class CallStreamText:
     def _first(self, position: int, role: Role) -> Text:
         """The first function of a phase for a role."""
         phase = self.plan.phase(self.plan.uses[position])
-        if phase.exchange is not None:
+        if form_of(phase).is_cut:
             if not any(lane.table for lane in role.lanes):
                 return texts.NOTHING
-            if phase.streams:
+            if form_of(phase) is Form.STREAM:
                 return texts.BEGIN.calls(texts.STREAMS)
             rows = self._exchange(position, role)
             restore = [texts.RESTORE] * self._restores(self.plan.uses[position])
@@ -138,9 +139,8 @@ class CallStreamText:
         themselves, have no instructions here."""
         use = self.plan.uses[position]
         phase = self.plan.phase(use)
-        exchange, alike = phase.exchange, extent_of(phase) > 0
-        assert exchange is not None, "only exchanges have rows"
-        staged, none = exchange.areas > 0, Text(0, 0)
+        alike = extent_of(phase) > 0
+        staged, none = phase.areas > 0, Text(0, 0)
         combines = self.plan.plans[use.collective].collective.contract.operation is not None
         rows = RowText([], [])
         for lane in role.lanes:
@@ -152,7 +152,7 @@ class CallStreamText:
             more = texts.PREPARE_STAGE * staged + texts.PREPARE_SIZE * (not alike)
             prepare = (texts.PREPARE_BOTH if both else texts.PREPARE_ROW).calls(Text(more, 0))
             # as `Features.calls_prepare` and `calls_start` have it
-            called = sends and staged and (exchange.areas > 1 or not alike)
+            called = sends and staged and (phase.areas > 1 or not alike)
             rows.prepare.append(none if called else prepare)
             if both:
                 begun = texts.START_COMBINES if combines else texts.START_BOTH
@@ -264,7 +264,7 @@ class CallStreamText:
             on = ~none if quick and not self._restores(use) else none
             close = inlined(texts.CLOSE, [(on, behind)], self.shape)
             ended = close.left[0].astype(np.int64)
-            if plan.phase(use).streams:
+            if form_of(plan.phase(use)) is Form.STREAM:
                 return texts.NEXT_ROW.calls(close.text), ended, none
             rows = [self._exchange(position, role) for role in plan.phase(use).roles]
             if int(name) or len(rows[0].start) > 1:

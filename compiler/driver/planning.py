@@ -22,6 +22,7 @@ from collc.lowering.root_of_call import (
 )
 from collc.lowering.sharing import apart
 from collc.plan import Plan
+from collc.plan.form import form_of
 from collc.plan.placement import parity_of
 from collc.plan.program import ProgramPlan, of_one_call
 from collc.proof import prove
@@ -294,8 +295,8 @@ def _turned(chosen: list[Plan]) -> bool:
     ways: dict[object, set[bool]] = {}
     for own in chosen:
         for phase in own.phases:
-            if phase.exchange is not None:
-                ways.setdefault(side_of(own, phase), set()).add(phase.exchange.backward)
+            if form_of(phase).is_cut:
+                ways.setdefault(side_of(own, phase), set()).add(phase.backward)
     return any(len(found) > 1 for found in ways.values())
 
 

@@ -7,7 +7,8 @@ from collc.emit.roles import Field, RoleModel
 from collc.emit.step_tables import StepTable, kinds_of, table_numbers, tables_of
 from collc.lowering.ids import Ids
 from collc.lowering.memory import LOOP_HEADER, lane_numbers, row_numbers
-from collc.plan import AREA_BITS, Exchange, Lane, Number, Phase, Plan, RowKind
+from collc.plan import AREA_BITS, Lane, Number, Phase, Plan, RowKind
+from collc.plan.form import form_of
 from collc.plan.show import divided
 from collc.plan.step_tables import always, extent_of, straight_entries
 
@@ -128,30 +129,27 @@ class ExchangeModel:
     straight: int
 
 
-def exchange_model(
-    phase: Phase, exchange: Exchange, plan: Plan, ids: Ids, by_color: bool
-) -> ExchangeModel:
+def exchange_model(phase: Phase, plan: Plan, ids: Ids, by_color: bool) -> ExchangeModel:
     """The model of a phase made of steps; with `by_color` the queues are those of the colors."""
-    slicing, words = exchange.slicing, plan.element.words
+    slicing, words = phase.slicing, plan.element.words
     tables: dict[tuple[int, ...], str] = {}
     lanes = tuple(
-        _lane_model(phase, exchange, index, ids, tables, by_color)
-        for index in range(len(exchange.lanes))
+        _lane_model(phase, index, ids, tables, by_color) for index in range(len(phase.lanes))
     )
     kinds = kinds_of(phase)
-    present = _present(kinds, exchange)
+    present = _present(kinds, phase)
     return ExchangeModel(
         slices=slicing.count,
         length=slicing.length * words,
-        in_blocks=exchange.blocks is not None,
+        in_blocks=phase.blocks is not None,
         extent=extent_of(phase) * words,
         grain=slicing.grain * words,
         words=words,
-        areas=exchange.areas,
+        areas=phase.areas,
         header=LOOP_HEADER,
         row_numbers=row_numbers(phase),
-        backward=exchange.backward,
-        dynamic_length=exchange.dynamic_length,
+        backward=phase.backward,
+        dynamic_length=phase.slicing.dynamic,
         lanes=lanes,
         tables=tuple(TableModel(name, values) for values, name in tables.items()),
         all_kinds=" & ".join(f"{lane.name}_kind" for lane in lanes),
@@ -170,10 +168,10 @@ def exchange_model(
     )
 
 
-def _present(kinds: set[int], exchange: Exchange) -> int:
+def _present(kinds: set[int], phase: Phase) -> int:
     """The bits that rows have, and those that the text names anyhow."""
     found = int(_ALWAYS)
-    found |= int(RowKind.STAGES | RowKind.APPLIES) if exchange.areas else 0
+    found |= int(RowKind.STAGES | RowKind.APPLIES) if phase.areas else 0
     for kind in kinds:
         found |= kind & ((1 << AREA_BITS) - 1)
     return found
@@ -204,15 +202,14 @@ def row_bits(exchanges: Iterable[ExchangeModel]) -> tuple[BitModel, ...]:
     )
 
 
-def _lane_model(  # noqa: PLR0913, PLR0917 - what a lane is made of
+def _lane_model(
     phase: Phase,
-    exchange: Exchange,
     index: int,
     ids: Ids,
     tables: dict[tuple[int, ...], str],
     by_color: bool,
 ) -> LaneModel:
-    name = exchange.lanes[index]
+    name = phase.lanes[index]
     found = tables_of(phase, index)
     programs = tuple(_program(phase, name, table, tables) for table in found)
     return LaneModel(
@@ -223,15 +220,15 @@ def _lane_model(  # noqa: PLR0913, PLR0917 - what a lane is made of
         source=ids.take("sources", count=2),
         pair=ids.take("pairs", count=2),
         task=ids.take("tasks"),
-        always_receives=_some_always(exchange, (one.lane for one in found), RowKind.RECEIVES),
-        always_sends=_some_always(exchange, (one.lane for one in found), RowKind.SENDS),
+        always_receives=_some_always(phase, (one.lane for one in found), RowKind.RECEIVES),
+        always_sends=_some_always(phase, (one.lane for one in found), RowKind.SENDS),
         programs=programs,
     )
 
 
-def _some_always(exchange: Exchange, lanes: Iterable[Lane], bit: RowKind) -> bool:
+def _some_always(phase: Phase, lanes: Iterable[Lane], bit: RowKind) -> bool:
     """Whether all rows of some of these lanes have a bit."""
-    return any(always(lane, exchange) & bit for lane in lanes)
+    return any(always(lane, phase.slicing) & bit for lane in lanes)
 
 
 def _program(
@@ -282,16 +279,14 @@ def _spelled_kind(kind: Number, phase: str, tables: dict[tuple[int, ...], str]) 
 
 def exchange_fields(phase: Phase, any_color: str, by_color: bool) -> tuple[Field, ...]:
     """The fields of the phase's struct; with `by_color` the queues are those of the colors."""
-    exchange = phase.exchange
-    assert exchange is not None, "lanes are of an exchange"
     fields = [
         Field("takes_part", "bool", "", "false"),
         Field("place", "u16", "on the line", "0"),
         Field("streams", "u16", "that have a step table", "0"),
     ]
-    if exchange.blocks is not None:
+    if phase.blocks is not None:
         fields.append(Field("first", "u16", "element of its block", "0"))
-    for lane in exchange.lanes:
+    for lane in phase.lanes:
         fields += [
             Field(f"{lane}_table", "u16", "which step table, 0 if none", "0"),
             Field(f"{lane}_receives", "bool", "", "false"),
@@ -300,7 +295,7 @@ def exchange_fields(phase: Phase, any_color: str, by_color: bool) -> tuple[Field
             Field(f"{lane}_out", "color", "", any_color),
         ]
         for bit, name in ((RowKind.RECEIVES, "receives"), (RowKind.SENDS, "sends")):
-            if _some_always(exchange, _lanes_named(phase, lane), bit):
+            if _some_always(phase, _lanes_named(phase, lane), bit):
                 fields.append(Field(f"{lane}_always_{name}", "bool", "in every entry", "false"))
         if by_color:
             fields += [
@@ -329,7 +324,7 @@ def exchange_role(
     values = {field.name: field.idle for field in fields}
     place, first = at
     values |= {"place": place}
-    if phase.exchange and phase.exchange.blocks:
+    if form_of(phase).is_cut and phase.blocks:
         values |= {"first": first}
     for number, lane in enumerate(role.lanes):
         values |= dict(_lane_values(lane, phase))
@@ -352,8 +347,7 @@ def _shared_values(lane: Lane, queues: Mapping[str, int]) -> Iterator[tuple[str,
 
 
 def _lane_values(lane: Lane, phase: Phase) -> Iterator[tuple[str, str]]:
-    assert phase.exchange, "lanes are of an exchange"
-    bits = always(lane, phase.exchange)
+    bits = always(lane, phase.slicing)
     if lane.receives_on:
         yield f"{lane.name}_receives", "true"
         yield f"{lane.name}_in", lane.receives_on

@@ -40,6 +40,7 @@ from collc.lowering.registers import vector_pairs
 from collc.lowering.resources import hands_over, resets
 from collc.lowering.shared_phases import SharedPhase
 from collc.plan import AREA_BITS, Plan, Registers
+from collc.plan.form import form_of
 from collc.plan.one_word import is_one_word, sends_to_parent
 from collc.plan.placement import switched_colors
 from collc.plan.slots import shares_outputs_over_time
@@ -204,7 +205,7 @@ def model_of(plan: Plan, source: str, shared: tuple[SharedPhase, ...] | None = N
     ids = Ids(pairs=vector_pairs(plan.phases))
     one_word = shared is None and is_one_word(plan)
     phases = _phases(plan, how, ids) if shared is None else _shared_phases(plan, how, shared)
-    shapes = [shape_of(phase) for phase in plan.phases if phase.exchange is None]
+    shapes = [shape_of(phase) for phase in plan.phases if not form_of(phase).is_cut]
     site, result = site_model(grid, root), _result_cases(plan)
     on_path = any(phase.path is not None for phase in plan.phases)
     registers, order = _registers(plan, ids, phases, shapes, shared, how), order_of(schedule)
@@ -363,7 +364,7 @@ def _result_cases(plan: Plan) -> Cases:
         (region, 1)
         for phase in reductions[-1:]
         for region, role in phase.regions
-        if phase.exchange is not None or not sends_to_parent(phase.roles[role])
+        if form_of(phase).is_cut or not sends_to_parent(phase.roles[role])
     ]
     names = coordinates(reductions[-1]) if reductions else ("x", "y")
     return cases_of(regions, (grid.width, grid.height), 0, "result_holders", names)

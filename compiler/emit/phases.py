@@ -59,6 +59,7 @@ from collc.emit.streams import StreamModel, stream_model
 from collc.lowering.ids import Ids
 from collc.lowering.shared_phases import SharedPhase, skips_controls
 from collc.plan import Phase, Plan
+from collc.plan.form import Form, form_of
 from collc.spec import Contract
 from collc.spec.simd import has_pairs_of_wavelets
 
@@ -196,10 +197,10 @@ def phase_model(
     """The model of `phase`; takes the positions it needs from `ids`."""
     given, shares = context.given, not context.alone
     grid = plan.collective.grid if phase.path is None else plan.collective.lined
-    shape = None if phase.exchange else shape_of(phase)
+    shape = None if form_of(phase).is_cut else shape_of(phase)
     fields, roles = _struct(phase, shape, context.queues, plan.collective.grid, plan.element.words)
     behind = f"{phase.name}_restore" if context.restores else context.after
-    closes = phase.exchange is not None and bool(given.torn_down)
+    closes = form_of(phase).is_cut and bool(given.torn_down)
     end = f"{phase.name}_close" if closes else behind
     slots = [*entries_of(phase), end]
     covered = sum(len(region.x) * len(region.y) for region, _ in phase.regions)
@@ -227,11 +228,11 @@ def phase_model(
             context=context,
         )
         registers = tuple(found)
-    elif phase.streams:
+    elif form_of(phase) is Form.STREAM:
         stream = stream_model(phase, ids, plan, by_color=shares)
         registers = tuple(registers_of_stream(stream))
-    elif phase.exchange is not None:
-        exchange = exchange_model(phase, phase.exchange, plan, ids, shares)
+    elif form_of(phase).is_cut:
+        exchange = exchange_model(phase, plan, ids, shares)
         controls = {
             lane.name: _control_register(plan, phase, "dsr_dest", f"{lane.field}_queue_out", given)
             for lane in (exchange.lanes if quick else ())
@@ -307,13 +308,13 @@ def _simd_mode(phase: Phase, contract: Contract) -> str:
     """What an instruction takes of the fabric, in CSL; empty for an element. Slices of a wide
     exchange are made of pairs of wavelets, a vector may have one more."""
     if phase.wide:
-        return BOTH if phase.exchange or has_pairs_of_wavelets(contract) else EITHER
+        return BOTH if form_of(phase).is_cut or has_pairs_of_wavelets(contract) else EITHER
     return "simd_32" if phase.paired else ""
 
 
 def _is_quick(phase: Phase, shape: Shape | None, plan: Plan, given: SharedPhase) -> bool:
     """Whether PEs that send control wavelets go on without waiting for them."""
-    controls = phase.exchange is not None or (shape is not None and shape.controls)
+    controls = form_of(phase).is_cut or (shape is not None and shape.controls)
     return controls and skips_controls(phase, plan.collective.contract, given)
 
 
@@ -322,12 +323,11 @@ def _struct(
 ) -> tuple[tuple[Field, ...], tuple[RoleModel, ...]]:
     """The fields of the phase's struct, and the roles as rows of it."""
     if shape is None:
-        assert phase.exchange, "only an exchange has no shape"
         any_color = min(use.color for role in phase.roles for use in role.colors)
         place, line = places_at(phase, grid)
-        blocks = phase.exchange.blocks
+        blocks = phase.blocks
         at = (place, first_of_block(blocks, line, words) if blocks else "")
-        if phase.streams:
+        if form_of(phase) is Form.STREAM:
             fields = stream_fields(phase, any_color, by_color=queues is not None)
             row_of = stream_role
         else:
@@ -341,7 +341,11 @@ def _struct(
 
 def entries_of(phase: Phase) -> list[str]:
     """The functions of a phase, in the order they run."""
-    return [f"{phase.name}_begin"] if phase.exchange else slot_names(phase.name, shape_of(phase))
+    return (
+        [f"{phase.name}_begin"]
+        if form_of(phase).is_cut
+        else slot_names(phase.name, shape_of(phase))
+    )
 
 
 def slot_names(name: str, shape: Shape) -> list[str]:

@@ -7,6 +7,7 @@ from collc.emit.multiplexed import color_mask
 from collc.emit.registers import of_color
 from collc.plan import Phase
 from collc.plan.configuration import is_switched
+from collc.plan.form import Form, form_of
 from collc.plan.placement import received_colors, sent_colors
 from collc.plan.program import ProgramPlan
 from collc.plan.stream_ends import streams_of
@@ -75,7 +76,7 @@ def _conditions(phase: Phase, module: str, way: str, names: set[str], index: int
     if not any(names & set(colors_of_role(role)) for role in phase.roles):
         return
     verb = "receives" if way == "in" else "sends"
-    for lane in phase.exchange.lanes if phase.exchange else ("",):
+    for lane in phase.lanes if form_of(phase).is_cut else ("",):
         of = f"{module}.{phase.name}.{lane}_" if lane else f"{module}.{phase.name}."
         does = f"{of}{verb}"
         if way == "in" and _combines_on_the_way(phase, lane):
@@ -85,6 +86,10 @@ def _conditions(phase: Phase, module: str, way: str, names: set[str], index: int
 
 def _combines_on_the_way(phase: Phase, lane: str) -> bool:
     """Whether some PE combines what arrives on a lane as it leaves, and keeps none of it."""
-    found = (streams_of(role).get(lane) for role in phase.roles) if phase.streams else ()
+    found = (
+        (streams_of(role).get(lane) for role in phase.roles)
+        if form_of(phase) is Form.STREAM
+        else ()
+    )
     streams = (stream for stream in found if stream is not None)
     return any(stream.through and stream.receives is None for stream in streams)

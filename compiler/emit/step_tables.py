@@ -86,8 +86,7 @@ def _meaning(lane: Lane) -> Hashable:
 
 
 def _loops(phase: Phase, lane: Lane, places: Ints) -> tuple[PrintedLoop, ...]:
-    assert phase.exchange is not None, "lanes with tables are of an exchange"
-    slices = phase.exchange.slicing.count
+    slices = phase.slicing.count
     return tuple(
         PrintedLoop(
             (loop.turns, loop.shift, Number(len(loop.entries))),

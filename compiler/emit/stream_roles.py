@@ -16,13 +16,13 @@ from collc.plan import (
     streams_of,
     thens_of,
 )
+from collc.plan.form import form_of
 
 
 def stream_fields(phase: Phase, any_color: str, *, by_color: bool) -> tuple[Field, ...]:
     """The fields of the phase's struct; with `by_color` the queues are those of the colors."""
-    assert phase.exchange is not None, "a stream is an exchange"
     fields = [Field("takes_part", "bool", "", "false")]
-    if phase.exchange.blocks is not None:
+    if phase.blocks is not None:
         fields.append(Field("first", "u16", "element of its block", "0"))
     fields.append(Field("waits_for", "u16", "operations", "0"))
     end = "at its end: 0 nothing, 1 activates the last task, 2 unblocks it, 3 starts the next"
@@ -31,7 +31,7 @@ def stream_fields(phase: Phase, any_color: str, *, by_color: bool) -> tuple[Fiel
     used = {op for role in phase.roles for op in thens_of(role)}
     waits = any(stream.after for role in phase.roles for stream in streams_of(role).values())
     some = set(_set_by_some(phase))
-    for lane in phase.exchange.lanes:
+    for lane in phase.lanes:
         fields += [
             Field(f"{lane}_receives", "bool", "", "false"),
             Field(f"{lane}_in", "color", "", any_color),
@@ -91,12 +91,12 @@ def stream_role(
     role = phase.roles[index]
     place, first = at
     values = {field.name: field.idle for field in fields}
-    if phase.exchange and phase.exchange.blocks:
+    if form_of(phase).is_cut and phase.blocks:
         values |= {"first": first}
     for name, stream in streams_of(role).items():
         values |= dict(_lane_values(name, stream, place, queues))
-        if stream.after and phase.exchange:
-            values[f"{name}_after"] = str(phase.exchange.lanes.index(stream.after) + 1)
+        if stream.after and form_of(phase).is_cut:
+            values[f"{name}_after"] = str(phase.lanes.index(stream.after) + 1)
     values |= {f"{op.lane}_{op.name}_then": str(then.value) for op, then in thens_of(role).items()}
     ends = ends_of(role)
     values |= {"takes_part": _bool(ends > 0), "waits_for": str(ends)}

@@ -221,16 +221,15 @@ class StreamModel:
 def stream_model(phase: Phase, ids: Ids, plan: Plan, *, by_color: bool) -> StreamModel:
     """The model of a phase of a plan that streams; with `by_color`, in a program of several
     collectives, the queues are those of the colors."""
-    exchange, words = phase.exchange, plan.element.words
+    words = plan.element.words
     bound, alone = plan.target.binds_output_queues, len(plan.phases) == 1 and not by_color
-    assert exchange is not None, "a stream is an exchange"
     task = ids.take("tasks")
     join_task = ids.take("tasks") if joins_of(phase) else -1
     pair_task = ids.take("tasks") if joins_of(phase) > 1 else -1
     with_tasks = ops_with_tasks(phase)
     tasks = {op: ids.take("tasks") for op in with_tasks}
     lanes: tuple[StreamLaneModel, ...] = ()
-    for index in range(len(exchange.lanes)):
+    for index in range(len(phase.lanes)):
         made = _lane_model(phase, index, ids, tasks, lanes, by_color=by_color, bound=bound)
         lanes = (*lanes, made)
     ready = alone and any(lane.staged and not lane.applies_combined for lane in lanes)
@@ -244,10 +243,10 @@ def stream_model(phase: Phase, ids: Ids, plan: Plan, *, by_color: bool) -> Strea
     )
     filters = any(filters_of(role) for role in phase.roles)
     return StreamModel(
-        slices=exchange.slicing.count,
-        length=exchange.slicing.length * words,
-        grain=exchange.slicing.grain * words,
-        in_blocks=exchange.blocks is not None,
+        slices=phase.slicing.count,
+        length=phase.slicing.length * words,
+        grain=phase.slicing.grain * words,
+        in_blocks=phase.blocks is not None,
         alone=alone,
         bound=bound,
         lanes=lanes,
@@ -273,8 +272,7 @@ def _lane_model(  # noqa: PLR0913 - what a lane has of its own, and what of othe
     by_color: bool,
     bound: bool,
 ) -> StreamLaneModel:
-    assert phase.exchange is not None, "a stream is an exchange"
-    field = phase.exchange.lanes[index]
+    field = phase.lanes[index]
     found = (stream_of(role.lanes[index]) for role in phase.roles)
     streams = [stream for stream in found if stream is not None]
     behind = {stream.advance for stream in streams}
@@ -361,9 +359,8 @@ def _turns(lane: StreamLaneModel, lanes: tuple[StreamLaneModel, ...]) -> Iterato
 
 def _followers(phase: Phase, index: int, *, receives: bool) -> Iterator[FollowerModel]:
     """The lanes that begin, on some PE, after this one has sent, or has received."""
-    assert phase.exchange is not None, "a stream is an exchange"
-    field = phase.exchange.lanes[index]
-    for other, name in enumerate(phase.exchange.lanes):
+    field = phase.lanes[index]
+    for other, name in enumerate(phase.lanes):
         streams = (stream_of(role.lanes[other]) for role in phase.roles)
         if any(s and s.after == field and s.kept_first is receives for s in streams):
             does = "receive" if receives else "send"

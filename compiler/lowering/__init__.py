@@ -37,7 +37,8 @@ from collc.plan import Detour, Phase, Plan
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule
 from collc.schedule import Phase as SchedulePhase
 from collc.schedule.own_slices import asks_own_slices
-from collc.spec.exchange import StepsPhase
+from collc.spec import Contract
+from collc.spec.exchange import Slicing, StepsPhase
 from collc.spec.simd import (
     by_call_back,
     elements_of_wavelet,
@@ -148,7 +149,7 @@ def _multicast(schedule: Schedule, phase: BroadcastPhase, target: Target) -> Pha
     contract = schedule.collective.contract
     wide = schedule.collective.root_of_call and elements_of_wavelet(contract) == 1
     paired = goes_in_pairs(contract, target, combines=False)
-    return replace(broadcast_phase(phase), paired=paired, wide=wide)
+    return replace(broadcast_phase(phase, _whole(contract)), paired=paired, wide=wide)
 
 
 def _reduction(schedule: Schedule, phase: ReducePhase, coloring: Coloring, target: Target) -> Phase:
@@ -169,7 +170,14 @@ def _reduction(schedule: Schedule, phase: ReducePhase, coloring: Coloring, targe
     how = Combining(in_code, in_code or one_by_one)
     done = rank_programs(phase, received_on, how)
     paired = goes_in_pairs(contract, target, combines=True)
-    return replace(reduce_phase(phase, done, path), detours=detours, paired=paired)
+    return replace(
+        reduce_phase(phase, done, _whole(contract), path), detours=detours, paired=paired
+    )
+
+
+def _whole(contract: Contract) -> Slicing:
+    """A vector that is not cut."""
+    return Slicing(1, contract.length, dynamic=contract.run_length is not None)
 
 
 def _already(phase: Phase) -> Phase:
@@ -195,13 +203,12 @@ def _exchanges(schedule: Schedule, phase: StepsPhase, target: Target) -> Iterato
     direct, by_relays = _wirings(phase, schedule.collective.path)
     most = schedule.collective.limits.colors or len(target.colors)
     paired = slices_go_in_pairs(phase, contract, target)
-    path, dynamic_length = schedule.collective.path, contract.run_length is not None
+    path = schedule.collective.path
     lower = partial(
         steps_phase,
         by_call_back=by_call_back(contract),
         path=path,
         paired=paired,
-        dynamic_length=dynamic_length,
     )
     # where neither keeps the limit, the refusal names the fewest colors
     if direct is not None and direct[0].color_count <= max(most, by_relays[0].color_count):

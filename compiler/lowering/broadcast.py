@@ -25,11 +25,12 @@ from collc.plan import (
 )
 from collc.schedule import BroadcastPhase
 from collc.spec import ContractKind
+from collc.spec.exchange import Slicing
 
 Stretch = tuple[str, Strided, Direction, bool]  # name, coordinates, from where, goes on
 
 
-def broadcast_phase(phase: BroadcastPhase) -> Phase:
+def broadcast_phase(phase: BroadcastPhase, slicing: Slicing) -> Phase:
     """The plan's phase of a multicast."""
     placed = [*_root(phase), *_row(phase), *_columns(phase)]
     regions = sorted((region, index) for index, (_, region) in enumerate(placed))
@@ -43,6 +44,7 @@ def broadcast_phase(phase: BroadcastPhase) -> Phase:
         roles=tuple(role for role, _ in placed),
         regions=tuple(regions),
         pattern=phase,
+        slicing=slicing,
     )
 
 

@@ -13,6 +13,7 @@ from itertools import combinations
 from collc.base.columns import Bools
 from collc.lowering.resources import assignments, take
 from collc.plan import Phase
+from collc.plan.form import form_of
 from collc.plan.pe_masks import receiving, sending, union_by_key
 from collc.plan.placement import received_colors, sent_colors
 from collc.spec import Collective
@@ -37,7 +38,7 @@ def queues_of_colors(
     and input queues of these numbers do so, too.
     """
     beside = _beside(taken)
-    multicasts = ((phase, places) for _, phase, places in taken if phase.exchange is None)
+    multicasts = ((phase, places) for _, phase, places in taken if not form_of(phase).is_cut)
     wide = {k for phase, places in multicasts if phase.wide for k in places.values()}
     every = set(combinations(range(count), 2))
     apart = _together(taken, receiving), _together(taken, sending)
@@ -59,7 +60,7 @@ def as_wide_as_queues(
     """The phase, of a multicast two wide only if its queues hold twice what an instruction takes:
     with smaller ones many cycles go by until they are full again (D370). `queues` are the input and
     the output queue at each position, `places` the positions of the phase's colors."""
-    if phase.exchange is not None:
+    if form_of(phase).is_cut:
         return phase
     words = (
         min(target.input_queue_words[into], target.output_queue_words[out])
@@ -91,7 +92,7 @@ def _beside(taken: Sequence[Taken]) -> set[tuple[int, int]]:
     return {
         (places[into], places[out])
         for _, phase, places in taken
-        if phase.exchange is not None
+        if form_of(phase).is_cut
         for role in phase.roles
         for into in received_colors(role)
         for out in sent_colors(role)

@@ -12,8 +12,9 @@ import numpy as np
 
 from collc.base.columns import Ints
 from collc.base.memoize import memoized
-from collc.plan import BY_WAVELET, Exchange, Lane, Phase, Plan, stream_of
+from collc.plan import BY_WAVELET, Lane, Phase, Plan, stream_of
 from collc.plan.entries import values_of
+from collc.plan.form import Form, form_of
 from collc.plan.step_tables import tables_by_role
 from collc.spec import Contract, ElementType
 
@@ -36,14 +37,14 @@ def code_bytes(phases: Sequence[Phase]) -> int:
     of an exchange.
     """
     largest = (max(_operations(phase)) for phase in phases)
-    lanes = sum(len(phase.exchange.lanes) for phase in phases if phase.exchange)
+    lanes = sum(len(phase.lanes) for phase in phases if form_of(phase).is_cut)
     own = STEP_BYTES * sum(largest) + LANE_BYTES * lanes
     return RUNTIME_BYTES + PHASE_BYTES * len(phases) + own
 
 
 def _operations(phase: Phase) -> list[int]:
     """DSD operations of each role."""
-    if phase.exchange:
+    if form_of(phase).is_cut:
         return [0]  # they are the lane's
     return [sum(1 + (op.advance in BY_WAVELET) for op in role.ops) for role in phase.roles]
 
@@ -51,9 +52,7 @@ def _operations(phase: Phase) -> list[int]:
 def data_bytes(contract: Contract, phases: Sequence[Phase]) -> int:
     """The vector, rounded up to 32-bit words, what exchanges need, and small data, in bytes."""
     exchanges = sum(
-        _exchange_bytes(phase.exchange, phase, contract.element)
-        for phase in phases
-        if phase.exchange
+        _exchange_bytes(phase, contract.element) for phase in phases if form_of(phase).is_cut
     )
     buffers = sum(_buffer_bytes(one, one.length) for one in contract.in_memory)
     return buffers + exchanges + SMALL_DATA_BYTES
@@ -68,23 +67,24 @@ def _vector_bytes(element: ElementType, length: int) -> int:
     return (element.bytes * length + 3) // 4 * 4
 
 
-def _exchange_bytes(exchange: Exchange, phase: Phase, element: ElementType) -> int:
+def _exchange_bytes(phase: Phase, element: ElementType) -> int:
     """The stage, and the rows of all lanes."""
-    cuts = 2 * (exchange.slicing.count + 1) if exchange.dynamic_length else 0
+    cuts = 2 * (phase.slicing.count + 1) if phase.slicing.dynamic else 0
     cuts += _vector_bytes(element, stage_of(phase))
-    stage = exchange.areas * _vector_bytes(element, exchange.slicing.length)
-    return stage + 2 * len(exchange.lanes) * row_numbers(phase) + cuts
+    areas = phase.areas if form_of(phase) is Form.STEPS else 0  # a stream stages slices
+    stage = areas * _vector_bytes(element, phase.slicing.length)
+    return stage + 2 * len(phase.lanes) * row_numbers(phase) + cuts
 
 
 def stage_of(phase: Phase) -> int:
     """Elements that a stream stages: a slice, or the vector where PEs stage several."""
-    if not phase.streams or phase.exchange is None:
+    if form_of(phase) is not Form.STREAM:
         return 0
     streams = (stream_of(lane) for role in phase.roles for lane in role.lanes)
     staged = [stream for stream in streams if stream is not None and stream.staged]
     if not staged:
         return 0
-    slicing = phase.exchange.slicing
+    slicing = phase.slicing
     one = all(stream.combines for stream in staged)
     return int(np.diff(slicing.bounds).max()) if one else slicing.length
 

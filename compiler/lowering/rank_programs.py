@@ -33,6 +33,7 @@ from collc.plan import (
     lanes_of,
     once,
 )
+from collc.plan.ops import Once
 from collc.plan.placement import SIDES
 from collc.plan.root_bypass import bypass_color
 from collc.schedule import ReducePhase
@@ -95,7 +96,7 @@ def color_names(needed: int) -> tuple[str, ...]:
     return ("even", "odd") if needed <= 2 else tuple(str(number) for number in range(needed))
 
 
-def _loops(line: ColoredLine, rank: int, how: Combining) -> Iterator[Loop]:
+def _loops(line: ColoredLine, rank: int, how: Combining) -> Iterator[Loop | Once]:
     """Combine all children's vectors in memory but the last, which is combined while sending.
 
     `@map` takes one element at a time, and no source says when its operand would advance the switch

@@ -13,6 +13,7 @@ from collc.base.values import dataclass
 from collc.lowering.memory import INSTRUCTION_BYTES
 from collc.plan import Role, Route, Strided
 from collc.plan.configuration import is_switched, setters, torn_down_by
+from collc.plan.form import form_of
 from collc.plan.program import ProgramPlan, Use
 
 
@@ -60,7 +61,7 @@ def _of_call_stream(plan: ProgramPlan) -> int:
     torn = [use for use in plan.uses if torn_down_by(plan, use)]
     if not torn:
         return 0
-    made_of_steps = sum(plan.phase(use).exchange is not None for use in torn)
+    made_of_steps = sum(form_of(plan.phase(use)).is_cut for use in torn)
     setting = [plan.uses[i] for i in dict.fromkeys(setters(plan)) if plan.uses[i] in torn]
     instructions = CODE.program + CODE.phase * len(torn) + CODE.steps * made_of_steps
     instructions += CODE.color * sum(color.torn_down for color in plan.colors)

@@ -19,6 +19,7 @@ from collections.abc import Sequence
 
 from collc.lowering.resources import take
 from collc.plan import Phase, sides_of
+from collc.plan.form import form_of
 from collc.plan.one_word import are_one_word
 from collc.plan.operands import Having, pairs_of_tree, sends, sources_of_tree
 from collc.plan.ready import are_ready
@@ -28,7 +29,7 @@ from collc.target import Target
 def pairs_of_phase(phase: Phase, *, one_word: bool = False) -> int:
     """Pairs of a phase, beside the vector's; one for each side of a lane of an exchange: for the
     slice that it receives into, and for where it sends."""
-    if phase.exchange:
+    if form_of(phase).is_cut:
         return sum(side.count for side in sides_of(phase))
     return _count(phase, pairs_of_tree(one_word=one_word))
 
@@ -36,14 +37,14 @@ def pairs_of_phase(phase: Phase, *, one_word: bool = False) -> int:
 def sources_of_phase(phase: Phase, *, one_word: bool = False) -> int:
     """Sources of a phase; one for each side of a lane of an exchange: for what arrives, and for the
     slice that it sends."""
-    if phase.exchange:
+    if form_of(phase).is_cut:
         return sum(side.count for side in sides_of(phase))
     return _count(phase, sources_of_tree(phase, one_word=one_word))
 
 
 def vector_pairs(phases: Sequence[Phase]) -> int:
     """Pairs for the vector in memory: one if some phase is that of a tree."""
-    return int(any(phase.exchange is None for phase in phases))
+    return int(any(not form_of(phase).is_cut for phase in phases))
 
 
 def dsrs_needed(phases: Sequence[Phase]) -> int:
@@ -57,7 +58,7 @@ def dsrs_needed(phases: Sequence[Phase]) -> int:
 def dsrs_in_turn(phase: Phase) -> int:
     """How many numbers a phase takes that has them in turn with others. It loads them when it
     begins, and those of its control wavelet, which are its vector's, behind that."""
-    if phase.exchange:
+    if form_of(phase).is_cut:
         return dsrs_needed([phase])
     return max(
         1 + _count(phase, (sends,)), _count(phase, sources_of_tree(phase, one_word=False)[:-1])

@@ -12,6 +12,7 @@ from itertools import count, islice
 
 from collc.base.values import dataclass
 from collc.plan import Advance, Phase, Plan, filters_of, joins_of, ops_with_tasks, sides_of
+from collc.plan.form import Form, form_of
 from collc.plan.operands import sends
 from collc.plan.placement import colors_of, switched_colors
 from collc.spec import ContractKind, Reserved
@@ -80,16 +81,16 @@ def task_ids_of_phase(phase: Phase) -> int:
     when all operations of a PE have ended, one more where a PE waits for three, another for
     four, and one for each operation behind which others begin, or for lanes that run in turn.
     """
-    if phase.streams:
+    if form_of(phase) is Form.STREAM:
         return 1 + joins_of(phase) + len(ops_with_tasks(phase))
-    if phase.exchange:
-        return len(phase.exchange.lanes)
+    if form_of(phase).is_cut:
+        return len(phase.lanes)
     return 1 if phase.kind is ContractKind.BROADCAST else 3
 
 
 def resets(phase: Phase) -> bool:
     """Whether some PE sets switches back behind the words of a stream."""
-    return phase.streams and any(
+    return form_of(phase) is Form.STREAM and any(
         op.advance is Advance.RESET for role in phase.roles for op in role.ops
     )
 
@@ -116,7 +117,7 @@ def queues_of_phase(phase: Phase, target: Target) -> tuple[int, int]:
     exchange on which some PE receives, or sends; lanes that run in turn have one, unless queues are
     bound to colors.
     """
-    if phase.exchange is None:
+    if not form_of(phase).is_cut:
         return 1, int(any(map(sends, phase.roles)))
     sides = sides_of(phase)
     outputs = sum(side.outputs(bound=target.binds_output_queues) for side in sides)
@@ -136,7 +137,7 @@ def number_queues(
     phases: Sequence[Phase], target: Target
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The numbers of the input and of the output queues, phase by phase."""
-    counts = ((queues_of_phase(phase, target), phase.exchange is not None) for phase in phases)
+    counts = ((queues_of_phase(phase, target), form_of(phase).is_cut) for phase in phases)
     dealt = deal_queues([QueueNeed(*count, beside) for count, beside in counts], target)
     inputs = tuple(number for queues, _ in dealt for number in queues)
     return inputs, tuple(number for _, queues in dealt for number in queues)
@@ -194,7 +195,11 @@ def assignments(
 
 def most_filters(phases: Iterable[Phase]) -> int:
     """Filters that a PE has at most, if it plays the role with most of them in each phase."""
-    each = (max(len(filters_of(role)) for role in phase.roles) for phase in phases if phase.streams)
+    each = (
+        max(len(filters_of(role)) for role in phase.roles)
+        for phase in phases
+        if form_of(phase) is Form.STREAM
+    )
     return sum(each)
 
 

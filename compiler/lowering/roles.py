@@ -9,12 +9,15 @@ from collc.plan import Direction, Op, Phase, Role
 from collc.plan.placement import passes_on
 from collc.schedule import ReducePhase
 from collc.spec import ContractKind
+from collc.spec.exchange import Slicing
 
 # sides of a router on a path, in words
 _ON_PATH = {Direction.WEST: "back along the path", Direction.EAST: "on along the path"}
 
 
-def reduce_phase(phase: ReducePhase, programs: Sequence[Role], path: Path | None = None) -> Phase:
+def reduce_phase(
+    phase: ReducePhase, programs: Sequence[Role], slicing: Slicing, path: Path | None = None
+) -> Phase:
     """The plan's phase: roles in order of their first rank, regions sorted. With a `path`, which is
     a row when unfolded, it goes along that."""
     different = {id(program): program for program in programs}  # few, and slow to hash
@@ -36,6 +39,7 @@ def reduce_phase(phase: ReducePhase, programs: Sequence[Role], path: Path | None
         roles=roles,
         regions=regions_of(phase, ranks.values()),
         pattern=phase,
+        slicing=slicing,
         path=path,
     )
 

@@ -20,8 +20,9 @@ from collc.lowering.regions import compress
 from collc.lowering.resources import number_queues
 from collc.lowering.steps.numbers import number_of
 from collc.lowering.teardown import with_teardown
-from collc.plan import ZERO, Entry, Lane, Number, Phase, Plan, Region, Role, Strided
+from collc.plan import ZERO, Entry, Lane, Number, Phase, Plan, Region, Role, Slices, Strided
 from collc.plan.configuration import torn_down_by
+from collc.plan.form import form_of
 from collc.plan.placement import colors_of, parity_of
 from collc.plan.program import ProgramPlan, Use
 from collc.schedule import build_schedule, step_of
@@ -136,7 +137,7 @@ def _root_everywhere(plan: ProgramPlan, choice: RootChoice, within: Plan) -> Ite
                 if role is not None:
                     part = _part(phase, role, place, like, number)
                     parts.setdefault(_form(part.role), []).append(part)
-        slices = like.exchange.slicing.count if like.exchange else 0
+        slices = like.slicing.count if form_of(like).is_cut else 0
         roles = (_merged(alike, slices) for alike in parts.values())
         regions = (
             (_region(choice.axis, run), n)
@@ -169,12 +170,21 @@ def _part(phase: Phase, role: Role, place: int, like: Phase, number: int) -> Par
     """What a PE does, with the lanes of a phase for another root, and the colors of its name."""
     name = _numbered(like.name, number)
     known = {color: name + color.removeprefix(phase.name) for color in colors_of([phase])}
-    here = _renamed(at_place(role, place), known)
-    if like.exchange is not None:
+    here = _facing(_renamed(at_place(role, place), known), backward=like.backward)
+    if form_of(like).is_cut:
         of_name = {lane.name: lane for lane in here.lanes}
-        lanes = (of_name.get(lane, Lane(lane, ())) for lane in like.exchange.lanes)
+        lanes = (of_name.get(lane, Lane(lane, ())) for lane in like.lanes)
         here = replace(here, lanes=tuple(lanes))
     return Part(place, here, phase)
+
+
+def _facing(role: Role, *, backward: bool) -> Role:
+    """A role whose elements all pass one way."""
+
+    def turned(node: object) -> object:
+        return replace(node, backward=backward) if isinstance(node, Slices) else None
+
+    return cast(Role, rewritten(role, turned))
 
 
 def _region(axis: str, along: Strided) -> Region:
@@ -201,9 +211,10 @@ def done_at(plan: Plan, axis: str, place: int) -> list[object]:
 
 @by_identity(ROLES)
 def _done(phase: Phase, role: Role, *, place: int) -> object:
-    """Its lanes and colors by what phases of all roots have alike."""
+    """Its lanes and colors by what phases of all roots have alike; which way elements pass is the
+    phase's."""
     names = {name: parity_of(name) for name in colors_of([phase])}
-    here = _renamed(at_place(role, place), names)
+    here = _facing(_renamed(at_place(role, place), names), backward=False)
     lanes = tuple(lane for lane in here.lanes if lane.loops)
     return lanes, tuple(sorted(here.colors, key=str))
 

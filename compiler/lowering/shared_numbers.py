@@ -9,6 +9,7 @@ from itertools import count, islice
 from collc.lowering.registers import dsrs_needed, vector_pairs
 from collc.lowering.resources import assignments, take
 from collc.plan import Plan, Registers
+from collc.plan.form import form_of
 from collc.plan.one_word import is_one_word
 from collc.plan.slots import Slot, Slots, slots_of
 
@@ -38,7 +39,7 @@ def _shared_queues(plan: Plan, slots: Slots) -> tuple[tuple[int, ...], tuple[int
     multicast. The first output queues that leave input queues to all slots; where none do, the
     first."""
     target, phases = plan.target, range(len(plan.phases))
-    together = {i: {i} for i in phases if plan.phases[i].exchange is not None}
+    together = {i: {i} for i in phases if form_of(plan.phases[i]).is_cut}
     if is_one_word(plan):
         together[phases[-1]] = set(phases)
     out_met, in_met = _met_before(slots.outputs), _met_before(slots.inputs)

@@ -17,6 +17,7 @@ from collc.plan.configuration import (
     setters,
     torn_down_by,
 )
+from collc.plan.form import form_of
 from collc.plan.operands import controls, copies, sends, stores
 from collc.plan.program import ProgramPlan, Use
 from collc.spec import Contract
@@ -52,7 +53,7 @@ class SharedPhase:
 def loads_at_start(phase: Phase, given: SharedPhase) -> bool:
     """Whether a phase of a tree loads its registers in a function when it begins: they are those of
     other phases, too, or as long as the vectors of the call."""
-    return phase.exchange is None and (given.late or given.dynamic_length)
+    return not form_of(phase).is_cut and (given.late or given.dynamic_length)
 
 
 def most_outputs(plan: ProgramPlan) -> int:
@@ -79,7 +80,7 @@ def shared_of(plan: ProgramPlan) -> list[SharedPhase]:
     needs = [_needs(plan, use, given) for use, given in zip(plan.uses, bare, strict=True)]
     room = len(plan.dsr_ids)
     used = _of_all(plan, ready)
-    exchanges = [plan.phase(use).exchange is not None for use in plan.uses]
+    exchanges = [form_of(plan.phase(use)).is_cut for use in plan.uses]
     in_turn = _widest(need for need, exchange in zip(needs, exchanges, strict=True) if exchange)
     own = [need for need, exchange in zip(needs, exchanges, strict=True) if not exchange]
     pairs = used.pairs + sum(need.pairs for need in own) + in_turn.pairs
@@ -203,7 +204,7 @@ def skips_controls(phase: Phase, contract: Contract, given: SharedPhase) -> bool
 
 def _calls_back(phase: Phase, contract: Contract) -> bool:
     """Whether the phase of a tree combines elements by a call-back."""
-    return by_call_back(contract) and phase.exchange is None
+    return by_call_back(contract) and not form_of(phase).is_cut
 
 
 def _contract(plan: ProgramPlan, use: Use) -> Contract:
@@ -214,7 +215,7 @@ def _contract(plan: ProgramPlan, use: Use) -> Contract:
 def _needs(plan: ProgramPlan, use: Use, given: SharedPhase) -> Ids:
     """How many ids of each kind a phase takes."""
     phase = plan.phase(use)
-    if phase.exchange:
+    if form_of(phase).is_cut:
         registers = pairs_of_phase(phase)
         return Ids(tasks=task_ids_of_phase(phase), pairs=registers, sources=registers)
     has = {of: any(map(of, phase.roles)) for of in (stores, sends, copies, controls)}

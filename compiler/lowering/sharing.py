@@ -21,6 +21,7 @@ from collc.lowering.resources import QueueNeed, color_numbers, deal_queues, take
 from collc.lowering.teardown import with_teardown
 from collc.plan import Phase, Plan
 from collc.plan.configuration import configuration, first_differing
+from collc.plan.form import form_of
 from collc.plan.pe_masks import touched_by, turning, union_by_key
 from collc.plan.placement import colors_of, parity_of, received_colors, sent_colors, switched_colors
 from collc.plan.program import ProgramPlan, SharedColor, Use, ends_torn_down, own_tasks
@@ -103,7 +104,7 @@ def apart(
     owners = _owners(named, plans) if alike else list(range(len(named)))
     owning = [named[owner] for owner in dict.fromkeys(owners)]
     needs = [
-        QueueNeed(max(one.inputs) + 1, max(one.outputs) + 1, one.phase.exchange is not None)
+        QueueNeed(max(one.inputs) + 1, max(one.outputs) + 1, form_of(one.phase).is_cut)
         for one in owning
     ]
     queues = deal_queues(needs, target)
@@ -165,7 +166,7 @@ def _owners(named: Sequence[_Named], plans: Sequence[Plan]) -> list[int]:
 def _kind(one: _Named, collective: Collective) -> tuple[object, ...]:
     """What phases have alike that set all routers alike and have as many queues."""
     sets = (configuration(collective, one.phase, color) for color in one.colors)
-    return (*sets, one.inputs, one.outputs, one.phase.exchange is not None)
+    return (*sets, one.inputs, one.outputs, form_of(one.phase).is_cut)
 
 
 def _goes_into(one: _Named, owner: _Named) -> bool:
@@ -173,7 +174,7 @@ def _goes_into(one: _Named, owner: _Named) -> bool:
     pairs = list(combinations(range(len(one.colors)), 2))
     return (
         len(one.colors) <= len(owner.colors)
-        and (one.phase.exchange is None or owner.phase.exchange is not None)
+        and (not form_of(one.phase).is_cut or form_of(owner.phase).is_cut)
         and all(
             mine[k] == mine[n] or theirs[k] != theirs[n]
             for mine, theirs in ((one.inputs, owner.inputs), (one.outputs, owner.outputs))
@@ -417,12 +418,12 @@ def shared_tasks(plans: Sequence[Plan]) -> int:
 
 def _to_tear_down(phase: Phase) -> int:
     """Task ids for tearing down a phase's colors: one of a multicast; lanes have theirs for it."""
-    return int(phase.exchange is None and phase.kind is ContractKind.BROADCAST)
+    return int(not form_of(phase).is_cut and phase.kind is ContractKind.BROADCAST)
 
 
 def _controls(phase: Phase) -> int:
     """Task ids of a phase for what is behind its control wavelet: one of a tree that combines."""
-    return int(phase.exchange is None and phase.kind is not ContractKind.BROADCAST)
+    return int(not form_of(phase).is_cut and phase.kind is not ContractKind.BROADCAST)
 
 
 def _tasks(plans: Sequence[Plan], program: Program, free: int) -> int:

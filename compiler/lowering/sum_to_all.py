@@ -27,6 +27,7 @@ from collc.plan import (
     once,
 )
 from collc.plan.one_word import reduces_one_word
+from collc.plan.ops import Once
 from collc.schedule import BroadcastPhase, ReducePhase
 from collc.spec import Collective
 from collc.target import Target
@@ -88,5 +89,5 @@ def _receives(role: Role) -> Role:
     return _does(copied, about, (once(Op(use.color, Action.COPY, VECTOR)),))
 
 
-def _does(role: Role, about: str, loops: tuple[Loop, ...]) -> Role:
+def _does(role: Role, about: str, loops: tuple[Loop | Once, ...]) -> Role:
     return replace(role, about=about, lanes=lanes_of(loops))

@@ -8,7 +8,8 @@ exchange every lane has its own route, and its sender ends it by an operation of
 from collections.abc import Set
 from dataclasses import replace
 
-from collc.plan import Advance, Entry, Lane, Loop, Phase, closing, once
+from collc.plan import Advance, Entry, Lane, Loop, Once, Phase, closing, once
+from collc.plan.form import form_of
 
 LAST = frozenset((Advance.NOTHING, Advance.RESET))  # no vector follows on the color
 
@@ -17,7 +18,7 @@ def with_teardown(phase: Phase, colors: Set[str]) -> Phase:
     """The phase with a teardown behind the last vectors on `colors`."""
     if not colors:
         return phase
-    torn_down = _with_closing if phase.exchange else _with_last
+    torn_down = _with_closing if form_of(phase).is_cut else _with_last
     roles = (
         replace(role, lanes=tuple(torn_down(lane, colors) for lane in role.lanes))
         for role in phase.roles
@@ -36,7 +37,7 @@ def _with_last(lane: Lane, colors: Set[str]) -> Lane:
     return replace(lane, loops=tuple(_loop(loop, colors) for loop in lane.loops))
 
 
-def _loop(loop: Loop, colors: Set[str]) -> Loop:
+def _loop(loop: Loop | Once, colors: Set[str]) -> Loop | Once:
     return replace(loop, entries=tuple(_entry(entry, colors) for entry in loop.entries))
 
 

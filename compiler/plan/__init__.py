@@ -1,7 +1,8 @@
 """Plan: what every PE class does and how its routers are set, ready to be printed."""
 
 from collc.plan.entries import AREA_BITS, RowKind
-from collc.plan.model import Detour, Exchange, Phase, PhaseOf, Plan, Registers, is_of
+from collc.plan.form import Form, form_of
+from collc.plan.model import Detour, Phase, PhaseOf, Plan, Registers, is_of
 from collc.plan.numbers import ONE, ZERO, Number
 from collc.plan.ops import (
     VECTOR,
@@ -13,6 +14,7 @@ from collc.plan.ops import (
     Lane,
     Loop,
     Memory,
+    Once,
     Op,
     Role,
     Slices,

@@ -94,8 +94,7 @@ def plan_of_length(plan: Plan, length: int) -> Plan:
 
 def exchange_of_length(phase: PhaseOf[StepsPhase], length: int) -> PhaseOf[StepsPhase]:
     """A phase made of steps for vectors of a dynamic length; as it is where that is known."""
-    if phase.exchange is None or not phase.exchange.dynamic_length:
+    if not phase.slicing.dynamic:
         return phase
     slicing = replace(phase.pattern.slicing, length=length)
-    exchange = replace(phase.exchange, slicing=slicing)
-    return replace(phase, exchange=exchange, pattern=replace(phase.pattern, slicing=slicing))
+    return replace(phase, slicing=slicing, pattern=replace(phase.pattern, slicing=slicing))

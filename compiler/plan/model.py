@@ -7,12 +7,13 @@ pattern and not the grid. Colors are symbolic (`columns_even`) until `Plan.color
 
 from collections.abc import Iterator
 from dataclasses import field
+from functools import cached_property
 from itertools import pairwise
 from typing import Generic, TypeGuard, TypeVar
 
 from collc.base.paths import Path
 from collc.base.values import dataclass
-from collc.plan.ops import Role
+from collc.plan.ops import WHOLE_LANES, Memory, Role
 from collc.plan.regions import Region
 from collc.plan.routers import Direction, Route
 from collc.schedule import Phase as Pattern
@@ -20,29 +21,6 @@ from collc.schedule import Schedule
 from collc.spec import Collective, ContractKind, ElementType, Operation, Order, OwnOperation
 from collc.spec.exchange import Blocks, Slicing
 from collc.target import Target
-
-
-@dataclass(frozen=True)
-class Exchange:
-    """What the roles of a phase made of steps share: how vectors are cut, how many areas of a
-    vector's length the stage has, and the names of the lanes.
-
-    All rows pass their elements from the first to the last, or, `backward`, from the last to the
-    first. With `blocks` the vectors are those of a line's block.
-
-    `dynamic_length` says that the length is given when the program runs, up to that of `slicing`.
-    Then rows count slices in what passes, too, and a PE looks up where they begin.
-
-    If it `streams`, routers put slices in order, and each lane goes its own way over the vectors.
-    """
-
-    slicing: Slicing
-    areas: int
-    lanes: tuple[str, ...]
-    backward: bool = False
-    blocks: Blocks | None = None
-    dynamic_length: bool = False
-    streams: bool = False
 
 
 @dataclass(frozen=True)
@@ -81,12 +59,13 @@ class PhaseOf(Generic[P_co]):
     ("columns", "row", "broadcast"); `axis` is "x", "y" or "xy": the coordinates a role depends on.
     `pattern` is what the phase carries out, as the schedule has it; phases whose PEs do the same
     are equal, whatever it is for.
-    `exchange` is there in a phase made of steps, whose roles have lanes (D21). With a `path` all
-    this is said of the row that the path is unfolded to: x is a place, WEST the way back to the
-    place before, EAST the way on to the next (D29). Where an order is not contiguous, `detours` say
-    where colors lead on the grid that go to a place that is no neighbour. If it is `paired`, 16-bit
-    elements travel two to a wavelet (D75); if it is `wide`, an instruction takes two wavelets
-    (D76).
+    Vectors are cut as `slicing` says, into one slice where they stay whole; with `blocks` those of
+    a line's block are. `lanes` are the names of the lanes of all roles, in the order in which
+    queues are dealt out. With a `path` all this is said of the row that the path is unfolded to: x
+    is a place, WEST the way back to the place before, EAST the way on to the next (D29). Where an
+    order is not contiguous, `detours` say where colors lead on the grid that go to a place that is
+    no neighbour. If it is `paired`, 16-bit elements travel two to a wavelet (D75); if it is `wide`,
+    an instruction takes two wavelets (D76).
     """
 
     name: str
@@ -97,16 +76,27 @@ class PhaseOf(Generic[P_co]):
     roles: tuple[Role, ...]
     regions: tuple[tuple[Region, int], ...]
     pattern: P_co = field(compare=False, repr=False)
-    exchange: Exchange | None = None
+    slicing: Slicing
+    lanes: tuple[str, ...] = WHOLE_LANES
+    blocks: Blocks | None = None
     path: Path | None = None
     detours: tuple[Detour, ...] = ()
     paired: bool = False
     wide: bool = False
 
-    @property
-    def streams(self) -> bool:
-        """Whether it is an exchange that streams."""
-        return self.exchange is not None and self.exchange.streams
+    @cached_property
+    def areas(self) -> int:
+        """How many areas of a vector's length the stage has, as far as operations use it."""
+        places = (
+            place for role in self.roles for op in role.ops for place in (op.receive, op.send)
+        )
+        staged = (one.area for one in places if isinstance(one, Memory) and one.is_stage)
+        return max(staged, default=-1) + 1
+
+    @cached_property
+    def backward(self) -> bool:
+        """Whether some elements pass from the last to the first."""
+        return any(op.slices.backward for role in self.roles for op in role.ops)
 
     def role_at(self, pe: tuple[int, int]) -> Role | None:
         """What a PE does; None where it has no part."""
@@ -172,11 +162,6 @@ class Plan:
         """How many colors it may use: the collective's own limit, at most the target's."""
         own, available = self.collective.limits.colors, len(self.target.colors)
         return available if own is None else min(own, available)
-
-    @property
-    def streams(self) -> bool:
-        """Whether some phase streams."""
-        return any(phase.streams for phase in self.phases)
 
     @property
     def element(self) -> ElementType:

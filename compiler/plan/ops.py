@@ -1,7 +1,7 @@
 """What a PE class does: lanes of operations. Trees, multicasts, step tables and streams are these.
 
     Role    a PE class: lanes that run beside each other
-    Lane    entries one after the other, in loops
+    Lane    entries one after the other, in loops or once
     Entry   operations that begin together; the next entry begins when all of them have ended
     Op      receive from a color or memory, combine, copy or relay, send to a color or memory
 
@@ -48,8 +48,14 @@ class Memory:
     buffer: Buffer = Buffer.VECTOR
     area: int = 0
 
+    @property
+    def is_stage(self) -> bool:
+        """Whether it is the stage."""
+        return self.buffer is Buffer.STAGE
+
 
 VECTOR = Memory()
+WHOLE_LANES = ("vectors",)  # of a phase whose vectors are not cut
 Place = str | Memory  # a color, by its name, or memory
 
 
@@ -166,6 +172,23 @@ class Loop:
     entries: tuple[Entry, ...]
 
 
+@dataclass(frozen=True)
+class Once:
+    """Entries run once, one after the other."""
+
+    entries: tuple[Entry, ...]
+
+    @property
+    def turns(self) -> Number:
+        """As many as a loop of one turn."""
+        return ONE
+
+    @property
+    def shift(self) -> Number:
+        """None."""
+        return ZERO
+
+
 NO_SLICES = Slices(count=ZERO)
 
 
@@ -174,9 +197,9 @@ def closing(color: str) -> Op:
     return Op(VECTOR, Action.COPY, color, NO_SLICES, Advance.TEARDOWN)
 
 
-def once(*ops: Op) -> Loop:
+def once(*ops: Op) -> Once:
     """Operations one after the other."""
-    return Loop(ONE, ZERO, tuple(Entry((op,)) for op in ops))
+    return Once(tuple(Entry((op,)) for op in ops))
 
 
 @dataclass(frozen=True)
@@ -184,10 +207,10 @@ class Lane:
     """Entries one after the other, beside those of the PE's other lanes."""
 
     name: str
-    loops: tuple[Loop, ...]
+    loops: tuple[Loop | Once, ...]
 
     @cached_property
-    def table(self) -> tuple[Loop, ...]:
+    def table(self) -> tuple[Loop | Once, ...]:
         """The loops but those that only tear down routers."""
         return tuple(loop for loop in self.loops if not _closes(loop))
 
@@ -223,9 +246,9 @@ class Lane:
         return self.sends[0] if self.sends else None
 
 
-def lanes_of(loops: tuple[Loop, ...]) -> tuple[Lane, ...]:
+def lanes_of(loops: tuple[Loop | Once, ...]) -> tuple[Lane, ...]:
     """The one lane of a PE in a phase of whole vectors; none of a PE that only lets others pass."""
-    return (Lane("vectors", loops),) if loops else ()
+    return (Lane(*WHOLE_LANES, loops),) if loops else ()
 
 
 @dataclass(frozen=True)
@@ -254,6 +277,6 @@ class Role:
         )
 
 
-def _closes(loop: Loop) -> bool:
+def _closes(loop: Loop | Once) -> bool:
     ops = [op for entry in loop.entries for op in entry.ops]
     return bool(ops) and all(op.slices == NO_SLICES for op in ops)

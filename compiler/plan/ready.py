@@ -7,6 +7,7 @@ So the operation that empties the stage has registers of its own, too (D356).
 
 from collections.abc import Sequence
 
+from collc.plan.form import Form, form_of
 from collc.plan.model import Phase, Plan
 from collc.plan.ops import Role
 from collc.plan.stream_ends import streams_of
@@ -19,7 +20,11 @@ def is_ready(plan: Plan) -> bool:
 
 def are_ready(phases: Sequence[Phase]) -> bool:
     """The same of its phases: one, which stages what overwrites what it sends."""
-    return len(phases) == 1 and phases[0].streams and any(map(empties_stage, phases[0].roles))
+    return (
+        len(phases) == 1
+        and form_of(phases[0]) is Form.STREAM
+        and any(map(empties_stage, phases[0].roles))
+    )
 
 
 def empties_stage(role: Role) -> bool:

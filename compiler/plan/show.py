@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from collc.plan.model import Detour, Exchange, Phase, Plan, Registers
+from collc.plan.model import Detour, Phase, Plan, Registers
 from collc.plan.numbers import ONE, ZERO, Number
-from collc.plan.ops import WHOLE, Buffer, Entry, Filter, Lane, Loop, Op, Place, Role
+from collc.plan.ops import WHOLE, Buffer, Entry, Filter, Lane, Loop, Once, Op, Place, Role
 from collc.plan.regions import Region, Strided
 from collc.plan.routers import Advance, ColorUse, Route
 
@@ -44,8 +44,7 @@ def _phase(phase: Phase) -> Iterator[str]:
     words += ["in pairs"] if phase.paired else []
     words += ["two wide"] if phase.wide else []
     yield f"    {', '.join(words)}"
-    if phase.exchange:
-        yield f"    {', '.join(_exchange(phase.exchange))}"
+    yield f"    {', '.join(_cut(phase))}"
     yield from (f"    {_detour(detour)}" for detour in phase.detours)
     for index, role in enumerate(phase.roles):
         regions = [show_region(region) for region, number in phase.regions if number == index]
@@ -54,21 +53,16 @@ def _phase(phase: Phase) -> Iterator[str]:
         yield from (f"      {line}" for line in _role(role))
 
 
-def _exchange(exchange: Exchange) -> Iterator[str]:
-    slicing = exchange.slicing
+def _cut(phase: Phase) -> Iterator[str]:
+    slicing = phase.slicing
     yield f"{slicing.count} slices of {slicing.length} elements"
     yield f"grain {slicing.grain}"
-    yield f"{exchange.areas} areas"
-    yield f"lanes {' '.join(exchange.lanes)}"
-    if exchange.backward:
-        yield "backward"
-    if exchange.dynamic_length:
+    yield f"lanes {' '.join(phase.lanes)}"
+    if slicing.dynamic:
         yield "by length"
-    if exchange.streams:
-        yield "streams"
-    if exchange.blocks:
-        lines = " ".join(map(str, exchange.blocks.lines))
-        yield f"blocks of {exchange.blocks.length} elements on lines {lines}"
+    if phase.blocks:
+        lines = " ".join(map(str, phase.blocks.lines))
+        yield f"blocks of {phase.blocks.length} elements on lines {lines}"
 
 
 def _detour(detour: Detour) -> str:
@@ -82,8 +76,12 @@ def _role(role: Role) -> Iterator[str]:
         yield from (f"  {line}" for loop in lane.loops for line in _loop(loop))
 
 
-def _loop(loop: Loop) -> Iterator[str]:
-    yield f"{show_number(loop.turns)} times, {show_number(loop.shift)} slices on"
+def _loop(loop: Loop | Once) -> Iterator[str]:
+    yield (
+        "once"
+        if isinstance(loop, Once)
+        else f"{show_number(loop.turns)} times, {show_number(loop.shift)} slices on"
+    )
     yield from (f"  {show_entry(entry)}" for entry in loop.entries)
 
 

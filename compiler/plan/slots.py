@@ -16,6 +16,7 @@ from dataclasses import fields, replace
 from functools import lru_cache
 
 from collc.base.values import dataclass
+from collc.plan.form import Form, form_of
 from collc.plan.model import Phase, Plan
 from collc.plan.one_word import is_one_word
 from collc.plan.operands import (
@@ -106,7 +107,7 @@ class _How:
 
 
 def _slots_of_phase(at: int, phase: Phase, in_code: bool, how: _How) -> Slots:
-    if phase.exchange is not None:
+    if form_of(phase).is_cut:
         return _slots_of_exchange(at, phase, how)
 
     def slots(*having: Having) -> tuple[Slot, ...]:
@@ -126,7 +127,7 @@ def _slots_of_phase(at: int, phase: Phase, in_code: bool, how: _How) -> Slots:
 def _slots_of_exchange(at: int, phase: Phase, how: _How) -> Slots:
     """A lane's registers are of the PEs that have rows for it, its queues of those that receive, or
     send; lanes that run in turn have registers and queues in common."""
-    by_table = not phase.streams  # whose rows may do anything
+    by_table = form_of(phase) is not Form.STREAM  # whose rows may do anything
     kinds: dict[str, list[Slot]] = {"inputs": [], "outputs": [], "pairs": []}
     for number, side in enumerate(sides_of(phase)):
         slot = _slot_of_lane(at, phase, number, lambda lane: bool(lane.loops))

@@ -10,9 +10,10 @@ import numpy as np
 from collc.base.columns import Ints
 from collc.base.memoize import memoized
 from collc.base.values import dataclass
-from collc.plan import Exchange, Lane, Phase, RowKind
+from collc.plan import Lane, Phase, RowKind
 from collc.plan.entries import entries_of, kind_of, table_at, varies
-from collc.spec.exchange import StepsPhase
+from collc.plan.form import Form, form_of
+from collc.spec.exchange import Slicing, StepsPhase
 
 SENDS, RELAYS, RECEIVES = int(RowKind.SENDS), int(RowKind.RELAYS), int(RowKind.RECEIVES)
 ENDS = int(RowKind.ENDS)
@@ -51,11 +52,11 @@ def extent_of(phase: Phase) -> int:
     """How many elements every row of a phase sends and how many it receives, if that is the same
     number for all of them; else 0. What is relayed has other lengths, and so has what is cut when
     the program runs."""
-    exchange = phase.exchange
-    if exchange is None or exchange.dynamic_length or not exchange.slicing.even:
+    slicing = phase.slicing
+    if not form_of(phase).is_cut or slicing.dynamic or not slicing.even:
         return 0
     counts = {count for found in _counts(phase) for count in found}
-    slice_length = exchange.slicing.length // exchange.slicing.count
+    slice_length = slicing.length // slicing.count
     return counts.pop() * slice_length if len(counts) == 1 else 0
 
 
@@ -69,12 +70,11 @@ def _counts(phase: Phase) -> Iterator[list[int]]:
             yield [0] * int(((kind & RELAYS) > 0).any())
 
 
-def always(lane: Lane, exchange: Exchange) -> RowKind:
+def always(lane: Lane, slicing: Slicing) -> RowKind:
     """The bits that all rows of a lane have, at every place; none where slices may be empty."""
-    slicing = exchange.slicing
     empty = slicing.length < slicing.count * slicing.grain
     entries = entries_of(lane)
-    if exchange.dynamic_length or empty or any(map(varies, entries)):
+    if slicing.dynamic or empty or any(map(varies, entries)):
         return RowKind(0)
     bits = [kind_of(entry) for entry in entries] or [0]
     return RowKind(int(np.bitwise_and.reduce(bits)))
@@ -84,8 +84,7 @@ def always(lane: Lane, exchange: Exchange) -> RowKind:
 def straight_entries(phase: Phase) -> int:
     """How many entries a PE of a phase has at most, if each has code of its own, which knows all of
     it but the length: few, on one lane, of one operation each that combines nothing; else 0."""
-    exchange = phase.exchange
-    if exchange is None or not exchange.dynamic_length or len(exchange.lanes) > 1:
+    if form_of(phase) is not Form.STEPS or not phase.slicing.dynamic or len(phase.lanes) > 1:
         return 0
     most = 0
     for role, found in zip(phase.roles, tables_by_role(phase), strict=True):

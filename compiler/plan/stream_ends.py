@@ -5,6 +5,7 @@ from enum import Enum
 
 from collc.base.memoize import PHASES, ROLES, by_identity
 from collc.base.values import dataclass
+from collc.plan.form import Form, form_of
 from collc.plan.model import Phase
 from collc.plan.ops import Role
 from collc.plan.routers import BY_WAVELET
@@ -109,10 +110,10 @@ def leaders_of(phase: Phase) -> Mapping[str, str]:
     """Lanes whose every operation sends after that of one other lane, which nothing else comes
     after, by the first lane of such a row: they run in turn, so registers, a microthread, and where
     it is bound to no color an output queue of the first serve all."""
-    if not phase.streams or phase.exchange is None:
+    if form_of(phase) is not Form.STREAM:
         return {}
     before: dict[str, str] = {}
-    for name in phase.exchange.lanes:
+    for name in phase.lanes:
         streams = [streams_of(role)[name] for role in phase.roles if name in streams_of(role)]
         after = {"" if one.receives or one.kept_first else one.after for one in streams}
         if len(after) == 1 and "" not in after:
@@ -146,8 +147,8 @@ class Sides:
 @by_identity(PHASES)
 def sides_of(phase: Phase) -> tuple[Sides, ...]:
     """Of the lanes of an exchange, each in turn; those of step tables have both."""
-    lanes = phase.exchange.lanes if phase.exchange else ()
-    if not phase.streams:
+    lanes = phase.lanes if form_of(phase).is_cut else ()
+    if form_of(phase) is not Form.STREAM:
         return (Sides(receives=True, sends=True),) * len(lanes)
     found = []
     for name in lanes:
@@ -190,7 +191,7 @@ def _receiving(phase: Phase) -> frozenset[str]:
 @by_identity(PHASES)
 def joins_of(phase: Phase) -> int:
     """Tasks that join ends of a stream, beside the last one: of three ends or four."""
-    if not phase.streams:
+    if form_of(phase) is not Form.STREAM:
         return 0
     return max(0, max((ends_of(role) for role in phase.roles), default=0) - 2)
 
@@ -199,10 +200,10 @@ def joins_of(phase: Phase) -> int:
 def ops_with_tasks(phase: Phase) -> tuple[StreamOp, ...]:
     """The operations of a phase behind which some PE begins others, each in a task; of lanes that
     run in turn the first one, whose task is that of all."""
-    if not phase.streams or phase.exchange is None:
+    if form_of(phase) is not Form.STREAM:
         return ()
     thens = [thens_of(role) for role in phase.roles]
-    ops = [StreamOp(lane, name) for lane in phase.exchange.lanes for name in _NAMES]
+    ops = [StreamOp(lane, name) for lane in phase.lanes for name in _NAMES]
     found = (op for op in ops if any(one.get(op) is Then.GOES_ON for one in thens))
     return tuple(dict.fromkeys(task_of(phase, op) for op in found))
 

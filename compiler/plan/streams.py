@@ -16,8 +16,8 @@ from collc.plan.ops import (
     Entry,
     Filter,
     Lane,
-    Loop,
     Memory,
+    Once,
     Op,
     Role,
     Slices,
@@ -94,7 +94,7 @@ def lane_of(name: str, stream: Stream) -> Lane:
     last = Entry(entries[2], ONE) if entries[2] else None
     first = [ops for ops in entries[:2] if ops]
     ended = [Entry(ops, ONE if ops is first[-1] else ZERO) for ops in first]
-    loops = Loop(ONE, ZERO, tuple([*ended, last] if last else ended))
+    loops = Once(tuple([*ended, last] if last else ended))
     return Lane(name, (loops,) if ended else ())
 
 

@@ -9,12 +9,12 @@ import numpy as np
 from collc.base.columns import Ints
 from collc.base.memoize import memoized
 from collc.base.values import dataclass
-from collc.plan import AREA_BITS, Direction, Exchange, Lane, PhaseOf, Role, Route, RowKind
+from collc.plan import AREA_BITS, Direction, Lane, PhaseOf, Role, Route, RowKind
 from collc.plan.entries import FIELDS, values_of
 from collc.plan.placement import roles_of_places
 from collc.plan.routers import AHEAD
 from collc.plan.step_tables import tables_by_role
-from collc.spec.exchange import StepsPhase
+from collc.spec.exchange import Slicing, StepsPhase
 
 SENDING = int(RowKind.SENDS)
 RELAYING = int(RowKind.RELAYS)
@@ -53,8 +53,7 @@ class Unrolled:
 @memoized
 def unrolled(phase: PhaseOf[StepsPhase]) -> Unrolled:
     """The rows of the first line of a phase."""
-    assert phase.exchange is not None, "a phase made of steps is an exchange"
-    slicing, lanes = phase.exchange.slicing, len(phase.exchange.lanes)
+    slicing, lanes = phase.slicing, len(phase.lanes)
     rows = [np.zeros((0, FIELDS), dtype=np.int64)] * (phase.pattern.ranks * lanes)
     roles = roles_of_places(phase)
     for role, found in zip(phase.roles, tables_by_role(phase), strict=True):
@@ -67,7 +66,7 @@ def unrolled(phase: PhaseOf[StepsPhase]) -> Unrolled:
             for place, own in zip(places.tolist(), rows_here, strict=True):
                 rows[place * lanes + index] = own
     start = np.concatenate(([0], np.cumsum([len(own) for own in rows]))).astype(np.int64)
-    return _in_elements(np.concatenate(rows), start, lanes, phase.exchange)
+    return _in_elements(np.concatenate(rows), start, lanes, slicing)
 
 
 def _rows_of(lane: Lane, at: Ints, table: Ints, slices: int) -> list[Ints]:
@@ -91,9 +90,8 @@ def _rows_of(lane: Lane, at: Ints, table: Ints, slices: int) -> list[Ints]:
     return np.split(many, ends.reshape(len(at), -1)[:-1, -1])
 
 
-def _in_elements(rows: Ints, start: Ints, lanes: int, exchange: Exchange) -> Unrolled:
+def _in_elements(rows: Ints, start: Ints, lanes: int, slicing: Slicing) -> Unrolled:
     """Slices as elements; what moves none is dropped."""
-    slicing = exchange.slicing
     written, area = rows[:, 0] & ((1 << AREA_BITS) - 1), rows[:, 0] >> AREA_BITS
     kind = written
     bounds = slicing.bounds
@@ -103,7 +101,7 @@ def _in_elements(rows: Ints, start: Ints, lanes: int, exchange: Exchange) -> Unr
 
     out = (kind & SENDING) > 0
     passed = rows[:, 2]
-    if exchange.dynamic_length:
+    if slicing.dynamic:
         passed = bound(rows[:, 1] + rows[:, 2]) - bound(rows[:, 1])
     passed = np.where((kind & RELAYING) > 0, passed, 0)
     into = (kind & TAKING) > 0
@@ -127,7 +125,7 @@ def connections(phase: PhaseOf[StepsPhase]) -> tuple[Ints, str]:
     receiver, and no route may be left over.
     """
     roles = roles_of_places(phase)
-    lanes = len(phase.exchange.lanes) if phase.exchange else 0
+    lanes = len(phase.lanes)
     settings = [
         {use.color: use.positions[0] for use in role.colors if len(use.positions) == 1}
         if role

@@ -280,7 +280,7 @@ def _without_passing(phase: ReducePhase, collective: Collective) -> ReducePhase 
         axis=phase.axis,
         places=tuple(range(len(path))),
         lines=phase.lines,
-        slicing=Slicing(chunks, length),
+        slicing=Slicing(chunks, length, dynamic=collective.contract.run_length is not None),
         steps=steps_of_tree(phase.children, places, chunks),
         algorithm=phase.tree,
         order=path.word,
@@ -375,7 +375,9 @@ def _slicing(step: RunStep, slices: int, length: int, collective: Collective) ->
     fits = length % (grain * slices if named else grain) == 0
     if step.share is Share.OWN_BLOCK:  # where blocks differ, some begin anywhere
         fits = fits and contract.length % len(step.across) == 0
-    return Slicing(slices, length, grain if fits and contract.run_length is None else 1)
+    if contract.run_length is not None:
+        return Slicing(slices, length, dynamic=True)
+    return Slicing(slices, length, grain if fits else 1)
 
 
 def _home(step: ReduceStep, grid: Grid) -> int:

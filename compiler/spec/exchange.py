@@ -23,11 +23,13 @@ Ranks = npt.NDArray[np.int32]
 @dataclass(frozen=True)
 class Slicing:
     """A vector of `length` elements in `count` slices; slice i is elements bound(i) to
-    bound(i + 1) - 1. Elements that stay together, so many as the `grain`, are cut as one."""
+    bound(i + 1) - 1. Elements that stay together, so many as the `grain`, are cut as one. If it is
+    `dynamic`, the length is given when the program runs, and `length` is the most that it is."""
 
     count: int
     length: int
     grain: int = 1
+    dynamic: bool = False
 
     def bound(self, index: int) -> int:
         """The first element of slice `index`; `bound(count)` is the length."""

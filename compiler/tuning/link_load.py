@@ -74,8 +74,7 @@ def crowded_link(
     schedule: Schedule, pattern: StepsPhase, phase: Phase, target: Target
 ) -> CrowdedLink | None:
     """The link that costs most, of equals the one that carries most; None if none carries any."""
-    assert phase.exchange is not None, "a phase made of steps is an exchange"
-    by_relays = set(phase.exchange.lanes) <= set(RELAY_LANES)
+    by_relays = set(phase.lanes) <= set(RELAY_LANES)
     packed = _packed(schedule, phase)
     # while PEs begin their next step, a link is still at work; where they relay they are themselves
     begins = 0 if by_relays else step_begins(target)

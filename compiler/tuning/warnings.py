@@ -12,6 +12,7 @@ from collc.cost.line import Wait
 from collc.language.kinds import OPTIMAL
 from collc.language.optimal_tree import best_tree
 from collc.plan import Plan
+from collc.plan.form import Form, form_of
 from collc.schedule import ReducePhase, Schedule, ascending, build_schedule, step_of
 from collc.schedule.written import text_of_step
 from collc.spec import Collective, ReduceStep, Tree
@@ -94,7 +95,7 @@ def _shared_links(trials: Trials, plan: Plan, cycles: int) -> Iterator[Diagnosti
     found = [
         (link, phase.pattern)
         for phase in plan.phases
-        if isinstance(phase.pattern, StepsPhase) and not phase.streams
+        if isinstance(phase.pattern, StepsPhase) and form_of(phase) is not Form.STREAM
         if most_lost(schedule, phase.pattern, phase) >= _LONG * cycles
         for link in [crowded_link(schedule, phase.pattern, phase, target)]
         if link is not None

@@ -14,6 +14,7 @@ from collc.base.version import __version__
 from collc.cost import Prediction
 from collc.cost.show import wait_words
 from collc.plan import ColorUse, Direction, Phase, Plan, Region, Role, Route, Strided
+from collc.plan.form import form_of
 from collc.plan.program import ProgramPlan
 from collc.plan.show import show_lane
 from collc.run import RunReport
@@ -144,7 +145,7 @@ def _phase(plan: Plan, phase: Phase) -> dict[str, Any]:
         "collective": plan.collective.name,
         "about": phase.about,
         "at": _lines_of(span),
-        "steps": phase.exchange is not None,
+        "steps": form_of(phase).is_cut,
         "classes": [_class(phase.roles[role], uses, numbers) for role, uses in classes],
         "regions": regions,
     }

@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 import steps_patterns as s
-from changing import with_first_entry, with_first_op
+from changing import facing, streams, with_first_entry, with_first_op
 
 from collc.checks import CHECKS, check_plan
 from collc.checks.step_table_entries import _leaves, _loop_problems
@@ -91,7 +91,7 @@ def test_every_wiring_of_every_pattern_passes(name, ranks, length):
     schedule = s.Line(name, ranks, length, ring=name == "ring_allreduce").schedule()
     for target in TARGETS.values():
         for plan in candidate_plans(schedule, target):
-            assert check_plan(with_shared_numbers(plan) if plan.streams else plan) == ()
+            assert check_plan(with_shared_numbers(plan) if streams(plan) else plan) == ()
 
 
 def test_an_entry_that_sends_and_relays_is_refused():
@@ -171,19 +171,21 @@ program { it }
 def test_slices_that_fall_are_one_operation_from_the_last_element_on():
     schedule = compile_text(SCATTERING, "test.coll", {}).schedule
     plan = next(candidate_plans(schedule, TARGETS["wse2"], streams=False))
-    exchange = plan.phases[0].exchange
-    assert exchange.backward
+    (phase,) = plan.phases
+    assert phase.backward
     assert first_sent(plan).slices.count == Number(5)
-    other = replace(exchange, backward=False)
-    assert "C322" in codes(with_phase(plan, replace(plan.phases[0], exchange=other)))
+    assert "C322" in codes(with_phase(plan, facing(phase, backward=False)))
+    role = phase.roles[0]
+    roles = (facing(role, backward=False), *phase.roles[1:])
+    problem = check_plan(with_phase(plan, replace(phase, roles=roles)))[0]
+    assert problem.code == "C319"
+    assert "passes elements both ways" in problem.message
 
 
 def test_a_stage_is_not_filled_from_the_last_element_on():
     plan = planned(DOUBLING)
-    exchange = plan.phases[0].exchange
-    assert exchange.areas
-    other = replace(exchange, backward=True)
-    assert "C319" in codes(with_phase(plan, replace(plan.phases[0], exchange=other)))
+    assert plan.phases[0].areas
+    assert "C319" in codes(with_phase(plan, facing(plan.phases[0], backward=True)))
 
 
 def test_a_route_to_the_wrong_side_is_refused():
@@ -338,8 +340,7 @@ def test_a_vector_that_is_cut_otherwise_than_scheduled_is_refused():
     more = Slicing(RING.ranks + 1, RING.length)
     longer = Slicing(RING.ranks, RING.length + 1)
     for slicing in (more, longer):
-        exchange = replace(phase.exchange, slicing=slicing)
-        problem = check_plan(with_phase(plan, replace(phase, exchange=exchange)))[0]
+        problem = check_plan(with_phase(plan, replace(phase, slicing=slicing)))[0]
         assert problem.code == "C319"
         assert "the vector is not cut as the schedule says" in problem.message
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from changing import facing
 
 import building as b
 from collc.checks import CHECKS
@@ -68,10 +69,10 @@ def test_four_at_once_never_go_backward():
     (phase,) = plan.phases
     assert phase.paired
     assert phase.wide
-    assert not phase.exchange.backward
+    assert not phase.backward
     check = CHECKS["paired"]
     assert not list(check(plan))
-    backward = replace(phase, exchange=replace(phase.exchange, backward=True))
+    backward = facing(phase, backward=True)
     (problem,) = check(replace(plan, phases=(backward,)))
     assert problem.code == "C337"
     assert "from the last to the first" in problem.message

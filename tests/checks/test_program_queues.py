@@ -10,6 +10,7 @@ from programs.bare import planned
 
 from collc.checks.program import PROGRAM_CHECKS
 from collc.plan import Role
+from collc.plan.form import form_of
 from collc.plan.program import ProgramPlan
 
 TEXT = """target {target}
@@ -29,7 +30,7 @@ def test_one_microthread_is_not_asked_to_send_and_to_receive_at_once(target: str
     """Of an exchange, whose PEs do both; of the first of its roles, of the last, of one between."""
     _, plan = planned(TEXT.format(target=target))
     (use, *_) = plan.uses
-    assert plan.phase(use).exchange
+    assert form_of(plan.phase(use)).is_cut
     places = dict(use.positions)
 
     def both(role: Role, into: int, out: int) -> bool:

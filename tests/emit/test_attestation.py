@@ -9,6 +9,7 @@ import pytest
 
 from collc.driver.pipeline import compile_text
 from collc.emit.attestation import forms_of
+from collc.plan.form import Form, form_of
 from collc.target import SDK_RELEASES
 
 TEXT = """target {target}
@@ -75,7 +76,7 @@ def test_colors_that_phases_share_over_time_name_the_setter_that_no_program_has(
 @pytest.mark.parametrize("target", ["wse2", "wse3"])
 def test_filters_are_shown_by_programs_for_both_targets(target):
     bundle = bundle_of(target, *SCATTER)
-    assert bundle.plan.streams
+    assert form_of(bundle.plan.phases[0]) is Form.STREAM
     assert not {one for one in by_pages(bundle) if "filter" in one}
     report = bundle.run(seed=1, repeats=3)
     assert report.verified, report.problem

@@ -68,7 +68,7 @@ def test_slices_that_go_two_wavelets_at_once_are_made_of_pairs_of_them(target):
     bundle = compile_text(EXCHANGE.format(target=target, vector="f32[22]"), "test.coll", {})
     phase = bundle.program.plans[0].phases[0]
     assert modes(csl_of(bundle)) == {"simd_64"}
-    assert phase.exchange.slicing.grain % 2 == 0
+    assert phase.slicing.grain % 2 == 0
 
 
 def text_of(form: str, target: str) -> str:

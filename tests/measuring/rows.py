@@ -22,6 +22,7 @@ from collc.cost.operations import costs_of, costs_of_phase
 from collc.cost.row_code import cycles_of
 from collc.driver.bundle import Bundle
 from collc.driver.pipeline import compile_text
+from collc.plan.form import Form, form_of
 from collc.spec import ContractKind
 from collc.spec.exchange import StepsPhase
 from collc.target.constants import Constants, RowCode
@@ -157,13 +158,7 @@ def _before(bundle: Bundle, constants: Constants) -> int:
 def _is_a_row_of_steps(bundle: Bundle) -> bool:
     plan, *others = bundle.program.plans
     grid, phases = plan.collective.grid, plan.phases
-    return (
-        not others
-        and grid.height == 1
-        and len(phases) == 1
-        and phases[0].exchange is not None
-        and not phases[0].streams
-    )
+    return not others and grid.height == 1 and len(phases) == 1 and form_of(phases[0]) is Form.STEPS
 
 
 def _with_more(constants: Constants, name: str) -> Constants:

@@ -17,7 +17,6 @@ from collc.plan import (
     Buffer,
     Direction,
     Entry,
-    Exchange,
     Lane,
     Loop,
     Memory,
@@ -30,6 +29,7 @@ from collc.plan import (
     once,
 )
 from collc.plan.entries import puts_out
+from collc.plan.ops import Once
 from collc.schedule import Schedule
 from collc.target import TARGETS
 from mutants.kinds import Kind, Mutant
@@ -98,9 +98,7 @@ def _phases(phase: Phase) -> Iterator[Mutant[Phase]]:
                 yield Mutant(Kind.PLACE, f"region {at} plays {other}", plays)
     for what, roles in _all_first_sent(phase.roles):
         yield Mutant(Kind.QUEUE_DEPTH, what, replace(phase, roles=roles))
-    assert phase.exchange
-    for kind, changed in _exchanges(phase.exchange):
-        yield Mutant(kind, f"exchange {changed}", replace(phase, exchange=changed))
+    yield from _cuts(phase)
 
 
 def _all_first_sent(roles: tuple[Role, ...]) -> Iterator[tuple[str, tuple[Role, ...]]]:
@@ -129,18 +127,16 @@ def _all_first_sent(roles: tuple[Role, ...]) -> Iterator[tuple[str, tuple[Role, 
             yield f"all send, then receive, in {sorted(chosen)}", found
 
 
-def _loop_first_sent(loop: Loop) -> Loop:
+def _loop_first_sent(loop: Loop | Once) -> Loop | Once:
     entries = (part for one in loop.entries for part in _first_sent(one))
     return replace(loop, entries=tuple(entries))
 
 
-def _exchanges(exchange: Exchange) -> Iterator[tuple[Kind, Exchange]]:
-    slicing = exchange.slicing
-    yield Kind.LENGTH, replace(exchange, slicing=replace(slicing, count=slicing.count + 1))
-    yield Kind.LENGTH, replace(exchange, areas=exchange.areas + 1)
-    yield Kind.LENGTH, replace(exchange, areas=max(exchange.areas - 1, 0))
-    yield Kind.OTHER_WORK, replace(exchange, lanes=exchange.lanes[::-1])
-    yield Kind.DROPPED, replace(exchange, lanes=exchange.lanes[:1])
+def _cuts(phase: Phase) -> Iterator[Mutant[Phase]]:
+    more = replace(phase.slicing, count=phase.slicing.count + 1)
+    yield Mutant(Kind.LENGTH, "a slice more", replace(phase, slicing=more))
+    for kind, lanes in ((Kind.OTHER_WORK, phase.lanes[::-1]), (Kind.DROPPED, phase.lanes[:1])):
+        yield Mutant(kind, f"lanes {lanes}", replace(phase, lanes=lanes))
 
 
 def _roles(role: Role, colors: list[str]) -> Iterator[Mutant[Role]]:
@@ -184,10 +180,10 @@ def _lanes(lane: Lane, colors: list[str]) -> Iterator[tuple[Kind, str, Lane]]:
             yield kind, f"loop {at} {what}", replace(lane, loops=(*before, changed, *behind))
 
 
-def _loops(loop: Loop) -> Iterator[tuple[Kind, str, Loop]]:
-    for number in _numbers(loop.turns):
+def _loops(loop: Loop | Once) -> Iterator[tuple[Kind, str, Loop | Once]]:
+    for number in _numbers(loop.turns) if isinstance(loop, Loop) else ():
         yield Kind.LENGTH, f"turns {number}", replace(loop, turns=number)
-    for number in _numbers(loop.shift):
+    for number in _numbers(loop.shift) if isinstance(loop, Loop) else ():
         yield Kind.LENGTH, f"shift {number}", replace(loop, shift=number)
     for at, (one, other) in enumerate(pairwise(loop.entries)):
         entries = (*loop.entries[:at], other, one, *loop.entries[at + 2 :])
@@ -238,6 +234,8 @@ def _ops(op: Op) -> Iterator[tuple[Kind, Op]]:
         for number in _numbers(getattr(op.slices, field)):
             slices = replace(op.slices, **{field: number})
             yield Kind.LENGTH, replace(op, slices=slices)
+    turned = replace(op.slices, backward=not op.slices.backward)
+    yield Kind.REORDERED, replace(op, slices=turned)
     for number in _numbers(op.elements) if op.elements is not None else ():
         yield Kind.LENGTH, replace(op, elements=number)
     yield Kind.DOUBLED, replace(op, vectors=2)

@@ -12,6 +12,7 @@ from collc.driver.bundle import Bundle
 from collc.driver.pipeline import compile_text
 from collc.lowering.teardown import with_teardown
 from collc.plan import Advance, Phase, Role, closing, once
+from collc.plan.form import form_of
 from collc.plan.program import ProgramPlan, Use
 from mutants.kinds import Kind, Mutant
 from mutants.trees import advancing
@@ -72,7 +73,7 @@ def _with_phase(plan: ProgramPlan, use: Use, phase: Phase) -> ProgramPlan:
 def _phases(phase: Phase) -> Iterator[Mutant[Phase]]:
     """The phase with other ends of its vectors: teardowns left out, added, moved."""
     for at, role in enumerate(phase.roles):
-        for one in _ends(role, phase.exchange is not None):
+        for one in _ends(role, form_of(phase).is_cut):
             roles = (*phase.roles[:at], one.changed, *phase.roles[at + 1 :])
             yield Mutant(one.kind, f"{role.name} {one.what}", replace(phase, roles=roles))
     bare = tuple(map(advancing_by(lambda _: Advance.NOTHING), phase.roles))

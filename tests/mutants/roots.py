@@ -10,6 +10,7 @@ from programs.test_root_of_call_by_sides import text
 
 from collc.driver.bundle import Bundle
 from collc.driver.pipeline import compile_text
+from collc.plan.form import form_of
 from collc.plan.program import ProgramPlan
 from mutants import exchanges, programs, trees
 from mutants.kinds import Mutant
@@ -41,7 +42,7 @@ def mutants(plan: ProgramPlan) -> Iterator[Mutant[ProgramPlan]]:
     numbers that a collective would have by itself are not the program's."""
     yield from programs.mutants(plan)
     for at, own in enumerate(plan.plans):
-        steps = any(phase.exchange for phase in own.phases)
+        steps = any(form_of(phase).is_cut for phase in own.phases)
         for one in exchanges.mutants(own) if steps else trees.mutants(own):
             if one.changed.phases == own.phases:
                 continue

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from changing import streams
+
 from collc.checks import check_plan
 from collc.driver.pipeline import compile_text, prove_text
 from collc.lowering import candidate_plans
@@ -85,7 +87,7 @@ def plan_of(name: str, target: str) -> tuple[Schedule, Plan]:
         serial = filter(_is_serial, candidate_plans(schedule, TARGETS[target]))
         return schedule, next(plan for plan in serial if not check_plan(plan))
     bundle = compile_text(text, "test.coll", {}, target)
-    assert bundle.plan.streams, name
+    assert streams(bundle.plan), name
     return bundle.schedule, bundle.plan
 
 

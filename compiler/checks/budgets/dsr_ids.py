@@ -16,6 +16,7 @@ from collc.base.diagnostics import Diagnostic
 from collc.checks.counted import lane_sides_of
 from collc.checks.resource_report import by_phase, shortage
 from collc.plan import Action, Phase, Plan, Role
+from collc.plan.form import Form, form_of
 from collc.plan.one_word import is_one_word
 from collc.plan.operands import controls, sends, stores
 from collc.plan.slots import clashes, slots_of
@@ -66,7 +67,7 @@ def dsr_ids(plan: Plan) -> Iterator[Diagnostic]:
 def pairs(phase: Phase, *, one_word: bool = False) -> int:
     """Numbers for destinations: in the fabric a vector, a control wavelet behind it, what a lane
     sends; in memory what a lane receives, and a word that others are combined with."""
-    if phase.exchange:
+    if form_of(phase).is_cut:
         return lane_sides_of(phase)
     return _any(phase, sends) + _any(phase, controls) + (one_word and _any(phase, stores))
 
@@ -74,7 +75,7 @@ def pairs(phase: Phase, *, one_word: bool = False) -> int:
 def sources(phase: Phase, *, one_word: bool = False) -> int:
     """Numbers of `dsr_src1`: for vectors that are stored one by one, for the operation that sends
     or copies one, for the control wavelet; for what a lane receives, and for what it sends."""
-    if phase.exchange:
+    if form_of(phase).is_cut:
         return lane_sides_of(phase)
     by_number = _any(phase, stores) and (one_word or not _any(phase, _stores_several))
     return by_number + _any(phase, _moves) + _any(phase, controls)
@@ -87,14 +88,14 @@ def in_turn(plans: Iterable[Plan]) -> int:
 
 
 def _alone(phase: Phase) -> int:
-    if phase.exchange:
+    if form_of(phase).is_cut:
         return lane_sides_of(phase)
     return max(1 + _any(phase, sends), sources(phase) - _any(phase, controls))
 
 
 def _in_common(plan: Plan) -> int:
     """One number for the vector in memory, where operations of trees go to it."""
-    return int(any(phase.exchange is None for phase in plan.phases))
+    return int(any(not form_of(phase).is_cut for phase in plan.phases))
 
 
 def _empties_stage(plan: Plan) -> bool:
@@ -102,7 +103,7 @@ def _empties_stage(plan: Plan) -> bool:
     many destinations as sources."""
     ops = [op for phase in plan.phases for role in phase.roles for op in role.ops]
     moves = any(op.receive == STAGE and op.action is Action.COPY for op in ops)
-    return len(plan.phases) == 1 and plan.phases[0].streams and moves
+    return len(plan.phases) == 1 and form_of(plan.phases[0]) is Form.STREAM and moves
 
 
 def _any(phase: Phase, has: Callable[[Role], bool]) -> int:

@@ -6,6 +6,7 @@ from collc.base.diagnostics import Diagnostic
 from collc.checks.budgets.memory import shortened
 from collc.checks.step_table_entries import shape_problem
 from collc.plan import PhaseOf, Plan, Role, is_of
+from collc.plan.form import form_of
 from collc.plan.unrolled import unrolled
 from collc.spec.exchange import StepsPhase
 
@@ -35,9 +36,9 @@ def extents(plan: Plan) -> Iterator[Diagnostic]:
 def _longest_row(plan: Plan, phase: PhaseOf[StepsPhase]) -> int:
     """Elements that are let pass at once, or from the stage's first to its last."""
     length = phase.pattern.slicing.length
-    if phase.exchange is None or shape_problem(plan, phase):
+    if not form_of(phase).is_cut or shape_problem(plan, phase):
         return length  # another check says so
-    stage = phase.exchange.areas * length
+    stage = phase.areas * length
     return max(length, stage, int(unrolled(phase).passed.max(initial=0)))
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic, Edit
 from collc.plan import Phase, Plan
+from collc.plan.form import Form, form_of
 from collc.plan.streams import stream_of
 from collc.spec import Collective, Contract
 from collc.target import Target
@@ -66,11 +67,11 @@ def memory(plan: Plan) -> Iterator[Diagnostic]:
 
 def _areas(phase: Phase) -> int:
     """How many vectors a phase stages; a stream one, where it does more than combine a slice."""
-    if phase.exchange is None:
-        return 0
-    streams = (stream_of(lane) for role in phase.roles for lane in role.lanes if phase.streams)
+    if form_of(phase) is not Form.STREAM:
+        return phase.areas
+    streams = (stream_of(lane) for role in phase.roles for lane in role.lanes)
     staged = [stream for stream in streams if stream is not None and stream.staged]
-    return phase.exchange.areas + (not all(stream.combines for stream in staged))
+    return int(not all(stream.combines for stream in staged))
 
 
 def _most(contract: Contract, areas: int, missing: int) -> int:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from collc.base.diagnostics import Diagnostic
 from collc.checks.counted import input_queues_of, output_queues_of, preceding_lanes, sending_lanes
 from collc.plan import Plan
+from collc.plan.form import form_of
 from collc.plan.one_word import is_one_word
 
 
@@ -25,7 +26,8 @@ def microthreads(plan: Plan) -> Iterator[Diagnostic]:
         into, out = into + input_queues_of(phase), out + output_queues_of(phase, bound=bound)
         inputs, outputs = plan.input_queues[begin[0] : into], plan.output_queues[begin[1] : out]
         beside: Iterable[int] = ()
-        if phase.exchange:
+        fewer = "use fewer steps" if form_of(phase).is_cut else "reserve less"
+        if form_of(phase).is_cut:
             own = zip(lanes, outputs, strict=False)
             beside = (number for lane, number in own if lane not in preceding)
         elif is_one_word(plan) and phase is plan.phases[-1]:
@@ -37,6 +39,5 @@ def microthreads(plan: Plan) -> Iterator[Diagnostic]:
                 f"`{phase.name}` sends and receives at the same time on queues with number "
                 f"{min(shared)}, which have one microthread",
                 pattern.span,
-                help=f"{'use fewer steps' if phase.exchange else 'reserve less'}, so that other "
-                "queues are free",
+                help=f"{fewer}, so that other queues are free",
             )

@@ -16,9 +16,9 @@ def paired(plan: Plan) -> Iterator[Diagnostic]:
         pattern = phase.pattern
         if isinstance(pattern, StepsPhase):
             able = slices_go_in_pairs(pattern, contract, plan.target)
-            assert phase.exchange is not None
+
             turns = may_go_backward(paired=phase.paired, wide=phase.wide)
-            if phase.exchange.backward and not turns:
+            if phase.backward and not turns:
                 yield Diagnostic(
                     "C337",
                     f"`{phase.name}` passes four elements by one instruction from the last to the "

@@ -8,6 +8,7 @@ from collc.base.diagnostics import Diagnostic
 from collc.checks.counted import input_queues_of, output_queues_of
 from collc.checks.resource_report import by_phase, shortage
 from collc.plan import Plan
+from collc.plan.form import form_of
 from collc.plan.slots import clashes, slots_of
 
 _BOTH = ("input_queues", "output_queues")  # a number that is reserved is kept from both kinds
@@ -50,4 +51,4 @@ def queues(plan: Plan) -> Iterator[Diagnostic]:
 
 def _exchanges(plan: Plan) -> bool:
     """Whether operations run beside each other, on microthreads with the numbers of queues."""
-    return any(phase.exchange is not None for phase in plan.phases)
+    return any(form_of(phase).is_cut for phase in plan.phases)

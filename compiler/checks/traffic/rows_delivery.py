@@ -30,11 +30,10 @@ def rows_delivery(plan: Plan) -> Iterator[Diagnostic]:
 
 @memoized
 def _problems(phase: PhaseOf[StepsPhase]) -> tuple[Diagnostic, ...]:
-    assert phase.exchange is not None, "a phase made of steps is an exchange"
     target, lost = connections(phase)
     if lost:
         return ()  # another check says so
-    run = run_rows(unrolled(phase), target, phase.exchange)
+    run = run_rows(unrolled(phase), target, phase)
     if run.problem:
         return (_wrong(phase, run.problem),)
     if run.stuck:
@@ -44,7 +43,7 @@ def _problems(phase: PhaseOf[StepsPhase]) -> tuple[Diagnostic, ...]:
 
 def _stuck(phase: Phase, run: Run) -> Diagnostic:
     """C321, with the first places that wait and what for."""
-    lanes = phase.exchange.lanes if phase.exchange else ("",)
+    lanes = phase.lanes
     parts = []
     for lane, waits in run.stuck[:SHOWN]:
         place, index = divmod(lane, len(lanes))

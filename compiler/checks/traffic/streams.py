@@ -33,6 +33,7 @@ from collc.plan import (
     lane_of,
     stream_of,
 )
+from collc.plan.form import Form, form_of
 from collc.plan.placement import roles_of_places
 from collc.plan.routers import AHEAD
 from collc.schedule.own_slices import asks_own_slices, own_slices
@@ -48,7 +49,7 @@ def streams(plan: Plan) -> Iterator[Diagnostic]:
     receiving them. C322: other slices than the schedule says. C323: slices that are received over
     what is sent."""
     for phase in phases_of(StepsPhase, plan):
-        if not phase.streams or shape_problem(plan, phase):
+        if form_of(phase) is not Form.STREAM or shape_problem(plan, phase):
             continue
         own_only = asks_own_slices(plan.schedule, phase.pattern)
         for code, problem in _problems(phase, own_only):

@@ -25,6 +25,7 @@ from collc.plan import (
     RowKind,
     Slices,
 )
+from collc.plan.ops import Once
 
 INPUT, OUTPUT = "input", "output"  # of a lane, whose colors depend on the role
 OUT = int(RowKind.SENDS | RowKind.RELAYS)
@@ -34,12 +35,13 @@ INTO = ~(OUT | int(RowKind.ENDS))
 @dataclass(frozen=True, eq=False)
 class Entries:
     """What makes entries of a program: its places, the slices, the bits of rows that say which
-    slices they put out, and the formulas known so far."""
+    slices they put out, the formulas known so far, and whether elements pass `backward`."""
 
     places: Ints
     slices: int
     reads: int
     formulas: Formulas
+    backward: bool
 
     def entry(self, kinds: Ints, numbers: Sequence[Number]) -> Entry:
         """An entry of rows with these kinds, by place, and these numbers."""
@@ -49,7 +51,7 @@ class Entries:
             for bits in sorted(set((kinds & part).tolist())):
                 if bits:
                     where = self._where((kinds & part) == bits)
-                    ops.append(self._op(bits, Slices(slices[0], slices[1]), where))
+                    ops.append(self._op(bits, Slices(slices[0], slices[1], self.backward), where))
         return Entry(tuple(ops), ends)
 
     def _where(self, there: Bools) -> Number:
@@ -82,7 +84,7 @@ def with_colors(lane: Lane, receives_on: str | None, sends_on: str | None) -> La
     return replace(lane, loops=tuple(_loops(lane.loops, names)))
 
 
-def _loops(loops: Sequence[Loop], names: dict[str, str]) -> Iterator[Loop]:
+def _loops(loops: Sequence[Loop | Once], names: dict[str, str]) -> Iterator[Loop | Once]:
     for loop in loops:
         entries = (
             replace(entry, ops=tuple(_colored(op, names) for op in entry.ops))

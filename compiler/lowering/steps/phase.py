@@ -18,7 +18,7 @@ from collc.lowering.steps.loops import HEADER, LaneProgram, Tables
 from collc.lowering.steps.rows import RELAYS, SENDS, Rows, padded, rows_of
 from collc.lowering.steps.traffic import Traffic
 from collc.lowering.steps.wiring import Wiring
-from collc.plan import Detour, Exchange, Lane, Loop, Number, Phase, Role
+from collc.plan import Detour, Lane, Loop, Number, Phase, Role
 from collc.plan.entries import FIELDS
 from collc.spec import ContractKind
 from collc.spec.exchange import StepsPhase
@@ -39,25 +39,26 @@ def steps_phase(  # noqa: PLR0913 - what, how it is wired, then how it is carrie
     path: Path | None = None,
     detours: tuple[Detour, ...] = (),
     paired: bool = False,
-    dynamic_length: bool = False,
 ) -> Phase:
     """The plan's phase of `pattern` on the lanes of `wiring`. With a `path`, which is a row when
-    unfolded, it goes along that; where it is not contiguous, on `detours`. Slices whose lengths are
-    those of the run are looked up (`dynamic_length`). Elements go in pairs where it is `paired`."""
+    unfolded, it goes along that; where it is not contiguous, on `detours`. Elements go
+    in pairs where it is `paired`."""
     slicing = pattern.slicing
     stages, areas = staged(traffic, pattern.ranks, by_call_back)
     rows, backward = rows_of(
         traffic,
         wiring,
-        None if dynamic_length else slicing,
+        None if slicing.dynamic else slicing,
         (stages, areas),
         may_turn=may_go_backward(paired=paired, wide=pattern.wide),
     )
     formulas: Formulas = {}
-    reads = SENDS | RELAYS if dynamic_length else SENDS
+    reads = SENDS | RELAYS if slicing.dynamic else SENDS
     groups = _groups(pattern, wiring, rows, formulas, reads)
     programs = _programs(groups)
-    loops = {id(lane): _loops(lane, slicing.count, formulas) for lane in programs}
+    loops = {
+        id(lane): _loops(lane, slicing.count, formulas, backward=backward) for lane in programs
+    }
     roles = tuple(
         _role(f"part_{index}", wiring, places[0], [loops[id(lane)] for lane in lanes])
         for index, (places, lanes) in enumerate(groups)
@@ -71,14 +72,9 @@ def steps_phase(  # noqa: PLR0913 - what, how it is wired, then how it is carrie
         roles=roles,
         regions=regions_of(pattern, [places for places, _ in groups]),
         pattern=pattern,
-        exchange=Exchange(
-            slicing,
-            int(areas[stages].max()) + 1 if stages.any() else 0,
-            wiring.lanes,
-            backward,
-            pattern.blocks,
-            dynamic_length,
-        ),
+        slicing=slicing,
+        lanes=wiring.lanes,
+        blocks=pattern.blocks,
         path=path,
         detours=detours,
         paired=paired,
@@ -204,10 +200,12 @@ def _role(name: str, wiring: Wiring, place: int, lanes: list[tuple[Loop, ...]]) 
     )
 
 
-def _loops(program: LaneProgram, slices: int, formulas: Formulas) -> tuple[Loop, ...]:
-    """Read a program's numbers, loop by loop."""
+def _loops(
+    program: LaneProgram, slices: int, formulas: Formulas, *, backward: bool
+) -> tuple[Loop, ...]:
+    """Read a program's numbers, loop by loop; elements may pass `backward`."""
     numbers = _numbers(program, slices, formulas)
-    make = Entries(program.places, slices, program.reads, formulas)
+    make = Entries(program.places, slices, program.reads, formulas, backward)
     loops, at = [], 0
     for size, _ in program.form:
         turns, shift = numbers[at : at + HEADER]

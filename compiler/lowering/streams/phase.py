@@ -18,7 +18,6 @@ from collc.lowering.streams.recognition import recognised
 from collc.plan import (
     Advance,
     ColorUse,
-    Exchange,
     Filter,
     Lane,
     Phase,
@@ -82,7 +81,9 @@ def stream_phases(
             ),
             regions=regions_of(pattern, groups),
             pattern=pattern,
-            exchange=Exchange(pattern.slicing, 0, names, blocks=pattern.blocks, streams=True),
+            slicing=pattern.slicing,
+            lanes=names,
+            blocks=pattern.blocks,
             path=path,
             paired=paired,
         )
