@@ -18,10 +18,24 @@ from collc.emit.render import render
 from collc.plan import Plan
 from collc.plan.program import of_one_call
 from collc.run.expected import _reduce, make_input
-from collc.schedule import BroadcastPhase, ReducePhase, Schedule
-from collc.spec import Collective, Contract, ContractKind, ElementType, Limits, Operation, Spec
+from collc.schedule import BroadcastPhase, ReducePhase, Schedule, build_schedule
+from collc.spec import (
+    BroadcastStep,
+    Collective,
+    Contract,
+    ContractKind,
+    ElementType,
+    Limits,
+    Operation,
+    ReduceStep,
+    RunStep,
+    Spec,
+    Step,
+    Tree,
+)
 from collc.spec.arrays import combine, words_of
 from collc.spec.exchange import Moves, Slicing, StepsPhase
+from collc.spec.steps import Algorithm
 
 # source, destination, slice, into, count, combines
 Move = tuple[int, int, int, int, int, bool]
@@ -168,17 +182,27 @@ def schedule(
     operation: Operation | None = Operation.ADD,
     colors: int | None = None,
 ) -> Schedule:
-    """A schedule of such phases."""
+    """A schedule of such phases, by what the steps of a collective say."""
     collective = Collective(
         name="total",
         contract=Contract(kind, "x", element, length, operation, HERE),
         grid=Grid("grid", width, height, HERE),
-        steps=(),
+        steps=tuple(map(_step, phases)),
         limits=Limits(colors, None if colors is None else HERE),
         expectations=(),
         span=HERE,
     )
-    return Schedule(collective, tuple(phases))
+    return build_schedule(collective)
+
+
+def _step(one: StepsPhase | ReducePhase | BroadcastPhase) -> Step:
+    """The step that a phase is built of."""
+    if isinstance(one, BroadcastPhase):
+        return BroadcastStep(one.x, one.y, HERE)
+    if isinstance(one, ReducePhase):
+        return ReduceStep(one.order, Tree(one.tree, one.children, HERE), HERE)
+    algorithm = Algorithm(one.algorithm, one.ranks, one.slicing.count, one.steps, HERE)
+    return RunStep(one.axis, one.order, one.places, one.lines, algorithm, HERE)
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,12 @@ its colors, by symbol and number, and the phase that has a color after it.
 from collections import Counter
 from collections.abc import Iterator
 
-from collc.base.diagnostics import Diagnostic
+from collc.base.diagnostics import Diagnostic, Span
 from collc.base.values import dataclass
 from collc.plan import Direction, Phase, Role
 from collc.plan.configuration import differing
 from collc.plan.placement import colors_of
 from collc.plan.program import ProgramPlan, Use
-from collc.schedule import Phase as Pattern
 from collc.spec import Collective
 
 HELP = "the compiler decides how colors are handed over, not the program; please report this"
@@ -55,9 +54,9 @@ class InProgram:
         return self.plan.phase(self.use)
 
     @property
-    def pattern(self) -> Pattern:
+    def span(self) -> Span:
         """What they are to do."""
-        return self.plan.phase(self.use).pattern
+        return self.plan.phase(self.use).span
 
     @property
     def name(self) -> str:
@@ -111,10 +110,10 @@ class InProgram:
 
     def diagnostic(self, code: str, message: str, other: Use | None, role: str) -> Diagnostic:
         """A problem of this phase and another one, if there is one, whose `role` is said at it."""
-        if other is None or self.plan.phase(other).pattern.span == self.pattern.span:
-            return Diagnostic(code, message, self.pattern.span, help=HELP)
-        also = ((self.plan.phase(other).pattern.span, f"`{self.plan.label(other)}` {role}"),)
-        return Diagnostic(code, message, self.pattern.span, also, HELP)
+        if other is None or self.plan.phase(other).span == self.span:
+            return Diagnostic(code, message, self.span, help=HELP)
+        also = ((self.plan.phase(other).span, f"`{self.plan.label(other)}` {role}"),)
+        return Diagnostic(code, message, self.span, also, HELP)
 
     def after_it(self, code: str, message: str, color: int) -> Diagnostic:
         """A problem of this phase and the next one on a color."""

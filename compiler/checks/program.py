@@ -234,7 +234,7 @@ def _gaps(plan: ProgramPlan) -> Iterator[Diagnostic]:
                 "C338",
                 f"`{plan.label(use)}` leads to PEs that are no neighbours on colors that are torn "
                 "down behind it",
-                plan.phase(use).pattern.span,
+                plan.phase(use).span,
                 (_why(plan),),
                 "use a contiguous order, such as snake or hilbert",
             )

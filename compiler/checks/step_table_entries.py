@@ -10,8 +10,8 @@ import numpy as np
 
 from collc.base.columns import Bools, Ints
 from collc.base.memoize import memoized
-from collc.checks.by_phase import phases_of
-from collc.plan import AREA_BITS, Lane, Phase, PhaseOf, Plan, RowKind
+from collc.checks.by_phase import CUT, due_steps, phases_of
+from collc.plan import AREA_BITS, Lane, Phase, Plan, RowKind
 from collc.plan.entries import bits_of, entries_of, numbers_of, puts_out, values_of
 from collc.plan.form import Form, form_of
 from collc.plan.ops import NO_SLICES
@@ -28,25 +28,25 @@ DOES = int(USES_OUT | USES_INTO | RowKind.ENDS)
 LARGEST = 0xFFFF  # numbers have 16 bits
 
 
-def step_tables_of(plan: Plan) -> Iterator[PhaseOf[StepsPhase]]:
+def step_tables_of(plan: Plan) -> Iterator[Phase]:
     """Phases whose step tables a text can run; `streams` looks at those that stream."""
-    for phase in phases_of(StepsPhase, plan):
+    for phase in phases_of(plan, *CUT):
         if form_of(phase) is not Form.STREAM and not shape_problem(plan, phase):
             yield phase
 
 
-def shape_problem(plan: Plan, phase: PhaseOf[StepsPhase]) -> str:
+def shape_problem(plan: Plan, phase: Phase) -> str:
     """What is wrong with the rows of a phase; nothing if they can be run."""
-    return _shape_problem(phase, plan.element, plan.operation)
+    return _shape_problem(phase, due_steps(plan, phase), plan.element, plan.operation)
 
 
 @memoized
 def _shape_problem(
-    phase: PhaseOf[StepsPhase],
+    phase: Phase,
+    pattern: StepsPhase,
     element: ElementType,
     operation: Operation | OwnOperation | None,
 ) -> str:
-    pattern = phase.pattern
     refused, streams = _refused_combining(element, operation), form_of(phase) is Form.STREAM
     as_scheduled = (pattern.slicing, pattern.blocks)
     if (phase.slicing, phase.blocks) != as_scheduled:
@@ -105,7 +105,7 @@ def _lane_problem(
     return _row_problem(lane, rows[0], refused) or _range_problem(rows, phase)
 
 
-def _steps_problem(phase: PhaseOf[StepsPhase]) -> str:
+def _steps_problem(phase: Phase) -> str:
     """What is wrong with the steps of places that have rows on several lanes: a step begins on all
     of them at once, so they end as many, and the last row of each ends one."""
     rows = unrolled(phase)

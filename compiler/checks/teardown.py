@@ -19,10 +19,11 @@ from collc.base.diagnostics import Diagnostic
 from collc.base.values import dataclass
 from collc.checks.color_hand_over import InProgram, played
 from collc.checks.vector_order import Passage, passages
-from collc.plan import Advance, Direction, PhaseOf, Role, is_of
+from collc.plan import Advance, Direction, Phase, Role
+from collc.plan.form import Form, form_of
+from collc.plan.geometry import Line, line_of
 from collc.plan.placement import roles_of_ranks, sent_colors
 from collc.plan.program import ProgramPlan
-from collc.schedule import ReducePhase
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ def _diagnostic(code: str, one: InProgram, fault: _Fault) -> Diagnostic:
 
 def _not_torn_down(one: InProgram, torn: Set[str]) -> Iterator[_Fault]:
     """What is wrong with the teardowns of a phase."""
-    if is_of(one.phase, ReducePhase):
+    if form_of(one.phase) is Form.TREE:
         yield from _along_line(one, one.phase, torn)
         return
     # one way for each color of an exchange, and one for a broadcast: other checks see to that
@@ -74,31 +75,31 @@ def _tears_down(role: Role, color: str, of: Callable[[Iterable[bool]], bool] = a
     return of([color in lane.tears_down for lane in role.lanes if color in lane.sends])
 
 
-def _along_line(one: InProgram, phase: PhaseOf[ReducePhase], torn: Set[str]) -> Iterator[_Fault]:
-    roles, pattern = roles_of_ranks(phase), phase.pattern
+def _along_line(one: InProgram, phase: Phase, torn: Set[str]) -> Iterator[_Fault]:
+    roles, line = roles_of_ranks(phase), line_of(phase)
     last: dict[str, dict[int, int]] = {}  # by color and router, both ranks: who sends last there
-    for passage in passages(pattern, roles):
+    for passage in passages(line.children, roles):
         source, color = passage.source, passage.color
         behind = last.setdefault(color, {})
         ends = passage.op.advance is Advance.TEARDOWN
         if ends and color not in torn:
-            yield _closed_for_good(one, _pe(one, pattern, source), color)
+            yield _closed_for_good(one, _pe(one, line, source), color)
         elif ends and len(passage.last_at) <= source - passage.destination:
-            yield _too_early(one, pattern, passage, behind)
+            yield _too_early(one, line, passage, behind)
         elif passage.last_at and color in torn and not ends:
-            router = _pe(one, pattern, passage.last_at[0])
-            yield _left_open(one, _pe(one, pattern, source), router, color)
+            router = _pe(one, line, passage.last_at[0])
+            yield _left_open(one, _pe(one, line, source), router, color)
         behind.update(dict.fromkeys(passage.last_at, source))
     for rank, role in enumerate(roles):
         for use in role.colors if role else ():
             if use.color in torn and rank not in last.get(use.color, ()):
-                yield _never_passed(one, _pe(one, pattern, rank), use.color)
+                yield _never_passed(one, _pe(one, line, rank), use.color)
 
 
-def _pe(one: InProgram, pattern: ReducePhase, rank: int) -> str:
+def _pe(one: InProgram, line: Line, rank: int) -> str:
     """The PE of a rank, of the first of the lines."""
-    along, across = pattern.coordinate(rank), pattern.lines[0]
-    return one.pe(*((along, across) if pattern.axis == "x" else (across, along)))
+    along, across = line.coordinate(rank), line.lines[0]
+    return one.pe(*((along, across) if line.axis == "x" else (across, along)))
 
 
 def _left_open(one: InProgram, source: str, router: str, color: str) -> _Fault:
@@ -127,14 +128,10 @@ def _closed_for_good(one: InProgram, source: str, color: str) -> _Fault:
     )
 
 
-def _too_early(
-    one: InProgram, pattern: ReducePhase, passage: Passage, behind: dict[int, int]
-) -> _Fault:
+def _too_early(one: InProgram, line: Line, passage: Passage, behind: dict[int, int]) -> _Fault:
     way = range(passage.source, passage.destination - 1, -1)
     router = next(rank for rank in way if rank not in passage.last_at)
-    source, at, late = (
-        _pe(one, pattern, rank) for rank in (passage.source, router, behind[router])
-    )
+    source, at, late = (_pe(one, line, rank) for rank in (passage.source, router, behind[router]))
     color = passage.color
     return _Fault(
         color,

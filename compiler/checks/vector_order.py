@@ -8,19 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from collc.base.values import dataclass
 from collc.plan import Op, Role
-from collc.schedule import ReducePhase
-
-
-def follow(skips: list[int], rank: int) -> int:
-    """The first rank from `rank` down that skips no further, -1 beyond rank 0. `skips[r]` is r, or
-    a rank nearer to 0; the ways taken are shortened."""
-    path = []
-    while rank >= 0 and skips[rank] != rank:
-        path.append(rank)
-        rank = skips[rank]
-    for passed in path:
-        skips[passed] = rank
-    return rank
+from collc.plan.line_tokens import follow
 
 
 @dataclass(frozen=True)
@@ -39,17 +27,18 @@ class Passage:
         return self.op.sends_on or ""
 
 
-def passages(pattern: ReducePhase, roles: Sequence[Role | None]) -> Iterator[Passage]:
+def passages(children: Sequence[Sequence[int]], roles: Sequence[Role | None]) -> Iterator[Passage]:
     """All vectors of a line, by descending source; `roles` are those of its ranks."""
     skips: dict[str, list[int]] = {}
-    for transfer in reversed(sorted(pattern.transfers, key=lambda transfer: transfer.source)):
-        op = _sending(roles[transfer.source])
+    parents = {child: rank for rank, below in enumerate(children) for child in below}
+    for source, destination in sorted(parents.items(), reverse=True):
+        op = _sending(roles[source])
         if op is None or op.sends_on is None:
             continue
         if op.sends_on not in skips:
-            skips[op.sends_on] = list(range(pattern.ranks))
-        last_at = tuple(_pass(skips[op.sends_on], transfer.source, transfer.destination))
-        yield Passage(transfer.source, transfer.destination, op, last_at)
+            skips[op.sends_on] = list(range(len(children)))
+        last_at = tuple(_pass(skips[op.sends_on], source, destination))
+        yield Passage(source, destination, op, last_at)
 
 
 def _pass(skips: list[int], source: int, destination: int) -> Iterator[int]:

@@ -22,9 +22,10 @@ from collc.base.values import dataclass
 from collc.cost.line import run_line
 from collc.cost.operations import Costs, Place, costs_of, costs_of_phase
 from collc.cost.predict import predict
-from collc.plan import PhaseOf, Plan, Role, is_of
+from collc.plan import Phase, Plan, Role
+from collc.plan.form import Form, form_of
+from collc.plan.geometry import Line, line_of, multicast_of
 from collc.plan.placement import passes_on, roles_of_ranks
-from collc.schedule import BroadcastPhase, ReducePhase, Schedule, ascending
 
 NEVER = 1 << 62  # more cycles than any plan takes
 EARLIEST = 16  # cycles: no PE sends that much before it is ready, and line evaluation begins in 0
@@ -33,16 +34,16 @@ CANDIDATE = 20_000_000  # looks at a PE that a plan gets before it is chosen (D1
 
 def cycles_of(plan: Plan, looks: int | None = None) -> int:
     """The cycles that `predict` says, found in less time where there are trees along axes."""
-    costs, schedule = costs_of(plan), plan.schedule
-    reductions = _along_axes(schedule)
+    costs = costs_of(plan)
+    reductions = _along_axes(plan)
     if not reductions or costs.negates or costs.copies:
         return predict(plan, looks).cycles
     axes = _Axes(costs, plan, reductions[0])
-    for index, pattern in enumerate(reductions):
-        axes.reduce(index, pattern, last=index == len(schedule.phases) - 1)
-    last = len(schedule.phases) - 1
-    multicast = schedule.phases[last]
-    return axes.multicast(last, multicast) if isinstance(multicast, BroadcastPhase) else axes.done
+    last = len(plan.phases) - 1
+    for index, line in enumerate(reductions):
+        axes.reduce(index, line, last=index == last)
+    told = form_of(plan.phases[last]) is Form.MULTICAST
+    return axes.multicast(last) if told else axes.done
 
 
 @memoized
@@ -54,28 +55,31 @@ def cycles_or_never(plan: Plan) -> int:
         return NEVER
 
 
-def _along_axes(schedule: Schedule) -> tuple[ReducePhase, ...]:
+def _along_axes(plan: Plan) -> tuple[Line, ...]:
     """The reductions, if they are of all lines of an axis and then of the line of their roots, and
     nothing but a multicast from the root follows; else none."""
-    phases, grid = schedule.phases, schedule.collective.grid
-    reductions = tuple(phase for phase in phases if isinstance(phase, ReducePhase))
-    skips = any(phase.bypass for phase in reductions)
-    if not reductions or skips or schedule.collective.path is not None:
+    phases, grid = plan.phases, plan.collective.grid
+    trees = tuple(phase for phase in phases if form_of(phase) is Form.TREE)
+    reductions = tuple(map(line_of, trees))
+    skips = any(line.bypass for line in reductions)
+    if not reductions or skips or plan.collective.path is not None:
         return ()
     first, last = reductions[0], reductions[-1]
     across = grid.lines(first.axis)
     place = {first.axis: first.home, last.axis: last.home}
-    for phase in reductions:
-        due = (0, across - 1) if phase.axis == first.axis else (first.home, first.home)
-        if phase.lines != due or phase.home != place[phase.axis]:
+    for line in reductions:
+        due = (0, across - 1) if line.axis == first.axis else (first.home, first.home)
+        if line.lines != due or line.home != place[line.axis]:
             return ()
-    axes = [phase.axis for phase in reductions]
+    axes = [line.axis for line in reductions]
     turns = sum(one != other for one, other in pairwise(axes))
     root = (place.get("x", 0), place.get("y", 0))
     following = phases[len(reductions) :]
-    meant = all(isinstance(one, BroadcastPhase) and (one.x, one.y) == root for one in following)
+    meant = all(
+        form_of(one) is Form.MULTICAST and multicast_of(one).at == root for one in following
+    )
     alone = first.axis != last.axis or across == 1
-    fits = phases[: len(reductions)] == reductions and len(following) <= 1 and turns <= 1
+    fits = phases[: len(trees)] == trees and len(following) <= 1 and turns <= 1
     return reductions if meant and alone and fits else ()
 
 
@@ -87,7 +91,7 @@ class _Axes:
     further part.
     """
 
-    def __init__(self, costs: Costs, plan: Plan, first: ReducePhase) -> None:
+    def __init__(self, costs: Costs, plan: Plan, first: Line) -> None:
         self.costs, self.plan = costs, plan
         grid = plan.collective.grid
         self.extents = {"x": grid.width, "y": grid.height}
@@ -99,16 +103,15 @@ class _Axes:
         self.time = np.full(self.extents[axis], place.time, dtype=np.int64)
         self.depth = np.full_like(self.time, place.depth)
 
-    def reduce(self, index: int, pattern: ReducePhase, *, last: bool) -> None:
+    def reduce(self, index: int, line: Line, *, last: bool) -> None:
         """Evaluate a side of a line; all other PEs run through it."""
-        if pattern.axis != self.axis:
+        if line.axis != self.axis:
             self.latest = self._latest()
-            self._begin(pattern.axis, self._at_home())
-        self.home = pattern.home
+            self._begin(line.axis, self._at_home())
+        self.home = line.home
         costs, phase = costs_of_phase(self.costs, self.plan, index), self.plan.phases[index]
-        assert is_of(phase, ReducePhase), "it is a reduction"
-        low, high = pattern.stretch
-        step = 1 if ascending(pattern.order) else -1
+        low, high = line.stretch
+        step = 1 if line.forward else -1
         time, depth = (of[low : high + 1][::step] for of in (self.time, self.depth))
         began = int(time.min()) - EARLIEST
         ready = (time - began).tobytes(), depth.tobytes()
@@ -117,12 +120,15 @@ class _Axes:
         time[:], depth[:] = run.time + began, run.depth
         self.done = max(self.done, began + int(run.done[0 if last else 1 :].max()))
 
-    def multicast(self, index: int, pattern: BroadcastPhase) -> int:
+    def multicast(self, index: int) -> int:
         """The cycle in which all are done to whom the root sends its vector."""
-        costs = costs_of_phase(self.costs, self.plan, index)
+        costs, way = (
+            costs_of_phase(self.costs, self.plan, index),
+            multicast_of(self.plan.phases[index]),
+        )
         sent = costs.sent_to_all(self._at_home())
-        across = max(pattern.x, pattern.width - 1 - pattern.x)
-        farthest = across + max(pattern.y, pattern.height - 1 - pattern.y)
+        across = max(way.x, way.width - 1 - way.x)
+        farthest = across + max(way.y, way.height - 1 - way.y)
         arrives = sent + costs.latency(0) + costs.hop * farthest
         copies = self._latest() + costs.issued(Place(0, 0), "copy")
         end = max(arrives, copies) + costs.length - 1
@@ -154,7 +160,7 @@ class _Meaning:
     children: tuple[tuple[int, ...], ...]
     roles: tuple[object, ...]
     role_of_rank: bytes
-    of: PhaseOf[ReducePhase] = field(compare=False)
+    of: Phase = field(compare=False)
 
 
 @dataclass(frozen=True)
@@ -182,7 +188,7 @@ def _run(line: _Line) -> _Evaluated:
 
 
 @by_identity(128)
-def _meaning(phase: PhaseOf[ReducePhase]) -> _Meaning:
+def _meaning(phase: Phase) -> _Meaning:
     different: dict[int, int] = {}
     colors: dict[str | None, int] = {None: -1}
     roles: list[object] = []
@@ -191,12 +197,12 @@ def _meaning(phase: PhaseOf[ReducePhase]) -> _Meaning:
         assert role is not None, "every rank has a role"
         if id(role) not in different:
             different[id(role)] = len(roles)
-            roles.append(_of_role(role, phase.pattern, colors))
+            roles.append(_of_role(role, line_of(phase), colors))
         ranks.append(different[id(role)])
-    return _Meaning(phase.pattern.children, tuple(roles), np.array(ranks).tobytes(), phase)
+    return _Meaning(line_of(phase).children, tuple(roles), np.array(ranks).tobytes(), phase)
 
 
-def _of_role(role: Role, pattern: ReducePhase, colors: dict[str | None, int]) -> object:
+def _of_role(role: Role, line: Line, colors: dict[str | None, int]) -> object:
     steps: list[object] = []
     for op, turns in role.repeated:
         from_color = colors.setdefault(op.receives_on, len(colors))
@@ -205,5 +211,5 @@ def _of_role(role: Role, pattern: ReducePhase, colors: dict[str | None, int]) ->
         elif op.sends:
             color = colors.setdefault(op.sends_on, len(colors))
             steps.append((color, from_color, op.advance.name))
-    closed = (use.color for use in role.colors if not passes_on(use.positions[0], pattern))
+    closed = (use.color for use in role.colors if not passes_on(use.positions[0], line.order))
     return tuple(steps), tuple(sorted(colors.setdefault(color, len(colors)) for color in closed))

@@ -23,12 +23,11 @@ from collc.cost.row_code import (
     prepared,
     start,
 )
-from collc.plan import AREA_BITS, Phase, PhaseOf, RowKind
-from collc.plan.dynamic_lengths import exchange_of_length
+from collc.plan import AREA_BITS, Phase, RowKind
+from collc.plan.dynamic_lengths import phase_of_length
 from collc.plan.placement import roles_of_places
 from collc.plan.step_tables import always
 from collc.plan.unrolled import NOWHERE, Unrolled, connections, unrolled
-from collc.spec.exchange import StepsPhase
 
 RECEIVES, SENT = int(RowKind.RECEIVES), int(RowKind.SENDS | RowKind.RELAYS)
 APPLIES, COMBINES = int(RowKind.APPLIES), int(RowKind.COMBINES)
@@ -121,9 +120,9 @@ class Lanes:
     begins: Ints
 
 
-def line_of(costs: Costs, phase: PhaseOf[StepsPhase]) -> Line:
+def line_of(costs: Costs, phase: Phase) -> Line:
     """The first line of a phase."""
-    phase = exchange_of_length(phase, costs.length)
+    phase = phase_of_length(phase, costs.length)
     rows = unrolled(phase)
     target, _ = connections(phase)
     text = features_of(costs, rows, phase)
@@ -160,7 +159,7 @@ def _begins(text: Features, here: Sequence[Here], written: Ints, counts: Ints) -
     return np.array([known[key] for key in zip(here, kinds, strict=True)], dtype=np.int64)
 
 
-def _here(rows: Unrolled, phase: PhaseOf[StepsPhase], costs: Costs) -> list[Here]:
+def _here(rows: Unrolled, phase: Phase, costs: Costs) -> list[Here]:
     """What the text of each place knows of its lanes."""
     found = []
     for place, role in enumerate(roles_of_places(phase)):

@@ -11,10 +11,9 @@ from collc.cost.evaluated_line import line_of
 from collc.cost.operations import Costs
 from collc.cost.streams import begun, run_streams, stream_line
 from collc.cost.stretches import different, later, no_stretch, together
-from collc.plan import PhaseOf, RowKind
+from collc.plan import Phase, RowKind
 from collc.plan.form import Form, form_of
 from collc.plan.unrolled import unrolled
-from collc.spec.exchange import StepsPhase
 
 MOST = 200_000_000  # looks at a PE that are taken; then the rest goes on at the same pace
 ENOUGH = 200  # wavelets that operations have left at least, when repetition is looked for
@@ -32,7 +31,7 @@ class ExchangeRun:
 
 def run_exchange(  # noqa: PLR0913, PLR0917 - the phase, when it is called, how long to follow it
     costs: Costs,
-    phase: PhaseOf[StepsPhase],
+    phase: Phase,
     called: Ints,
     deep: Ints,
     looks: int | None = None,
@@ -64,7 +63,7 @@ def run_exchange(  # noqa: PLR0913, PLR0917 - the phase, when it is called, how 
     )
 
 
-def elements_of(costs: Costs, phase: PhaseOf[StepsPhase]) -> tuple[Ints, Ints]:
+def elements_of(costs: Costs, phase: Phase) -> tuple[Ints, Ints]:
     """By place: the instructions that receive or let pass, and all that move something."""
     rows = unrolled(phase)
     received = (rows.kind & int(RowKind.RECEIVES) > 0) * (rows.into_to - rows.into_from)
@@ -78,7 +77,7 @@ def elements_of(costs: Costs, phase: PhaseOf[StepsPhase]) -> tuple[Ints, Ints]:
     return taken, taken + np.diff(out[ends])
 
 
-def begun_by(costs: Costs, phase: PhaseOf[StepsPhase]) -> Ints:
+def begun_by(costs: Costs, phase: Phase) -> Ints:
     """By place: cycles of the code that begins a phase, from its call to its return."""
     if form_of(phase) is Form.STREAM:
         return begun(costs, stream_line(costs, phase))

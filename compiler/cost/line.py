@@ -26,9 +26,9 @@ from collc.cost.contention import Crowd
 from collc.cost.noncontiguous import Distances, distances
 from collc.cost.opening import finish_word, move_on
 from collc.cost.operations import Costs, Place
-from collc.plan import BY_WAVELET, Op, PhaseOf, Role
+from collc.plan import BY_WAVELET, Op, Phase, Role
+from collc.plan.geometry import Line, line_of
 from collc.plan.placement import passes_on, roles_of_ranks
-from collc.schedule import ReducePhase
 
 # Instructions of rounds of call-backs that are unrolled (docs/machine.md, section 4.1): those of a
 # round, and more that set the length; in a loop beyond that.
@@ -70,7 +70,7 @@ class LineRun:
     """
 
     costs: Costs
-    pattern: ReducePhase
+    line: Line
     roles: tuple[Role, ...]
     ready: Sequence[Place]
     crowd: Crowd
@@ -111,8 +111,8 @@ class LineRun:
 
     def hops(self, source: int, rank: int) -> int:
         """How far a rank is from the one that receives its vector."""
-        if self.pattern.bypass:
-            return self.pattern.hops(source, rank)
+        if self.line.bypass:
+            return self.line.hops(source, rank)
         return self.apart(source, rank)
 
     def apart(self, rank: int, nearer: int) -> int:
@@ -122,60 +122,60 @@ class LineRun:
 
 def run_line(
     costs: Costs,
-    phase: PhaseOf[ReducePhase],
+    phase: Phase,
     ready: Sequence[Place],
     opened: Sequence[int] = (),
     late: Sequence[tuple[int, int]] = (),
 ) -> LineRun:
     """Evaluate a phase; at `ready[r]` the code of rank r calls it. Where routers let nothing pass
     before that, `opened[r]` is when they do. `late` as in `LineRun`."""
-    pattern = phase.pattern
+    line = line_of(phase)
     roles = tuple(role for role in roles_of_ranks(phase) if role is not None)
-    assert len(roles) == pattern.ranks, "every rank has a role"
-    opens = [_closed(role, pattern) for role in roles]
+    assert len(roles) == line.ranks, "every rank has a role"
+    opens = [_closed(role, line) for role in roles]
     for router, role in zip(opens, roles, strict=True) if opened else ():
         router.update((use.color, 0) for use in role.colors if use.color not in router)
     for router, cycle in zip(opens, opened, strict=False):
         router.update((color, cycle) for color in router if not router[color])
     run = LineRun(
         costs,
-        pattern,
+        line,
         roles,
         ready,
-        Crowd(costs, pattern.children, opens),
-        first=[0] * pattern.ranks,
-        last=[0] * pattern.ranks,
-        end=[0] * pattern.ranks,
+        Crowd(costs, line.children, opens),
+        first=[0] * line.ranks,
+        last=[0] * line.ranks,
+        end=[0] * line.ranks,
         opens=opens,
-        gate=[0] * pattern.ranks,
+        gate=[0] * line.ranks,
         waits=[[] for _ in roles],
         frame=list(ready),
-        free=[0] * pattern.ranks,
-        taken=[0] * pattern.ranks,
+        free=[0] * line.ranks,
+        taken=[0] * line.ranks,
         after=list(ready),
-        done=[0] * pattern.ranks,
-        late=late or [(0, 0)] * pattern.ranks,
-        due=[(-1, -1)] * pattern.ranks,
+        done=[0] * line.ranks,
+        late=late or [(0, 0)] * line.ranks,
+        due=[(-1, -1)] * line.ranks,
         far=distances(phase, costs.length // costs.latency(1)),
         passing=0 if costs.one_word else costs.code.store_passes * phase.passes,
         comes=[[] for _ in roles],
-        held=[1] * pattern.ranks,
-        wins=[0.0] * pattern.ranks,
+        held=[1] * line.ranks,
+        wins=[0.0] * line.ranks,
     )
-    for rank in reversed(range(pattern.ranks)):
+    for rank in reversed(range(line.ranks)):
         _run_rank(run, rank)
     return run
 
 
-def _closed(role: Role, pattern: ReducePhase) -> dict[str, int]:
+def _closed(role: Role, line: Line) -> dict[str, int]:
     """The colors on which a router has to move on before vectors can pass."""
-    return {use.color: 0 for use in role.colors if not passes_on(use.positions[0], pattern)}
+    return {use.color: 0 for use in role.colors if not passes_on(use.positions[0], line.order)}
 
 
 def _run_rank(run: LineRun, rank: int) -> None:
     """The operations of a rank, one after the other."""
     place = run.ready[rank]
-    children = iter(run.pattern.children[rank])
+    children = iter(run.line.children[rank])
     sends = False
     for op, turns in run.roles[rank].repeated:
         if op.stores:
@@ -326,7 +326,7 @@ def _opened(run: LineRun, rank: int, source: int) -> tuple[int, int]:
     others open.
     """
     color, costs = _sending(run, source).sends_on or "", run.costs
-    before = [child for child in run.pattern.children[rank] if child < source]
+    before = [child for child in run.line.children[rank] if child < source]
     nearest = max(before, default=rank + 1)
     times = (
         (
@@ -360,7 +360,7 @@ def _settle(run: LineRun, source: int, rank: int, start: int, end: int) -> None:
         _finish(run, at, rank, sent, op)
         if not op.combines_from:
             return
-        rank, at = at, run.pattern.children[at][-1]
+        rank, at = at, run.line.children[at][-1]
         # the rank takes its last child's elements as it sends its own: late if it is held up
         end = sent - costs.last_answer
         start = max(run.first[rank] - costs.answer, end - run.combining(at, costs.length - 1))

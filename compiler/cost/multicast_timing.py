@@ -9,28 +9,28 @@ from collc.cost.predict import Times
 from collc.cost.processor import Stall
 from collc.cost.stretches import Stretches, coming
 from collc.plan import BY_WAVELET
-from collc.schedule import BroadcastPhase
+from collc.plan.geometry import Multicast
 
 
-def multicast(part: Part, pattern: BroadcastPhase) -> Ends:
+def multicast(part: Part, source: Multicast) -> Ends:
     """The vector goes along the root's row and then the columns, through routers that are open."""
     costs, begun = part.costs, part.begun
     x, y = np.indices(begun.shape)
-    distances = np.abs(x - pattern.x) + np.abs(y - pattern.y)
-    at = (pattern.x, pattern.y)
+    distances = np.abs(x - source.x) + np.abs(y - source.y)
+    at = (source.x, source.y)
     root = Place(int(begun[at]), int(part.depth[at]))
     first = costs.returned(root, costs.issued(root, "send"))
     # what a router hands on goes to all sides at once, when all of them take it
     way = np.maximum(begun, _beyond(begun, at, 0) - 1) if part.torn_down else np.zeros_like(begun)
     way[at] = max(first + costs.send_start + costs.ramp_up, int(way[at]))
-    row = way[:, pattern.y : pattern.y + 1]
-    row[:] = _onward(row, pattern.x, costs.hop)
-    way = _onward(way.T, pattern.y, costs.hop).T
+    row = way[:, source.y : source.y + 1]
+    row[:] = _onward(row, source.x, costs.hop)
+    way = _onward(way.T, source.y, costs.hop).T
     issued = begun + costs.issued(Place(0, 0), "copy")
     copies = issued + costs.receives
     start = np.maximum(way + costs.ramp_down, copies)
     start[at] = first
-    sides = np.sign(x - pattern.x) + 3 * np.sign(y - pattern.y)
+    sides = np.sign(x - source.x) + 3 * np.sign(y - source.y)
     end = np.maximum(start, _held_up(costs, copies, distances, sides)) + costs.length - 1
     ends = idle(part)
     free = issued + part.depth

@@ -6,8 +6,8 @@ from collections.abc import Hashable, Sequence
 from itertools import accumulate, pairwise
 
 from collc.base.values import dataclass
-from collc.plan import PhaseOf
-from collc.schedule import ReducePhase
+from collc.plan import Phase
+from collc.plan.geometry import line_of
 
 Link = Hashable
 
@@ -21,14 +21,14 @@ class Distances:
     load: Sequence[int]
 
 
-def distances(phase: PhaseOf[ReducePhase], reach: int) -> Distances:
+def distances(phase: Phase, reach: int) -> Distances:
     """Of every rank; vectors of ranks that are more than `reach` apart do not meet. Without gaps
     ranks are a hop apart and have links of their own."""
     if phase.path is None or not phase.detours:
-        return Distances(range(phase.pattern.ranks), [1] * phase.pattern.ranks)
-    pattern = phase.pattern
+        return Distances(range(line_of(phase).ranks), [1] * line_of(phase).ranks)
+    line = line_of(phase)
     detours = {(detour.pes[0], detour.pes[-1]): detour.pes for detour in phase.detours}
-    pes = [phase.path.places[pattern.coordinate(rank)] for rank in range(pattern.ranks)]
+    pes = [phase.path.places[line.coordinate(rank)] for rank in range(line.ranks)]
     hops = [list(pairwise(detours.get((pe, near), (pe, near)))) for near, pe in pairwise(pes)]
     users: defaultdict[Link, list[int]] = defaultdict(list)
     for index, links in enumerate(hops):

@@ -8,16 +8,16 @@ from collc.cost.ends import parts_of
 from collc.cost.exchange import begun_by, elements_of
 from collc.cost.operations import Costs, Place
 from collc.cost.predict import Times, lines_of
-from collc.plan import Phase, PhaseOf, Region, Role, is_of
+from collc.plan import Phase, Region, Role
 from collc.plan.form import Form, form_of
+from collc.plan.geometry import line_of
 from collc.plan.program import ProgramPlan, Use
-from collc.spec.exchange import StepsPhase
 
 
 def code_of_start(plan: ProgramPlan, use: Use, costs: Costs) -> Times:
     """From the call of a phase's first function to its return."""
     phase = plan.phase(use)
-    if not is_of(phase, StepsPhase):
+    if not form_of(phase).is_cut:
         passing = costs.code.store_passes * phase.passes
         return by_role(plan, use, lambda role: _code(role, costs, passing), _through(costs))
     grid = plan.plans[use.collective].collective.grid
@@ -42,22 +42,22 @@ def at_places(plan: ProgramPlan, use: Use, cycles: Times) -> tuple[int, ...]:
     """By place of an exchange, the most cycles that a PE there takes on any line; empty if none
     takes any."""
     phase, grid = plan.phase(use), plan.plans[use.collective].collective.grid
-    if not is_of(phase, StepsPhase) or not cycles.any():
+    if not form_of(phase).is_cut or not cycles.any():
         return ()
-    path, pattern = phase.path, phase.pattern
+    path, line = phase.path, line_of(phase)
     of_parts = (
-        part[path.x, path.y] if path is not None else lines_of(part, pattern).max(axis=0)
+        part[path.x, path.y] if path is not None else lines_of(part, line).max(axis=0)
         for part in parts_of(grid, cycles)
     )
     return tuple(np.max(list(of_parts), axis=0).tolist())
 
 
-def _by_place(part: Times, phase: PhaseOf[StepsPhase], values: Times) -> None:
+def _by_place(part: Times, phase: Phase, values: Times) -> None:
     """The same for each place of all lines of an exchange."""
     if phase.path is not None:
         part[phase.path.x, phase.path.y] = values
     else:
-        lines_of(part, phase.pattern)[:] = values
+        lines_of(part, line_of(phase))[:] = values
 
 
 def _code(role: Role, costs: Costs, passing: int) -> int:
@@ -101,7 +101,7 @@ def work_of(plan: ProgramPlan, use: Use, costs: Costs, lasts: Times, *, sending:
     for part, long in zip(
         parts_of(collective.grid, work), parts_of(collective.grid, lasts), strict=True
     ):
-        if is_of(phase, StepsPhase) and form_of(phase) is not Form.STREAM:
+        if form_of(phase) is Form.STEPS:
             _by_place(part, phase, elements_of(costs, phase)[sending])
             continue
         for region, number in phase.regions:

@@ -27,12 +27,12 @@ from collc.cost.multicast_timing import multicast
 from collc.cost.operations import Place
 from collc.cost.predict import Times, lines_of, ranks_with_vectors
 from collc.cost.stretches import coming_to_each, different, later, together
-from collc.plan import BY_WAVELET, Advance, PhaseOf, is_of
+from collc.plan import BY_WAVELET, Advance, Phase
+from collc.plan.form import Form, form_of
+from collc.plan.geometry import line_of, multicast_of
 from collc.plan.placement import roles_of_places, roles_of_ranks
 from collc.plan.program import ProgramPlan, Use
 from collc.plan.unrolled import NOWHERE, connections
-from collc.schedule import BroadcastPhase, ReducePhase
-from collc.spec.exchange import StepsPhase
 
 
 def ends_of(plan: ProgramPlan, use: Use, whole: Part) -> Ends:
@@ -55,8 +55,8 @@ def ends_of(plan: ProgramPlan, use: Use, whole: Part) -> Ends:
 
 
 def _ends_of_part(part: Part) -> Ends:
-    if isinstance(part.phase.pattern, BroadcastPhase):
-        return multicast(part, part.phase.pattern)
+    if form_of(part.phase) is Form.MULTICAST:
+        return multicast(part, multicast_of(part.phase))
     if part.phase.path is None:
         return _ends_on_lines(part)
     at = part.phase.path.x, part.phase.path.y
@@ -66,9 +66,9 @@ def _ends_of_part(part: Part) -> Ends:
 
 def _ends_on_lines(part: Part) -> Ends:
     ends, phase = idle(part), part.phase
-    if is_of(phase, StepsPhase):
+    if form_of(phase).is_cut:
         _exchange(part, phase, ends)
-    elif is_of(phase, ReducePhase):
+    elif form_of(phase) is Form.TREE:
         _reduce(part, phase, ends)
     if part.restores:
         _negate_back(part, ends)
@@ -78,27 +78,26 @@ def _ends_on_lines(part: Part) -> Ends:
 def _negate_back(part: Part, ends: Ends) -> None:
     """PEs with the result pass over it once more; behind a reduction, whose root stores, that takes
     a task more."""
-    costs, pattern = part.costs, part.phase.pattern
-    assert not isinstance(pattern, BroadcastPhase), "it combines nothing"
-    over = lines_of(ends.over, pattern)
-    if isinstance(pattern, StepsPhase):
+    costs, line = part.costs, line_of(part.phase)
+    over = lines_of(ends.over, line)
+    if form_of(part.phase).is_cut:
         over += costs.negated_cycles
         return
     stored, long, late = (
-        lines_of(of, pattern)[:, pattern.bypass] for of in (ends.due[0], ends.long, part.late[0])
+        lines_of(of, line)[:, line.bypass] for of in (ends.due[0], ends.long, part.late[0])
     )
-    stored[:] = over[:, pattern.bypass] - (costs.task - costs.dispatch)
+    stored[:] = over[:, line.bypass] - (costs.task - costs.dispatch)
     long[:] = costs.negated_cycles
     ended = costs.code.ends + costs.code.frame + costs.between
-    over[:, pattern.bypass] += costs.task + costs.negated_cycles + ended + late
+    over[:, line.bypass] += costs.task + costs.negated_cycles + ended + late
 
 
-def _reduce(part: Part, phase: PhaseOf[ReducePhase], ends: Ends) -> None:
+def _reduce(part: Part, phase: Phase, ends: Ends) -> None:
     """Each different line of a reduction."""
-    pattern, places = phase.pattern, phase.pattern.place_of
-    own = ranks_with_vectors(pattern)
+    line, places = line_of(phase), line_of(phase).place_of
+    own = ranks_with_vectors(line)
     at = [places[rank] for rank in own]
-    given = [lines_of(of, pattern)[:, list(places)] for of in (part.begun, part.depth, *part.late)]
+    given = [lines_of(of, line)[:, list(places)] for of in (part.begun, part.depth, *part.late)]
     kinds, which = different(*given)
     runs = []
     for kind in kinds:
@@ -109,32 +108,30 @@ def _reduce(part: Part, phase: PhaseOf[ReducePhase], ends: Ends) -> None:
     ended = np.array([[_end_of_rank(part, run, rank) for rank in own] for run in runs])[which]
     due = np.array([[run.due[rank] for rank in own] for run in runs])[which]
     for of, found in zip((ends.over, ends.by_task), np.moveaxis(ended, -1, 0), strict=True):
-        lines_of(of, pattern)[:, at] = found
+        lines_of(of, line)[:, at] = found
     for of, found in zip(ends.due, np.moveaxis(due, -1, 0), strict=True):
-        lines_of(of, pattern)[:, at] = found
+        lines_of(of, line)[:, at] = found
     comes = together([coming_to_each([run.comes[rank] for rank in own]) for run in runs])[which]
     ends.comes = np.zeros((*ends.over.shape, *comes.shape[2:]), dtype=np.int64)
-    lines_of(ends.comes, pattern)[:, at] = comes
+    lines_of(ends.comes, line)[:, at] = comes
     _tear_down(part, phase, ends, runs, which)
 
 
-def _tear_down(
-    part: Part, phase: PhaseOf[ReducePhase], ends: Ends, runs: Sequence[LineRun], which: Times
-) -> None:
+def _tear_down(part: Part, phase: Phase, ends: Ends, runs: Sequence[LineRun], which: Times) -> None:
     """When the routers of the lines are torn down, each of which has run as one of these."""
-    pattern = phase.pattern
-    torn = {name: lines_of(times, pattern) for name, times in ends.torn.items()}
-    places, hop = pattern.place_of, part.costs.hop
+    line = line_of(phase)
+    torn = {name: lines_of(times, line) for name, times in ends.torn.items()}
+    places, hop = line.place_of, part.costs.hop
     ways = [
         way
-        for way in passages(pattern, roles_of_ranks(phase))
+        for way in passages(line.children, roles_of_ranks(phase))
         if way.op.advance is Advance.TEARDOWN
     ]
     for (number, run), way in product(enumerate(runs), ways):
         rows = np.flatnonzero(which == number)
         left = control_leaves(part, _control(run, way.source) - 1)
-        if pattern.bypass and way.destination == 0:  # from the end to the root
-            for hops in range(pattern.bypass + 1):
+        if line.bypass and way.destination == 0:  # from the end to the root
+            for hops in range(line.bypass + 1):
                 torn[way.color][rows, hops] = left + hop * hops
             continue
         torn_at = _torn_at(run, way, left)
@@ -187,19 +184,19 @@ def _end_of_rank(part: Part, run: LineRun, rank: int) -> tuple[int, bool]:
     return costs.after(run.end[rank], run.free[rank]).time, True
 
 
-def _exchange(part: Part, phase: PhaseOf[StepsPhase], ends: Ends) -> None:
+def _exchange(part: Part, phase: Phase, ends: Ends) -> None:
     """All lines of an exchange; at its end each PE tears down the ways on which it has sent."""
-    costs, pattern = part.costs, phase.pattern
-    starts = lines_of(part.begun, pattern)
-    deep = lines_of(part.depth, pattern)
-    others = None if part.others is None else lines_of(part.others, pattern)
+    costs, line = part.costs, line_of(phase)
+    starts = lines_of(part.begun, line)
+    deep = lines_of(part.depth, line)
+    others = None if part.others is None else lines_of(part.others, line)
     run = run_exchange(costs, phase, starts, deep, others=others)
     free = run.time
     ends.code = np.zeros((*ends.over.shape, *run.code.shape[2:]), dtype=np.int64)
-    lines_of(ends.code, pattern)[:] = run.code
+    lines_of(ends.code, line)[:] = run.code
     target, _ = connections(phase)
     closing = np.zeros(starts.shape[1], dtype=np.int64)
-    torn = {name: lines_of(times, pattern) for name, times in ends.torn.items()}
+    torn = {name: lines_of(times, line) for name, times in ends.torn.items()}
     for place, role in enumerate(roles_of_places(phase)):
         for index, lane in enumerate(role.lanes if role else ()):
             if not lane.tears_down or lane.sends_on is None or role is None:
@@ -212,7 +209,7 @@ def _exchange(part: Part, phase: PhaseOf[StepsPhase], ends: Ends) -> None:
                 torn[lane.sends_on][:, router] = left + costs.hop * abs(router - place)
     over = free + closing + costs.code.ends
     if part.quick and not part.restores:
-        lines_of(ends.by_task, pattern)[:] = False
+        lines_of(ends.by_task, line)[:] = False
     else:
         over += costs.code.frame + costs.between + costs.task - costs.dispatch
-    lines_of(ends.over, pattern)[:] = over
+    lines_of(ends.over, line)[:] = over

@@ -22,9 +22,10 @@ from collc.cost.line import LineRun, Wait, run_line
 from collc.cost.operations import Costs, Place, costs_of, costs_of_phase
 from collc.cost.stretches import different
 from collc.cost.tree_bound import tree_bound_of
-from collc.plan import PhaseOf, Plan, is_of
-from collc.schedule import BroadcastPhase, ReducePhase, Schedule, ascending
-from collc.spec.exchange import StepsPhase
+from collc.plan import Phase, Plan
+from collc.plan.form import Form, form_of
+from collc.plan.geometry import Line, line_of, multicast_of
+from collc.schedule.barrier_tokens import schedule_of
 
 Times = Ints
 
@@ -86,28 +87,27 @@ class _Progress:
 
 def predict(plan: Plan, looks: int | None = None) -> Prediction:
     """Evaluate the plan phase by phase; `looks` as in `collc.cost.exchange`."""
-    costs, schedule = costs_of(plan), plan.schedule
-    last = _last_reduce(schedule)
+    costs, last = costs_of(plan), _last_reduce(plan)
     progress = _started(plan, costs)
     for index, phase in enumerate(plan.phases):
         progress.costs = costs_of_phase(costs, plan, index)
-        goes_on = _takes_part(schedule, index + 1)
-        if is_of(phase, ReducePhase):
+        goes_on = _takes_part(plan, index + 1)
+        if form_of(phase) is Form.TREE:
             _reduce(progress, phase, goes_on)
-        elif is_of(phase, StepsPhase):
+        elif form_of(phase).is_cut:
             _exchange(progress, phase, goes_on, looks)
-        elif is_of(phase, BroadcastPhase):
-            _broadcast(progress, phase.pattern)
-        if last is not None and phase.pattern is last and costs.negates:
-            _negate_back(progress, last, goes_on)
+        elif form_of(phase) is Form.MULTICAST:
+            _broadcast(progress, phase)
+        if phase is last and costs.negates:
+            _negate_back(progress, line_of(phase), goes_on)
         progress.breakdown[phase.name] = progress.end - sum(progress.breakdown.values())
     progress.breakdown["completion"] = int(progress.done.max()) - progress.end
     return Prediction(
         cycles=sum(progress.breakdown.values()),
-        bound=bound_of(schedule, plan.target),
+        bound=bound_of(schedule_of(plan.collective), plan.target),
         breakdown=progress.breakdown,
         critical_path=tuple(progress.paths),
-        tree_bound=tree_bound_of(schedule, costs, costs.first_call(plan)),
+        tree_bound=tree_bound_of(plan, costs, costs.first_call(plan)),
     )
 
 
@@ -122,37 +122,37 @@ def _started(plan: Plan, costs: Costs) -> _Progress:
     return _Progress(costs, x, y, time, depth, done, place.time, {"start": place.time}, [])
 
 
-def _last_reduce(schedule: Schedule) -> ReducePhase | None:
-    phases = [phase for phase in schedule.phases if isinstance(phase, ReducePhase)]
+def _last_reduce(plan: Plan) -> Phase | None:
+    phases = [phase for phase in plan.phases if form_of(phase) is Form.TREE]
     return phases[-1] if phases else None
 
 
-def _takes_part(schedule: Schedule, index: int) -> Bools:
+def _takes_part(plan: Plan, index: int) -> Bools:
     """The PEs that have a part in the phase with this index or in a later one."""
-    grid = schedule.collective.lined
+    grid = plan.collective.lined
     parts: Bools = np.zeros((grid.width, grid.height), dtype=np.bool_)
-    for pattern in schedule.phases[index:]:
-        if isinstance(pattern, ReducePhase | StepsPhase):
-            lines_of(parts, pattern)[:] = True
-        else:
+    for phase in plan.phases[index:]:
+        if form_of(phase) is Form.MULTICAST:
             parts[:] = True
+        else:
+            lines_of(parts, line_of(phase))[:] = True
     return parts
 
 
-def _reduce(progress: _Progress, phase: PhaseOf[ReducePhase], goes_on: Bools) -> None:
+def _reduce(progress: _Progress, phase: Phase, goes_on: Bools) -> None:
     """Evaluate each different line of a phase once; PEs on none run through it."""
-    costs, pattern = progress.costs, phase.pattern
+    costs, line = progress.costs, line_of(phase)
     time, depth, done, continued = (
-        lines_of(of, pattern) for of in (progress.time, progress.depth, progress.done, goes_on)
+        lines_of(of, line) for of in (progress.time, progress.depth, progress.done, goes_on)
     )
-    places = list(pattern.place_of)
+    places = list(line.place_of)
     ready = time[:, places], depth[:, places]
     kinds, which = different(*ready)
     runs = [
         run_line(costs, phase, list(map(Place, *(of[line].tolist() for of in ready))))
         for line in kinds
     ]
-    own = ranks_with_vectors(pattern)
+    own = ranks_with_vectors(line)
     at = [places[rank] for rank in own]
     after = [[run.after[rank] for rank in own] for run in runs]
     time[:, at] = np.array([[place.time for place in one] for one in after])[which]
@@ -161,21 +161,19 @@ def _reduce(progress: _Progress, phase: PhaseOf[ReducePhase], goes_on: Bools) ->
     done[:, at] = np.where(continued[:, at], 0, ended)
     progress.end = max(progress.end, *(max(run.end) for run in runs))
     slowest: LineRun = max(runs, key=lambda run: run.end[0])
-    progress.paths.append(CriticalPath(phase.name, critical_waits(slowest), pattern.span))
+    progress.paths.append(CriticalPath(phase.name, critical_waits(slowest), phase.span))
 
 
-def ranks_with_vectors(pattern: ReducePhase) -> list[int]:
+def ranks_with_vectors(line: Line) -> list[int]:
     """The ranks of a line, each at a PE of its own."""
-    return [rank for rank in range(pattern.ranks) if rank != pattern.idle]
+    return [rank for rank in range(line.ranks) if rank != line.idle]
 
 
-def _exchange(
-    progress: _Progress, phase: PhaseOf[StepsPhase], goes_on: Bools, looks: int | None
-) -> None:
+def _exchange(progress: _Progress, phase: Phase, goes_on: Bools, looks: int | None) -> None:
     """Evaluate a phase made of steps; PEs on none of its lines run through it."""
     costs = progress.costs
     time, depth, done, continued = (
-        lines_of(of, phase.pattern)
+        lines_of(of, line_of(phase))
         for of in (progress.time, progress.depth, progress.done, goes_on)
     )
     run = run_exchange(costs, phase, time, depth, looks)
@@ -184,39 +182,36 @@ def _exchange(
     progress.end = max(progress.end, int(run.end.max()))
 
 
-def lines_of(values: npt.NDArray[Any], pattern: ReducePhase | StepsPhase) -> npt.NDArray[Any]:
-    """The lines of a pattern as rows, by rank: a view, so that writing to it writes to `values`."""
-    by_line = values.swapaxes(0, 1) if pattern.axis == "x" else values
-    if isinstance(pattern, StepsPhase):
-        return by_line[pattern.lines[0] : pattern.lines[1] + 1]  # by place
-    low, high = pattern.stretch
-    chosen = by_line[pattern.lines[0] : pattern.lines[1] + 1, low : high + 1]
-    return chosen if ascending(pattern.order) else chosen[:, ::-1]
+def lines_of(values: npt.NDArray[Any], line: Line) -> npt.NDArray[Any]:
+    """The lines of a phase as rows, by rank: a view, so that writing to it writes to `values`."""
+    by_line = values.swapaxes(0, 1) if line.axis == "x" else values
+    low, high = line.stretch
+    chosen = by_line[line.lines[0] : line.lines[1] + 1, low : high + 1]
+    return chosen if line.forward else chosen[:, ::-1]
 
 
-def _negate_back(progress: _Progress, pattern: ReducePhase, goes_on: Bools) -> None:
+def _negate_back(progress: _Progress, line: Line, goes_on: Bools) -> None:
     """All PEs run through one more function, in which those with the result pass over it."""
     costs = progress.costs
     time, done, depth = (
-        lines_of(of, pattern)[:, pattern.bypass]
-        for of in (progress.time, progress.done, progress.depth)
+        lines_of(of, line)[:, line.bypass] for of in (progress.time, progress.done, progress.depth)
     )
-    for line, (at, deep) in enumerate(zip(time.tolist(), depth.tolist(), strict=True)):
+    for row, (at, deep) in enumerate(zip(time.tolist(), depth.tolist(), strict=True)):
         place = costs.negated(Place(at, deep))
-        time[line] = place.time
-        done[line] = costs.done_by_code(place)
+        time[row] = place.time
+        done[row] = costs.done_by_code(place)
     progress.end = max(progress.end, int(time.max()) - 1)
-    done[lines_of(goes_on, pattern)[:, pattern.bypass]] = 0
+    done[lines_of(goes_on, line)[:, line.bypass]] = 0
 
 
-def _broadcast(progress: _Progress, pattern: BroadcastPhase) -> None:
+def _broadcast(progress: _Progress, phase: Phase) -> None:
     """The vector reaches every PE along the root's row and then its column; if that is a
     one-word collective's, the root as well.
 
     Every other PE has sent its own vector before the root has the sum, so none holds others up.
     """
-    costs = progress.costs
-    distances = np.abs(progress.x - pattern.x) + np.abs(progress.y - pattern.y)
+    costs, way = progress.costs, multicast_of(phase)
+    distances = np.abs(progress.x - way.x) + np.abs(progress.y - way.y)
     at = np.unravel_index(int(distances.argmin()), distances.shape)
     root = Place(int(progress.time[at]), int(progress.depth[at]))
     sent = costs.sent_to_all(root)
@@ -230,4 +225,4 @@ def _broadcast(progress: _Progress, pattern: BroadcastPhase) -> None:
     progress.done = progress.time + costs.code.done
     farthest = np.unravel_index(int(end.argmax()), end.shape)
     distance = int(distances[farthest])
-    progress.paths.append(CriticalPath(pattern.name, (Wait(distance, "distance"),), pattern.span))
+    progress.paths.append(CriticalPath(phase.name, (Wait(distance, "distance"),), phase.span))

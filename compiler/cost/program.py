@@ -23,6 +23,7 @@ from collc.cost.text_size import CallStreamText, TurnCallsLeft, has_buffer, text
 from collc.plan.dynamic_lengths import Lengths
 from collc.plan.form import form_of
 from collc.plan.program import ProgramPlan
+from collc.schedule.barrier_tokens import schedule_of
 from collc.schedule.lengths import collective_of_length
 from collc.spec import Collective
 
@@ -255,7 +256,7 @@ def _bounds(run: _Run, rounds: int) -> Iterator[int]:
     calls = range(len(run.plan.program.calls))
     called = dict.fromkeys(run.called(number, call) for number in range(rounds) for call in calls)
     for index, collective in called:
-        schedule = replace(run.plan.plans[index].schedule, collective=collective)
+        schedule = replace(schedule_of(run.plan.plans[index].collective), collective=collective)
         yield bound_of(schedule, run.plan.target)
 
 

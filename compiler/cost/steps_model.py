@@ -11,8 +11,9 @@ import numpy as np
 from collc.base.columns import Ints
 from collc.base.memoize import memoized
 from collc.base.values import dataclass
-from collc.plan import Plan, is_of
+from collc.plan import Plan
 from collc.plan.form import Form, form_of
+from collc.schedule.barrier_tokens import schedule_of
 from collc.spec import Contract
 from collc.spec.exchange import Moves, StepsPhase
 from collc.spec.simd import PAIR, slices_go_in_pairs
@@ -36,11 +37,11 @@ class Steps:
 
 def steps_at_least(plan: Plan) -> int:
     """Cycles that a plan takes at least for phases that it carries out step by step."""
-    contract = plan.schedule.collective.contract
+    schedule = schedule_of(plan.collective)
     by_steps = [
-        follow_steps(phase.pattern, contract, plan.target)
-        for phase in plan.phases
-        if is_of(phase, StepsPhase) and form_of(phase) is not Form.STREAM
+        follow_steps(one, plan.collective.contract, plan.target)
+        for one, phase in zip(schedule.phases, plan.phases, strict=True)
+        if form_of(phase) is Form.STEPS and isinstance(one, StepsPhase)
     ]
     return max((max(int(one.time.max()), one.link_load) for one in by_steps), default=0)
 

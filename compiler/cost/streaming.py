@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from collc.cost.axis_shortcut import NEVER, cycles_or_never
 from collc.lowering import candidate_plans
 from collc.lowering.streams import recognised, why_not
-from collc.plan import PhaseOf, Plan, is_of
+from collc.plan import Phase, Plan
 from collc.plan.form import Form, form_of
+from collc.schedule.barrier_tokens import schedule_of
 from collc.schedule.own_slices import asks_own_slices
 from collc.spec.exchange import StepsPhase
 from collc.spec.simd import by_call_back
@@ -15,13 +16,15 @@ from collc.spec.simd import by_call_back
 def streaming(plan: Plan) -> Iterator[tuple[str, str]]:
     """For each phase made of steps its name, and whether it streams, or else why not."""
     for index, phase in enumerate(plan.phases):
-        if is_of(phase, StepsPhase):
+        if form_of(phase).is_cut:
             yield phase.name, _of_phase(plan, index, phase)
 
 
-def _of_phase(plan: Plan, index: int, phase: PhaseOf[StepsPhase]) -> str:
-    contract, pattern = plan.collective.contract, phase.pattern
-    own_only = asks_own_slices(plan.schedule, pattern)
+def _of_phase(plan: Plan, index: int, phase: Phase) -> str:
+    contract, schedule = plan.collective.contract, schedule_of(plan.collective)
+    pattern = schedule.phases[index]
+    assert isinstance(pattern, StepsPhase), "it is made of steps"
+    own_only = asks_own_slices(schedule, pattern)
     if form_of(phase) is Form.STREAM:
         found = recognised(pattern, own_only=own_only)
         colors = len({use.color for role in phase.roles for use in role.colors})
@@ -39,7 +42,7 @@ def _outdone(plan: Plan, index: int) -> str:
     """Why the plans that stream in a phase are not taken."""
     others = [
         other
-        for other in candidate_plans(plan.schedule, plan.target)
+        for other in candidate_plans(schedule_of(plan.collective), plan.target)
         if form_of(other.phases[index]) is Form.STREAM
         and all(
             mine == theirs

@@ -31,7 +31,6 @@ from collc.plan import (
     Direction,
     Filter,
     Phase,
-    PhaseOf,
     Plan,
     Role,
     Slices,
@@ -39,7 +38,6 @@ from collc.plan import (
     Then,
     filters_of,
     goes_first,
-    is_of,
     leaders_of,
     leads_across,
     streams_of,
@@ -48,7 +46,6 @@ from collc.plan import (
 from collc.plan.form import Form, form_of
 from collc.plan.placement import roles_of_places
 from collc.plan.routers import AHEAD
-from collc.spec.exchange import StepsPhase
 
 
 @dataclass(frozen=True)
@@ -116,9 +113,7 @@ class StreamLine:
         return sum(self.sizes[of_place.start : of_place.stop])
 
 
-def run_streams(
-    costs: Costs, phase: PhaseOf[StepsPhase], called: Ints, deep: Ints
-) -> tuple[Ints, Ints]:
+def run_streams(costs: Costs, phase: Phase, called: Ints, deep: Ints) -> tuple[Ints, Ints]:
     """When the code calls what follows, and the last busy cycle, both [line, place]; so are the
     cycle in which the phase is `called`, and how many calls, in cycles, it is `deep` there. Raises
     `StuckError` if operations wait for ever."""
@@ -135,7 +130,7 @@ def streams_at_least(plan: Plan) -> int:
     receives, and for the words of a color that pass a link. Nothing is known of other phases."""
     least, costs = 0, costs_of(plan)
     for index, phase in enumerate(plan.phases):
-        if not (form_of(phase) is Form.STREAM and is_of(phase, StepsPhase)):
+        if not (form_of(phase) is Form.STREAM and form_of(phase).is_cut):
             continue
         if any(s.through for role in phase.roles for s in streams_of(role).values()):
             continue
@@ -160,10 +155,10 @@ def _line_at_least(costs: Costs, line: StreamLine) -> int:
 
 
 @memoized
-def stream_line(costs: Costs, phase: PhaseOf[StepsPhase]) -> StreamLine:
+def stream_line(costs: Costs, phase: Phase) -> StreamLine:
     """What a line of the phase runs."""
-    sizes = costs.wavelets(np.diff(phase.pattern.slicing.bounds))
-    lower = AHEAD[phase.pattern.axis].opposite
+    sizes = costs.wavelets(np.diff(phase.slicing.bounds))
+    lower = AHEAD[phase.axis].opposite
     return StreamLine(phase, roles_of_places(phase), sizes.tolist(), lower)
 
 

@@ -16,31 +16,33 @@ import numpy as np
 from collc.base.columns import Ints
 from collc.cost.bound import words_of
 from collc.cost.operations import Costs, Place
-from collc.schedule import BroadcastPhase, ReducePhase, Schedule
+from collc.plan.form import Form, form_of
+from collc.plan.geometry import line_of, multicast_of
+from collc.plan.model import Phase, Plan
 
 LOADS = 16  # a link that may carry more vectors than this may carry any number
 MOST_RANKS = 1200  # beyond it, on paths through grids, only distance and length count
 
 
-def tree_bound_of(schedule: Schedule, costs: Costs, first_call: Place) -> int | None:
+def tree_bound_of(plan: Plan, costs: Costs, first_call: Place) -> int | None:
     """The bound in cycles; None where something else than trees and multicasts runs."""
-    phases = schedule.phases
-    reductions = [phase for phase in phases if isinstance(phase, ReducePhase)]
-    if not reductions or any(phase.bypass for phase in reductions):
+    phases = plan.phases
+    reductions = [line_of(phase) for phase in phases if form_of(phase) is Form.TREE]
+    if not reductions or any(line.bypass for line in reductions):
         return None
-    costs = replace(costs, length=words_of(schedule.collective.contract))
+    costs = replace(costs, length=words_of(plan.collective.contract))
     place, end, index = first_call, 0, 0
     while index < len(phases):
         phase = phases[index]
         following = phases[index + 1] if index + 1 < len(phases) else None
-        if isinstance(phase, ReducePhase):
-            ranks = [phase.ranks]
-            if isinstance(following, ReducePhase) and _meets(phase, following):
-                ranks.append(following.ranks)
+        if form_of(phase) is Form.TREE:
+            ranks = [line_of(phase).ranks]
+            if following is not None and _meets(phase, following):
+                ranks.append(line_of(following).ranks)
             cycles = _sides(ranks, costs)
             begins = _sent(costs, place, leaf=index == 0)
             index += len(ranks)
-        elif isinstance(phase, BroadcastPhase):
+        elif form_of(phase) is Form.MULTICAST:
             cycles = costs.length + costs.latency(_farthest(phase)) - 1
             begins = end if costs.one_word else _sent(costs, place)
             index += 1
@@ -51,10 +53,11 @@ def tree_bound_of(schedule: Schedule, costs: Costs, first_call: Place) -> int | 
     return costs.done(end)
 
 
-def _meets(phase: ReducePhase, following: ReducePhase) -> bool:
+def _meets(phase: Phase, following: Phase) -> bool:
     """Whether the following phase is the other side of the same root."""
-    same = following.axis == phase.axis and following.home == phase.home
-    return same and following.order is not phase.order
+    if form_of(following) is not Form.TREE or following.order is phase.order:
+        return False
+    return following.axis == phase.axis and line_of(following).home == line_of(phase).home
 
 
 def _sent(costs: Costs, place: Place, *, leaf: bool = False) -> int:
@@ -71,9 +74,9 @@ def _sides(ranks: Sequence[int], costs: Costs) -> int:
     return max(own + costs.length, other)
 
 
-def _farthest(phase: BroadcastPhase) -> int:
-    across = max(phase.x, phase.width - 1 - phase.x)
-    return across + max(phase.y, phase.height - 1 - phase.y)
+def _farthest(phase: Phase) -> int:
+    way = multicast_of(phase)
+    return max(way.x, way.width - 1 - way.x) + max(way.y, way.height - 1 - way.y)
 
 
 def least_cycles(ranks: int, length: int, visit: int, hop: int = 1) -> int:

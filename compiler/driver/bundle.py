@@ -24,6 +24,7 @@ from collc.plan.program import ProgramPlan
 from collc.run import Progress, RunReport
 from collc.run.program import Inputs, run_program
 from collc.schedule import Schedule
+from collc.schedule.barrier_tokens import schedule_of
 from collc.spec import Decision, Selection, Spec
 from collc.target.fabric import Wanted
 from collc.tuning.dynamic_length import Range, ranges
@@ -68,7 +69,7 @@ class Bundle:
     @property
     def schedules(self) -> tuple[Schedule, ...]:
         """What each collective does."""
-        return self.program.schedules
+        return tuple(schedule_of(plan.collective) for plan in self.plans)
 
     @property
     def plans(self) -> tuple[Plan, ...]:

@@ -27,7 +27,7 @@ from collc.plan.placement import parity_of
 from collc.plan.program import ProgramPlan, of_one_call
 from collc.proof import prove
 from collc.schedule import Schedule, build_schedule
-from collc.schedule.barrier_tokens import with_tokens
+from collc.schedule.barrier_tokens import schedule_of, with_tokens
 from collc.spec import ContractKind, Program, Reconfigure, RootChoice, Spec
 from collc.spec.program import program_of_one
 from collc.target import TARGETS, Target
@@ -160,8 +160,12 @@ def _fits(made: ProgramPlan, target: Target) -> bool:
         return not check_program(replace(made, plans=(replace(made.plans[0], target=left),)))
     if not replace(made, target=target).fits(len(made.colors)):
         return False
-    plan = _built(made.schedules, made.program, target)
+    plan = _built(_schedules(made), made.program, target)
     return _paired(plan) == _paired(made) and not check_program(plan)
+
+
+def _schedules(plan: ProgramPlan) -> tuple[Schedule, ...]:
+    return tuple(schedule_of(one.collective) for one in plan.plans)
 
 
 def _paired(plan: ProgramPlan) -> list[bool]:
@@ -195,7 +199,7 @@ def _helping_limit(plan: ProgramPlan) -> int | None:
     """The largest limit of colors, fewer than there are now, with which nothing is wrong."""
     for limit in range(len(plan.colors) - 1, 0, -1):
         program = replace(plan.program, colors=limit, colors_span=plan.program.span)
-        tried = build_program_plan(plan.schedules, program, plan.target)
+        tried = build_program_plan(_schedules(plan), program, plan.target)
         if not check_program(tried):
             return limit
     return None

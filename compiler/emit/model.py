@@ -41,10 +41,11 @@ from collc.lowering.resources import hands_over, resets
 from collc.lowering.shared_phases import SharedPhase
 from collc.plan import AREA_BITS, Plan, Registers
 from collc.plan.form import form_of
+from collc.plan.geometry import home_of
 from collc.plan.one_word import is_one_word, sends_to_parent
 from collc.plan.placement import switched_colors
 from collc.plan.slots import shares_outputs_over_time
-from collc.schedule import home_pe
+from collc.schedule.barrier_tokens import schedule_of
 from collc.spec import ContractKind
 from collc.spec.contract import spanned
 from collc.spec.slice_ownership import lines_and_ranks
@@ -199,8 +200,8 @@ class BundleModel:
 def model_of(plan: Plan, source: str, shared: tuple[SharedPhase, ...] | None = None) -> BundleModel:
     """The bundle of `plan`; `source` is the name of the .coll file, for comments. In a program of
     several collectives `shared` is what each phase is given."""
-    collective, schedule = plan.collective, plan.schedule
-    contract, grid, root = collective.contract, collective.grid, home_pe(schedule)
+    collective, schedule = plan.collective, schedule_of(plan.collective)
+    contract, grid, root = collective.contract, collective.grid, home_of(plan)
     how = combine_of(contract)
     ids = Ids(pairs=vector_pairs(plan.phases))
     one_word = shared is None and is_one_word(plan)

@@ -43,7 +43,7 @@ def broadcast_phase(phase: BroadcastPhase, slicing: Slicing) -> Phase:
         about=f"multicast from PE ({phase.x}, {phase.y})",
         roles=tuple(role for role, _ in placed),
         regions=tuple(regions),
-        pattern=phase,
+        span=phase.span,
         slicing=slicing,
     )
 

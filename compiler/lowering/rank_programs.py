@@ -33,9 +33,9 @@ from collc.plan import (
     lanes_of,
     once,
 )
+from collc.plan.geometry import bypass_color
 from collc.plan.ops import Once
 from collc.plan.placement import SIDES
-from collc.plan.root_bypass import bypass_color
 from collc.schedule import ReducePhase
 
 
@@ -88,7 +88,7 @@ def _names(phase: ReducePhase, needed: int) -> tuple[str, ...]:
     root."""
     if not phase.bypass:
         return tuple(f"{phase.name}_{name}" for name in color_names(needed))
-    return (*(f"{phase.name}_{name}" for name in color_names(needed - 1)), bypass_color(phase))
+    return (*(f"{phase.name}_{name}" for name in color_names(needed - 1)), bypass_color(phase.name))
 
 
 def color_names(needed: int) -> tuple[str, ...]:

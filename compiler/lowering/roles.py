@@ -38,7 +38,7 @@ def reduce_phase(
         about=f"{phase.tree} along {where(phase.axis, path)}",
         roles=roles,
         regions=regions_of(phase, ranks.values()),
-        pattern=phase,
+        span=phase.span,
         slicing=slicing,
         path=path,
     )
@@ -81,7 +81,7 @@ def _about(program: Role, phase: ReducePhase, path: Path | None) -> str:
     for op in program.ops:
         if op.sends:
             parts.append(_about_sending(op, program, path))
-    if any(passes_on(route, phase) for use in program.colors for route in use.positions):
+    if any(passes_on(route, phase.order) for use in program.colors for route in use.positions):
         parts.append("then lets farther vectors pass")
     return ", ".join(parts)
 

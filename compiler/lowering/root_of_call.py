@@ -22,10 +22,10 @@ from collc.lowering.steps.numbers import number_of
 from collc.lowering.teardown import with_teardown
 from collc.plan import ZERO, Entry, Lane, Number, Phase, Plan, Region, Role, Slices, Strided
 from collc.plan.configuration import torn_down_by
-from collc.plan.form import form_of
+from collc.plan.form import Form, form_of
 from collc.plan.placement import colors_of, parity_of
 from collc.plan.program import ProgramPlan, Use
-from collc.schedule import build_schedule, step_of
+from collc.schedule import build_schedule, number_of_step
 from collc.spec import RootChoice
 
 _ABOUT = (
@@ -161,8 +161,8 @@ def _numbered(name: str, number: int) -> str:
 def side_of(plan: Plan, phase: Phase) -> tuple[int, object]:
     """What tells the phases of a plan apart, whatever the root: the step, and of a reduction the
     side."""
-    step = step_of(plan.collective, phase.pattern)
-    number = next(n for n, one in enumerate(plan.collective.steps) if one is step)
+    tree, axis = form_of(phase) is Form.TREE, "" if form_of(phase) is Form.MULTICAST else phase.axis
+    number = number_of_step(plan.collective, phase.span, axis, tree=tree)
     return number, phase.order
 
 

@@ -26,9 +26,9 @@ from collc.plan import (
     lanes_of,
     once,
 )
+from collc.plan.form import Form, form_of
 from collc.plan.one_word import reduces_one_word
 from collc.plan.ops import Once
-from collc.schedule import BroadcastPhase, ReducePhase
 from collc.spec import Collective
 from collc.target import Target
 
@@ -54,10 +54,10 @@ def with_sum_to_all(
 def _by_trees(phases: Sequence[Phase]) -> bool:
     """Whether trees of any number come first, in which an operation takes all that is stored, and
     then a multicast."""
-    *before, last = (phase.pattern for phase in phases) if phases else (None,)
-    trees = bool(before) and all(isinstance(pattern, ReducePhase) for pattern in before)
+    *before, last = map(form_of, phases) if phases else (None,)
+    trees = bool(before) and all(form is Form.TREE for form in before)
     runs = (turns for phase in phases for role in phase.roles for _, turns in role.repeated)
-    return trees and isinstance(last, BroadcastPhase) and all(turns == 1 for turns in runs)
+    return trees and last is Form.MULTICAST and all(turns == 1 for turns in runs)
 
 
 def _sends_to(color: str, role: Role, *, combined: bool) -> Role:

@@ -2,7 +2,7 @@
 
 from collc.plan.entries import AREA_BITS, RowKind
 from collc.plan.form import Form, form_of
-from collc.plan.model import Detour, Phase, PhaseOf, Plan, Registers, is_of
+from collc.plan.model import Detour, Phase, Plan, Registers
 from collc.plan.numbers import ONE, ZERO, Number
 from collc.plan.ops import (
     VECTOR,

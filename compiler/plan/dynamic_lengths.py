@@ -9,10 +9,9 @@ from typing import SupportsIndex
 import numpy as np
 
 from collc.base.diagnostics import CollcError, Diagnostic
-from collc.plan import PhaseOf, Plan
-from collc.schedule.lengths import of_length
+from collc.plan import Phase, Plan
+from collc.schedule.lengths import collective_of_length
 from collc.spec import Program
-from collc.spec.exchange import StepsPhase
 
 Lengths = Mapping[str, Sequence[int]]  # by name, one for each round
 Given = Sequence[SupportsIndex] | SupportsIndex  # one for all rounds, or one for each
@@ -84,17 +83,13 @@ def _refused(message: str, help: str = "") -> CollcError:
 
 def plan_of_length(plan: Plan, length: int) -> Plan:
     """The plan of a collective for vectors of a dynamic length."""
-    shorter = of_length(plan.schedule, length)
-    phases = (
-        phase if phase.pattern is pattern else replace(phase, pattern=pattern)
-        for phase, pattern in zip(plan.phases, shorter.phases, strict=True)
-    )
-    return replace(plan, collective=shorter.collective, phases=tuple(phases))
+    collective = collective_of_length(plan.collective, length)
+    phases = (phase_of_length(phase, length) for phase in plan.phases)
+    return replace(plan, collective=collective, phases=tuple(phases))
 
 
-def exchange_of_length(phase: PhaseOf[StepsPhase], length: int) -> PhaseOf[StepsPhase]:
-    """A phase made of steps for vectors of a dynamic length; as it is where that is known."""
+def phase_of_length(phase: Phase, length: int) -> Phase:
+    """A phase for vectors of a dynamic length; as it is where that is known."""
     if not phase.slicing.dynamic:
         return phase
-    slicing = replace(phase.pattern.slicing, length=length)
-    return replace(phase, slicing=slicing, pattern=replace(phase.pattern, slicing=slicing))
+    return replace(phase, slicing=replace(phase.slicing, length=length))

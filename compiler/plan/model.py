@@ -9,15 +9,13 @@ from collections.abc import Iterator
 from dataclasses import field
 from functools import cached_property
 from itertools import pairwise
-from typing import Generic, TypeGuard, TypeVar
 
+from collc.base.diagnostics import Span
 from collc.base.paths import Path
 from collc.base.values import dataclass
 from collc.plan.ops import WHOLE_LANES, Memory, Role
 from collc.plan.regions import Region
 from collc.plan.routers import Direction, Route
-from collc.schedule import Phase as Pattern
-from collc.schedule import Schedule
 from collc.spec import Collective, ContractKind, ElementType, Operation, Order, OwnOperation
 from collc.spec.exchange import Blocks, Slicing
 from collc.target import Target
@@ -47,18 +45,14 @@ def _side(pe: tuple[int, int], other: tuple[int, int]) -> Direction:
     return Direction.SOUTH if other[1] > pe[1] else Direction.NORTH
 
 
-P_co = TypeVar("P_co", bound=Pattern, covariant=True)
-K = TypeVar("K", bound=Pattern)
-
-
 @dataclass(frozen=True)
-class PhaseOf(Generic[P_co]):
+class Phase:
     """One pattern of a collective: roles, and the regions of PEs that play them.
 
     Regions are disjoint and sorted; PEs in no region take no part. `name` is a CSL identifier
     ("columns", "row", "broadcast"); `axis` is "x", "y" or "xy": the coordinates a role depends on.
-    `pattern` is what the phase carries out, as the schedule has it; phases whose PEs do the same
-    are equal, whatever it is for.
+    `span` is the step of the program that it is for; phases whose PEs do the same are equal,
+    whatever that is.
     Vectors are cut as `slicing` says, into one slice where they stay whole; with `blocks` those of
     a line's block are. `lanes` are the names of the lanes of all roles, in the order in which
     queues are dealt out. With a `path` all this is said of the row that the path is unfolded to: x
@@ -75,8 +69,8 @@ class PhaseOf(Generic[P_co]):
     about: str
     roles: tuple[Role, ...]
     regions: tuple[tuple[Region, int], ...]
-    pattern: P_co = field(compare=False, repr=False)
     slicing: Slicing
+    span: Span = field(compare=False, repr=False)
     lanes: tuple[str, ...] = WHOLE_LANES
     blocks: Blocks | None = None
     path: Path | None = None
@@ -106,14 +100,6 @@ class PhaseOf(Generic[P_co]):
     def passes(self) -> bool:
         """Whether some PE combines several vectors in memory by one operation."""
         return any(op.stores and op.vectors > 1 for role in self.roles for op in role.ops)
-
-
-Phase = PhaseOf[Pattern]
-
-
-def is_of(phase: Phase, kind: type[K]) -> TypeGuard[PhaseOf[K]]:
-    """Whether a phase carries out a pattern of a kind."""
-    return isinstance(phase.pattern, kind)
 
 
 @dataclass(frozen=True)
@@ -151,11 +137,6 @@ class Plan:
     code_bytes: int
     data_bytes: int
     registers: Registers | None = None
-
-    @property
-    def schedule(self) -> Schedule:
-        """What the plan carries out."""
-        return Schedule(self.collective, tuple(phase.pattern for phase in self.phases))
 
     @property
     def color_limit(self) -> int:

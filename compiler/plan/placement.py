@@ -6,11 +6,10 @@ Checks and prediction work on one line of a phase; all lines of a phase are alik
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from collc.plan import Direction, Phase, PhaseOf, Role, Route
+from collc.plan import Direction, Phase, Role, Route
+from collc.plan.geometry import Line, line_of
 from collc.plan.root_bypass import by_rank
-from collc.schedule import ReducePhase
 from collc.spec import Order
-from collc.spec.exchange import StepsPhase
 
 # the side of rank 0, the other side
 SIDES = {
@@ -21,27 +20,34 @@ SIDES = {
 }
 
 
-def roles_of_ranks(phase: PhaseOf[ReducePhase]) -> tuple[Role | None, ...]:
+def roles_of_ranks(phase: Phase) -> tuple[Role | None, ...]:
     """The role of each rank on the first line of a phase; None where no region has the rank. Those
     of a root bypass are as if its end were next to its root."""
-    found, pattern = roles_of_places(phase), phase.pattern
-    return tuple(by_rank(found, pattern, SIDES[pattern.order])) if pattern.bypass else found
+    found, line = roles_of_places(phase), line_of(phase)
+    return tuple(by_rank(found, phase, line.bypass, sides_of_order(line))) if line.bypass else found
 
 
-def roles_of_places(phase: PhaseOf[ReducePhase | StepsPhase]) -> tuple[Role | None, ...]:
+def roles_of_places(phase: Phase) -> tuple[Role | None, ...]:
     """The role at each place of the first line of a phase; None where no region has the place."""
     found: dict[int, Role] = {}
-    pattern = phase.pattern
+    line = line_of(phase)
     for region, index in phase.regions:
-        along, across = region.sides(pattern.axis)
-        if pattern.lines[0] in across:
+        along, across = region.sides(line.axis)
+        if line.lines[0] in across:
             found |= dict.fromkeys(along, phase.roles[index])
-    return tuple(map(found.get, pattern.coordinates))
+    return tuple(map(found.get, line.coordinates))
 
 
-def passes_on(route: Route, pattern: ReducePhase) -> bool:
+def sides_of_order(line: Line) -> tuple[Direction, Direction]:
+    """The side of rank 0 and the other side, of a tree."""
+    assert line.order is not None, "slices have no order"
+    return SIDES[line.order]
+
+
+def passes_on(route: Route, order: Order | None) -> bool:
     """Whether a route takes vectors from the far side to the near side and nowhere else."""
-    near, far = SIDES[pattern.order]
+    assert order is not None, "slices have no order"
+    near, far = SIDES[order]
     return route == Route(far, (near,))
 
 

@@ -13,7 +13,6 @@ from functools import cached_property
 
 from collc.base.values import dataclass
 from collc.plan import Phase, Plan
-from collc.schedule import Schedule
 from collc.spec import Program
 from collc.spec.program import program_of_one
 from collc.target import Target
@@ -84,11 +83,6 @@ class ProgramPlan:
     skewed: bool = False
     call_streams: tuple[ProgramPlan, ...] = ()
     alone: bool = False
-
-    @property
-    def schedules(self) -> tuple[Schedule, ...]:
-        """What each collective does."""
-        return tuple(plan.schedule for plan in self.plans)
 
     @property
     def color_numbers(self) -> tuple[int, ...]:

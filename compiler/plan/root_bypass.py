@@ -15,14 +15,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from collc.plan import ColorUse, Direction, Role, Route
-from collc.schedule import ReducePhase
+from collc.plan.geometry import bypass_color
+from collc.plan.model import Phase
 
 Sides = tuple[Direction, Direction]
-
-
-def bypass_color(phase: ReducePhase) -> str:
-    """The color of the sum on its way to the root."""
-    return f"{phase.name}_bypass"
 
 
 def turned(use: ColorUse, color: str, sides: Sides) -> ColorUse:
@@ -39,12 +35,12 @@ def turned(use: ColorUse, color: str, sides: Sides) -> ColorUse:
 
 
 def by_rank(
-    roles: Sequence[Role | None], phase: ReducePhase, sides: Sides
+    roles: Sequence[Role | None], phase: Phase, bypass: int, sides: Sides
 ) -> Iterator[Role | None]:
     """The roles of places as those of ranks, as if the end were next to the root: the sum's way
     between them is left out."""
-    color = bypass_color(phase)
-    root = roles[phase.bypass]
+    color = bypass_color(phase.name)
+    root = roles[bypass]
     yield root and _with_colors(
         root, [turned(u, color, sides) for u in root.colors if u.color == color]
     )
@@ -53,7 +49,7 @@ def by_rank(
             yield role and _with_colors(role, [turned(use, color, sides) for use in role.colors])
             continue
         others = _with_colors(role, [use for use in role.colors if use.color != color])
-        yield replace(others, lanes=()) if place == phase.bypass else others
+        yield replace(others, lanes=()) if place == bypass else others
 
 
 def _with_colors(role: Role, colors: Sequence[ColorUse]) -> Role:

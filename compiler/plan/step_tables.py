@@ -13,7 +13,8 @@ from collc.base.values import dataclass
 from collc.plan import Lane, Phase, RowKind
 from collc.plan.entries import entries_of, kind_of, table_at, varies
 from collc.plan.form import Form, form_of
-from collc.spec.exchange import Slicing, StepsPhase
+from collc.plan.geometry import line_of
+from collc.spec.exchange import Slicing
 
 SENDS, RELAYS, RECEIVES = int(RowKind.SENDS), int(RowKind.RELAYS), int(RowKind.RECEIVES)
 ENDS = int(RowKind.ENDS)
@@ -38,11 +39,10 @@ class RoleTables:
 @memoized
 def tables_by_role(phase: Phase) -> tuple[RoleTables, ...]:
     """The step tables of a phase, which the planner, checks and predictions all look at."""
-    found, pattern = [], phase.pattern
-    assert isinstance(pattern, StepsPhase), "nothing else has step tables"
+    found, ranks = [], line_of(phase).ranks
     for index, role in enumerate(phase.roles):
         places = places_of(phase, index)
-        places = places[(places >= 0) & (places < pattern.ranks)]
+        places = places[(places >= 0) & (places < ranks)]
         found.append(RoleTables(places, tuple(table_at(lane, places) for lane in role.lanes)))
     return tuple(found)
 

@@ -9,12 +9,13 @@ import numpy as np
 from collc.base.columns import Ints
 from collc.base.memoize import memoized
 from collc.base.values import dataclass
-from collc.plan import AREA_BITS, Direction, Lane, PhaseOf, Role, Route, RowKind
+from collc.plan import AREA_BITS, Direction, Lane, Phase, Role, Route, RowKind
 from collc.plan.entries import FIELDS, values_of
+from collc.plan.geometry import line_of
 from collc.plan.placement import roles_of_places
 from collc.plan.routers import AHEAD
 from collc.plan.step_tables import tables_by_role
-from collc.spec.exchange import Slicing, StepsPhase
+from collc.spec.exchange import Slicing
 
 SENDING = int(RowKind.SENDS)
 RELAYING = int(RowKind.RELAYS)
@@ -51,10 +52,10 @@ class Unrolled:
 
 
 @memoized
-def unrolled(phase: PhaseOf[StepsPhase]) -> Unrolled:
+def unrolled(phase: Phase) -> Unrolled:
     """The rows of the first line of a phase."""
     slicing, lanes = phase.slicing, len(phase.lanes)
-    rows = [np.zeros((0, FIELDS), dtype=np.int64)] * (phase.pattern.ranks * lanes)
+    rows = [np.zeros((0, FIELDS), dtype=np.int64)] * (line_of(phase).ranks * lanes)
     roles = roles_of_places(phase)
     for role, found in zip(phase.roles, tables_by_role(phase), strict=True):
         here = np.array([roles[place] is role for place in found.places.tolist()], dtype=np.bool_)
@@ -117,7 +118,7 @@ def _in_elements(rows: Ints, start: Ints, lanes: int, slicing: Slicing) -> Unrol
 
 
 @memoized
-def connections(phase: PhaseOf[StepsPhase]) -> tuple[Ints, str]:
+def connections(phase: Phase) -> tuple[Ints, str]:
     """For each lane (place * lanes + lane), the lane that gets what it sends, NOWHERE if it sends
     nothing; and what is wrong with the routes, in words.
 
@@ -138,7 +139,7 @@ def connections(phase: PhaseOf[StepsPhase]) -> tuple[Ints, str]:
         for index, lane in enumerate(role.lanes if role else ()):
             if lane.sends_on is None:
                 continue
-            end, problem = _follow(settings, place, lane.sends_on, phase.pattern.axis, followed)
+            end, problem = _follow(settings, place, lane.sends_on, phase.axis, followed)
             if problem:
                 return target, problem
             there = roles[end]

@@ -28,6 +28,7 @@ from collc.run.expected import (
     replaced_on_site,
 )
 from collc.schedule import Schedule, build_schedule
+from collc.schedule.barrier_tokens import schedule_of
 from collc.schedule.lengths import of_length
 from collc.spec import Collective, Contract
 from collc.spec.arrays import DTYPE, words_of
@@ -322,7 +323,7 @@ def _carried_out(
     for call in (plan.program.calls[index] for index in calls):
         of_call = choices[call].length if call in choices else None
         length = lengths[of_call.name] if of_call else 0
-        schedule = plan.schedules[plan.index_of(call, length)]
+        schedule = schedule_of(plan.plans[plan.index_of(call, length)].collective)
         if call in rooted:
             schedule = build_schedule(rooted[call].by_root[lengths[rooted[call].root]])
         name = schedule.collective.contract.buffer
@@ -400,7 +401,7 @@ def _tokens(simulator: Any, plan: ProgramPlan, made: Set[str]) -> str:  # noqa: 
         if one.collective.contract.buffer or not one.phases or one.collective.name not in made:
             continue
         given = make_input(one.collective, 0)
-        wanted = carry_on(one.schedule, given, np.ones(given.shape, np.bool_))
+        wanted = carry_on(schedule_of(one.collective), given, np.ones(given.shape, np.bool_))
         found = tokens_of(simulator, _module_of(plan, one.collective.name), given)
         wrong = describe(wanted.vectors, found, wanted.known)
         if wrong:

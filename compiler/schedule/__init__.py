@@ -8,6 +8,7 @@ from collc.schedule.model import (
     Schedule,
     Transfer,
     build_schedule,
+    number_of_step,
     step_of,
 )
 from collc.schedule.pes import corner_of, home_pe, pes_of_ranks, unfolded

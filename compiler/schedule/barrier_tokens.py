@@ -9,11 +9,18 @@ from dataclasses import replace
 
 import numpy as np
 
-from collc.schedule import Schedule
-from collc.spec import ContractKind, ElementType, Operation
+from collc.base.memoize import memoized
+from collc.schedule import Schedule, build_schedule
+from collc.spec import Collective, ContractKind, ElementType, Operation
 from collc.spec.exchange import Moves, Slicing, StepsPhase
 
 TOKEN = "token"  # the name of its variable in the emitted text
+
+
+@memoized
+def schedule_of(collective: Collective) -> Schedule:
+    """What a collective that has been planned does, with its tokens if it is a barrier."""
+    return with_tokens(build_schedule(collective))
 
 
 def with_tokens(schedule: Schedule) -> Schedule:

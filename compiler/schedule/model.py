@@ -171,10 +171,18 @@ def step_of(collective: Collective, phase: Phase) -> Step:
     the place alone does not tell."""
     axis = "" if isinstance(phase, BroadcastPhase) else phase.axis
     kind = ReduceStep if isinstance(phase, ReducePhase) else object  # trees may go by steps, too
+    return collective.steps[number_of_step(collective, phase.span, axis, tree=kind is ReduceStep)]
+
+
+def number_of_step(collective: Collective, span: Span, axis: str, *, tree: bool) -> int:
+    """The number of the step at a place of the program that goes along an axis, none in the case of
+    a broadcast, and is a `tree`."""
     return next(
-        step
-        for step in collective.steps
-        if step.span == phase.span and _axis_of_step(step) == axis and isinstance(step, kind)
+        number
+        for number, step in enumerate(collective.steps)
+        if step.span == span
+        and _axis_of_step(step) == axis
+        and (isinstance(step, ReduceStep) or not tree)
     )
 
 

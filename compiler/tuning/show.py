@@ -8,6 +8,7 @@ from collc.base.table import aligned
 from collc.cost.show import shortened
 from collc.cost.steps_model import follow_steps
 from collc.plan import Plan
+from collc.schedule.barrier_tokens import schedule_of
 from collc.spec import Considered, Decision
 from collc.spec.exchange import StepsPhase
 from collc.tuning.cost_terms import terms_of
@@ -79,10 +80,9 @@ def _added(terms: tuple[tuple[str, int], ...]) -> str:
 def show_terms(plan: Plan, cycles: int) -> str:
     """What predicted cycles go into; of steps also by which transfers the last rank gets its
     last element, and which link has most to carry."""
-    schedule, contract, target = plan.schedule, plan.collective.contract, plan.target
+    schedule, contract, target = schedule_of(plan.collective), plan.collective.contract, plan.target
     lines = [f"  {cycles} = {_added(terms_of(schedule, cycles, target).named())}"]
-    for phase in plan.phases:
-        pattern = phase.pattern
+    for pattern, phase in zip(schedule.phases, plan.phases, strict=True):
         if isinstance(pattern, StepsPhase):
             chain = follow_steps(pattern, contract, target).chain
             told = [f"{source} -> {rank} in step {step}" for step, source, rank in chain]

@@ -14,6 +14,7 @@ from collc.language.optimal_tree import best_tree
 from collc.plan import Plan
 from collc.plan.form import Form, form_of
 from collc.schedule import ReducePhase, Schedule, ascending, build_schedule, step_of
+from collc.schedule.barrier_tokens import schedule_of
 from collc.schedule.written import text_of_step
 from collc.spec import Collective, ReduceStep, Tree
 from collc.spec.exchange import StepsPhase
@@ -38,7 +39,7 @@ _MUCH = 0.03  # of what another plan wins
 
 def warnings_of(plan: Plan, prediction: Prediction, target: Target) -> Iterator[Diagnostic]:
     """What is said of a collective by itself."""
-    schedule, cycles = plan.schedule, prediction.cycles
+    schedule, cycles = schedule_of(plan.collective), prediction.cycles
     trials = Trials(schedule, target)
     of_plans = [
         *_stalls(schedule, prediction, target),
@@ -93,11 +94,11 @@ def _shared_links(trials: Trials, plan: Plan, cycles: int) -> Iterator[Diagnosti
     """C802: the link at which most is lost, if another plan takes clearly less."""
     schedule, target = trials.schedule, trials.target
     found = [
-        (link, phase.pattern)
-        for phase in plan.phases
-        if isinstance(phase.pattern, StepsPhase) and form_of(phase) is not Form.STREAM
-        if most_lost(schedule, phase.pattern, phase) >= _LONG * cycles
-        for link in [crowded_link(schedule, phase.pattern, phase, target)]
+        (link, steps)
+        for steps, phase in zip(schedule.phases, plan.phases, strict=True)
+        if isinstance(steps, StepsPhase) and form_of(phase) is Form.STEPS
+        if most_lost(schedule, steps, phase) >= _LONG * cycles
+        for link in [crowded_link(schedule, steps, phase, target)]
         if link is not None
     ]
     if not found:

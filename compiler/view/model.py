@@ -125,7 +125,7 @@ def _colors(bundle: Viewed) -> list[dict[str, Any]]:
 
 
 def _phase(plan: Plan, phase: Phase) -> dict[str, Any]:
-    numbers, span = dict(plan.colors), phase.pattern.span
+    numbers, span = dict(plan.colors), phase.span
     grid = plan.collective.grid
     placed = (
         _placed_on_path(phase, phase.path)

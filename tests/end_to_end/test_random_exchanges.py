@@ -37,12 +37,13 @@ def drawn(pick: random.Random) -> Schedule:
     """A few steps of a few transfers between a few ranks, in any order along the line."""
     ranks, slices = pick.randint(2, 9), pick.randint(1, 6)
     length = pick.choice((*LENGTHS, slices * pick.randint(1, 9)))
+    element, operation = pick.choice(OPERATIONS)
+    even = length % (slices * (2 if element.bytes == 2 else 1)) == 0  # pairs are cut as one
     steps = [
-        [_transfer(pick, ranks, slices, length) for _ in range(pick.randint(1, 8))]
+        [_transfer(pick, ranks, slices, even=even) for _ in range(pick.randint(1, 8))]
         for _ in range(pick.randint(1, 6))
     ]
     places = pick.choice((range(ranks), s.ring_places(ranks), pick.sample(range(ranks), ranks)))
-    element, operation = pick.choice(OPERATIONS)
     return s.schedule(
         [s.phase((slices, steps), ranks, length, places=list(places))],
         ranks,
@@ -54,12 +55,12 @@ def drawn(pick: random.Random) -> Schedule:
     )
 
 
-def _transfer(pick: random.Random, ranks: int, slices: int, length: int) -> s.Move:
+def _transfer(pick: random.Random, ranks: int, slices: int, *, even: bool) -> s.Move:
     """From any slices to the same or, where that may be, others."""
     source, target = pick.sample(range(ranks), 2)
     first = into = pick.randrange(slices)
     count = pick.randint(1, slices - first)
-    if pick.random() < 0.3 and length % slices == 0:
+    if pick.random() < 0.3 and even:
         into = pick.randint(0, slices - count)
     return source, target, first, into, count, pick.random() < 0.5
 

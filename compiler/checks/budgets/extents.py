@@ -5,10 +5,9 @@ from collections.abc import Iterator
 from collc.base.diagnostics import Diagnostic
 from collc.checks.budgets.memory import shortened
 from collc.checks.step_table_entries import shape_problem
-from collc.plan import PhaseOf, Plan, Role, is_of
+from collc.plan import Phase, Plan, Role
 from collc.plan.form import form_of
 from collc.plan.unrolled import unrolled
-from collc.spec.exchange import StepsPhase
 
 
 def extents(plan: Plan) -> Iterator[Diagnostic]:
@@ -17,7 +16,7 @@ def extents(plan: Plan) -> Iterator[Diagnostic]:
     words = contract.element.words
     what = "elements" if words == 1 else "words"
     for phase in plan.phases:
-        if is_of(phase, StepsPhase):
+        if form_of(phase).is_cut:
             longest = _longest_row(plan, phase)
         else:
             longest = max(_longest(role, contract.length) for role in phase.roles)
@@ -33,9 +32,9 @@ def extents(plan: Plan) -> Iterator[Diagnostic]:
             )
 
 
-def _longest_row(plan: Plan, phase: PhaseOf[StepsPhase]) -> int:
+def _longest_row(plan: Plan, phase: Phase) -> int:
     """Elements that are let pass at once, or from the stage's first to its last."""
-    length = phase.pattern.slicing.length
+    length = phase.slicing.length
     if not form_of(phase).is_cut or shape_problem(plan, phase):
         return length  # another check says so
     stage = phase.areas * length

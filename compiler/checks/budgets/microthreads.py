@@ -20,7 +20,7 @@ def microthreads(plan: Plan) -> Iterator[Diagnostic]:
     into = out = 0
     bound = plan.target.binds_output_queues
     for phase in plan.phases:
-        pattern, preceding = phase.pattern, preceding_lanes(phase)
+        preceding = preceding_lanes(phase)
         begin = into, out
         lanes = [lane for lane in sending_lanes(phase) if bound or lane not in preceding]
         into, out = into + input_queues_of(phase), out + output_queues_of(phase, bound=bound)
@@ -38,6 +38,6 @@ def microthreads(plan: Plan) -> Iterator[Diagnostic]:
                 "C324",
                 f"`{phase.name}` sends and receives at the same time on queues with number "
                 f"{min(shared)}, which have one microthread",
-                pattern.span,
+                phase.span,
                 help=f"{fewer}, so that other queues are free",
             )

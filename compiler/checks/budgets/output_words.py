@@ -24,7 +24,7 @@ def output_words(plan: Plan) -> Iterator[Diagnostic]:
                 "C305",
                 f"`{phase.name}` sends {sent} words, one right behind the other, by output queue "
                 f"{queue}, which holds {holds[queue]} on {plan.target.name}",
-                phase.pattern.span,
+                phase.span,
                 help="reserve other queues, so that one that holds more is free",
             )
 

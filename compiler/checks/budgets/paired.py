@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic
+from collc.checks.by_phase import due
 from collc.plan import Plan
 from collc.schedule import BroadcastPhase
 from collc.spec.exchange import StepsPhase
@@ -13,7 +14,7 @@ def paired(plan: Plan) -> Iterator[Diagnostic]:
     """C337: a phase in pairs, or a wide one, that cannot be."""
     contract = plan.collective.contract
     for phase in plan.phases:
-        pattern = phase.pattern
+        pattern = due(plan, phase)
         if isinstance(pattern, StepsPhase):
             able = slices_go_in_pairs(pattern, contract, plan.target)
 
@@ -23,7 +24,7 @@ def paired(plan: Plan) -> Iterator[Diagnostic]:
                     "C337",
                     f"`{phase.name}` passes four elements by one instruction from the last to the "
                     f"first, of which {plan.target.name} takes two",
-                    pattern.span,
+                    phase.span,
                     help="leave `in simd` out",
                 )
             if phase.wide and not can_be_wide(pattern, contract, plan.target):
@@ -31,7 +32,7 @@ def paired(plan: Plan) -> Iterator[Diagnostic]:
                     "C337",
                     f"`{phase.name}` takes two wavelets by one instruction, which "
                     f"{plan.target.name} cannot do with its operation or its slices",
-                    pattern.span,
+                    phase.span,
                     help="leave `in simd` out",
                 )
         else:

@@ -10,9 +10,8 @@ from collections.abc import Iterator
 from collc.base.diagnostics import Diagnostic
 from collc.checks.by_phase import problems
 from collc.checks.step_table_entries import step_tables_of
-from collc.plan import PhaseOf, Plan
+from collc.plan import Phase, Plan
 from collc.plan.unrolled import connections
-from collc.spec.exchange import StepsPhase
 
 
 def circuits(plan: Plan) -> Iterator[Diagnostic]:
@@ -21,11 +20,11 @@ def circuits(plan: Plan) -> Iterator[Diagnostic]:
     return problems("C320", help, step_tables_of(plan), _problem)
 
 
-def _problem(phase: PhaseOf[StepsPhase]) -> str:
+def _problem(phase: Phase) -> str:
     return connections(phase)[1] or _switched(phase)
 
 
-def _switched(phase: PhaseOf[StepsPhase]) -> str:
+def _switched(phase: Phase) -> str:
     """Routes of an exchange never change."""
     for role in phase.roles:
         for use in role.colors:

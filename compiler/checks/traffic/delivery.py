@@ -16,30 +16,40 @@ from collections.abc import Iterator, Sequence
 
 from collc.base.diagnostics import Diagnostic
 from collc.base.memoize import memoized
-from collc.checks.by_phase import in_phase, phases_of
-from collc.checks.line_tokens import LineTokens, run_tokens
-from collc.plan import PhaseOf, Plan
+from collc.checks.by_phase import due_tree, in_phase, phases_of
+from collc.plan import Phase, Plan
+from collc.plan.form import Form
+from collc.plan.geometry import line_of
+from collc.plan.line_tokens import LineTokens, run_tokens
 from collc.plan.one_word import is_one_word
 from collc.schedule import ReducePhase
 
 SHOWN_VECTORS = 6
 
+Children = tuple[tuple[int, ...], ...]  # by rank, those that it receives from
+
 
 def delivery(plan: Plan) -> Iterator[Diagnostic]:
     """C314 vectors get stuck, C315 a wrong vector arrives, C316 a stray control wavelet."""
-    for phase in phases_of(ReducePhase, plan):
+    for phase in phases_of(plan, Form.TREE):
         to_all = plan.phases[-1].name if is_one_word(plan) and phase is plan.phases[-2] else ""
-        yield from _problems(phase, to_all=to_all)
+        yield from _problems(phase, due_tree(plan, phase), to_all=to_all)
 
 
 @memoized
-def _problems(phase: PhaseOf[ReducePhase], *, to_all: str) -> tuple[Diagnostic, ...]:
+def _problems(phase: Phase, tree: ReducePhase, *, to_all: str) -> tuple[Diagnostic, ...]:
     """What is wrong with a line; on a path of many thousand ranks it takes seconds to know."""
-    run = run_tokens(phase, to_all)
-    return (*_stuck(phase, run), *_wrong_vectors(phase, run), *_stray_controls(phase, run))
+    if line_of(phase).ranks != tree.ranks:
+        return ()  # another check says so
+    run, due = run_tokens(phase, to_all), tree.children
+    return (
+        *_stuck(phase, run),
+        *_wrong_vectors(phase, due, run),
+        *_stray_controls(phase, due, run),
+    )
 
 
-def _stuck(phase: PhaseOf[ReducePhase], run: LineTokens) -> Iterator[Diagnostic]:
+def _stuck(phase: Phase, run: LineTokens) -> Iterator[Diagnostic]:
     """C314: a PE that does not come to its end, or a vector on its way when all is quiet."""
     waiting = run.waiting()
     left = _left(run.links) or _left(run.ramps)
@@ -54,7 +64,7 @@ def _stuck(phase: PhaseOf[ReducePhase], run: LineTokens) -> Iterator[Diagnostic]
     yield Diagnostic(
         "C314",
         f"`{phase.name}` gets stuck: {', '.join(parts)}",
-        phase.pattern.span,
+        phase.span,
         help="a router has to be in the position that takes the next vector; use a pre-order tree",
     )
 
@@ -67,10 +77,10 @@ def _left(queues: dict[tuple[int, str], deque[tuple[int, bool]]]) -> tuple[int, 
     return None
 
 
-def _wrong_vectors(phase: PhaseOf[ReducePhase], run: LineTokens) -> Iterator[Diagnostic]:
+def _wrong_vectors(phase: Phase, children: Children, run: LineTokens) -> Iterator[Diagnostic]:
     """C315: the first rank that receives other vectors than the schedule says, or in another
     order."""
-    for rank, (received, due) in enumerate(zip(run.received, phase.pattern.children, strict=True)):
+    for rank, (received, due) in enumerate(zip(run.received, children, strict=True)):
         waits = run.waits_for(rank) is not None
         if tuple(received) != (due[: len(received)] if waits else due):
             problem = f"rank {rank} receives {_vectors(received)}, due is {_vectors(due)}"
@@ -88,11 +98,9 @@ def _vectors(sources: Sequence[int]) -> str:
     return f"the vector{'s' if len(sources) > 1 else ''} of rank {', '.join(shown)}"
 
 
-def _stray_controls(phase: PhaseOf[ReducePhase], run: LineTokens) -> Iterator[Diagnostic]:
+def _stray_controls(phase: Phase, children: Children, run: LineTokens) -> Iterator[Diagnostic]:
     """C316: a control wavelet that moves another router than its sender's and its receiver's."""
-    parent = {
-        child: rank for rank, sources in enumerate(phase.pattern.children) for child in sources
-    }
+    parent = {child: rank for rank, sources in enumerate(children) for child in sources}
     for source, router in run.moved_by_control:
         if router not in (source, parent.get(source)):
             problem = f"the control wavelet of rank {source} moves the router of rank {router}, "

@@ -18,12 +18,11 @@ def exclusive_receive(plan: Plan) -> Iterator[Diagnostic]:
     """C313: two directions could deliver one color to one router at a time."""
     numbers = dict(plan.colors)
     for phase in plan.phases:
-        pattern = phase.pattern
         for role in phase.roles:
             counts = Counter(numbers.get(use.color) for use in role.colors)
             for number in (number for number, count in counts.items() if count > 1):
                 message = f"role `{role.name}` of `{phase.name}` sets color {number} twice"
-                yield Diagnostic("C313", message, pattern.span, help="use two colors")
+                yield Diagnostic("C313", message, phase.span, help="use two colors")
     for one, other in combinations(plan.phases, 2):
         shared = _numbers(one, numbers) & _numbers(other, numbers)
         if shared and _touch(one, other):
@@ -31,8 +30,8 @@ def exclusive_receive(plan: Plan) -> Iterator[Diagnostic]:
                 "C313",
                 f"`{one.name}` and `{other.name}` both use color {min(shared)} on PEs that touch, "
                 "so a router may receive it from two directions",
-                other.pattern.span,
-                ((one.pattern.span, "the other phase"),),
+                other.span,
+                ((one.span, "the other phase"),),
                 "give the phases different colors",
             )
 

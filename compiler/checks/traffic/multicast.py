@@ -10,16 +10,16 @@ from collections.abc import Iterator
 from functools import partial
 
 from collc.base.diagnostics import Diagnostic
-from collc.checks.by_phase import phases_of, problems
+from collc.checks.by_phase import due, phases_of, problems
 from collc.plan import (
     ColorUse,
     Direction,
     Phase,
-    PhaseOf,
     Plan,
     Role,
     Strided,
 )
+from collc.plan.form import Form
 from collc.plan.one_word import is_one_word
 from collc.schedule import BroadcastPhase
 
@@ -29,26 +29,27 @@ Cell = tuple[int, int]
 def multicast(plan: Plan) -> Iterator[Diagnostic]:
     """C317: a PE that a broadcast does not reach, or reaches twice."""
     help = "the routes do not cover the grid"
-    return problems("C317", help, phases_of(BroadcastPhase, plan), partial(_problem, plan))
+    return problems("C317", help, phases_of(plan, Form.MULTICAST), partial(_problem, plan))
 
 
-def _problem(plan: Plan, phase: PhaseOf[BroadcastPhase]) -> str:
+def _problem(plan: Plan, phase: Phase) -> str:
     """The first PE, by rows, that is not reached once, or what goes wrong on the way."""
-    begun, pattern = is_one_word(plan), phase.pattern
+    begun, pattern = is_one_word(plan), due(plan, phase)
+    assert isinstance(pattern, BroadcastPhase), "one whole vector, to all PEs"
     if begun and list(_senders(plan.phases[-2], phase.name)) != [(pattern.x, pattern.y)]:
         return f"`{plan.phases[-2].name}` does not send it at PE ({pattern.x}, {pattern.y}) alone"
     columns = _representatives([region.x for region, _ in phase.regions])
     rows = _representatives([region.y for region, _ in phase.regions])
     if pattern.x not in columns or pattern.y not in rows:
         return f"PE ({pattern.x}, {pattern.y}) has no role"
-    copies, astray = _flood(phase, columns, rows, begun=begun)
+    copies, astray = _flood(phase, (pattern.x, pattern.y), columns, rows, begun=begun)
     if astray:
         return astray
     for y in rows:
         for x in columns:
-            due = 0 if (x, y) == (pattern.x, pattern.y) and not begun else 1
-            if copies[x, y] != due:
-                return f"PE ({x}, {y}) gets the vector {copies[x, y]} times, due is {due}"
+            wanted = 0 if (x, y) == (pattern.x, pattern.y) and not begun else 1
+            if copies[x, y] != wanted:
+                return f"PE ({x}, {y}) gets the vector {copies[x, y]} times, due is {wanted}"
     return ""
 
 
@@ -71,13 +72,13 @@ def _is_stretch(run: Strided) -> bool:
 
 
 def _flood(
-    phase: PhaseOf[BroadcastPhase], columns: list[int], rows: list[int], *, begun: bool
+    phase: Phase, root: Cell, columns: list[int], rows: list[int], *, begun: bool
 ) -> tuple[Counter[Cell], str]:
     """How often each PE takes the vector, and where it goes astray if it does; it has `begun` if
     its root has sent it before."""
     copies: Counter[Cell] = Counter()
     visited: set[Cell] = set()
-    arrivals = [(columns.index(phase.pattern.x), rows.index(phase.pattern.y), Direction.RAMP)]
+    arrivals = [(columns.index(root[0]), rows.index(root[1]), Direction.RAMP)]
     while arrivals:
         column, row, source = arrivals.pop()
         if not (0 <= column < len(columns) and 0 <= row < len(rows)):

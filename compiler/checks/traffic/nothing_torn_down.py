@@ -11,7 +11,6 @@ def nothing_torn_down(plan: Plan) -> Iterator[Diagnostic]:
     """C331: a teardown in a collective by itself, which would never set the color again."""
     numbers = dict(plan.colors)
     for phase in plan.phases:
-        pattern = phase.pattern
         for role, x, y in played(phase):
             for color in dict.fromkeys(name for lane in role.lanes for name in lane.tears_down):
                 message = f"in `{phase.name}` {pe_of(plan.collective, phase, x, y)} tears down "
@@ -19,4 +18,4 @@ def nothing_torn_down(plan: Plan) -> Iterator[Diagnostic]:
                 message += "vector, a teardown behind it closes the routers on its route, and "
                 message += "nothing opens them for the next call"
                 help = "only programs of several collectives tear colors down; please report this"
-                yield Diagnostic("C331", message, pattern.span, help=help)
+                yield Diagnostic("C331", message, phase.span, help=help)

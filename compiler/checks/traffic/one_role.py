@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from collc.base.diagnostics import Diagnostic
-from collc.checks.by_phase import in_phase
+from collc.checks.by_phase import due, in_phase
 from collc.plan import Phase, Plan, Region, Strided
 from collc.schedule import BroadcastPhase, ReducePhase
 from collc.spec.exchange import StepsPhase
@@ -14,7 +14,7 @@ from collc.spec.exchange import StepsPhase
 def one_role(plan: Plan) -> Iterator[Diagnostic]:
     """C312: a PE with no role, with two, or one outside the pattern."""
     for phase in plan.phases:
-        pattern = phase.pattern
+        pattern = due(plan, phase)
         if isinstance(pattern, ReducePhase | StepsPhase):
             problem = _line_problem(phase, pattern)
         else:

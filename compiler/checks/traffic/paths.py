@@ -12,11 +12,11 @@ from collc.base.diagnostics import Diagnostic
 from collc.base.grids import Grid
 from collc.base.paths import Path, Pe
 from collc.checks.by_phase import in_phase
-from collc.plan import Direction, Phase, Plan, Role, is_of
+from collc.plan import Direction, Phase, Plan, Role
+from collc.plan.form import Form, form_of
+from collc.plan.geometry import line_of
 from collc.plan.placement import roles_of_places, roles_of_ranks, sent_colors
 from collc.plan.unrolled import NOWHERE, connections
-from collc.schedule import ReducePhase
-from collc.spec.exchange import StepsPhase
 
 _ALONG = frozenset((Direction.RAMP, Direction.WEST, Direction.EAST))
 
@@ -93,14 +93,16 @@ def _hops(phase: Phase, path: Path) -> set[tuple[Pe, Pe, str]]:
 
 def _sent(phase: Phase) -> Iterator[tuple[int, int, str]]:
     """From which place something goes to which, on what color."""
-    if is_of(phase, ReducePhase):
+    if form_of(phase) is Form.TREE:
         of_ranks = roles_of_ranks(phase)
-        for transfer in phase.pattern.transfers:
-            sender = of_ranks[transfer.source]
-            place, other = map(phase.pattern.coordinate, (transfer.source, transfer.destination))
+        line = line_of(phase)
+        pairs = ((source, rank) for rank, below in enumerate(line.children) for source in below)
+        for source, destination in pairs:
+            sender = of_ranks[source]
+            place, other = line.coordinate(source), line.coordinate(destination)
             for color in sent_colors(sender) if sender else ():
                 yield place, other, color
-    elif is_of(phase, StepsPhase):
+    elif form_of(phase).is_cut:
         target, _ = connections(phase)
         for place, role in enumerate(roles_of_places(phase)):
             lanes = role.lanes if role else ()

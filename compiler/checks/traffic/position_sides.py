@@ -52,4 +52,4 @@ def _problem(plan: Plan, before: Route, after: Route, *, own: bool) -> str:
 
 def _diagnostic(phase: Phase, role: Role, use: ColorUse, problem: str) -> Diagnostic:
     where = f"a switch position of color `{use.color}` at role `{role.name}` of `{phase.name}`"
-    return Diagnostic("C311", f"{where} {problem}", phase.pattern.span, help=REMEDY)
+    return Diagnostic("C311", f"{where} {problem}", phase.span, help=REMEDY)

@@ -10,7 +10,6 @@ def positions(plan: Plan) -> Iterator[Diagnostic]:
     """C310: too many positions, or none."""
     available = plan.target.switch_positions
     for phase in plan.phases:
-        pattern = phase.pattern
         for role in phase.roles:
             for use in role.colors:
                 if not 1 <= len(use.positions) <= available:
@@ -18,6 +17,6 @@ def positions(plan: Plan) -> Iterator[Diagnostic]:
                         "C310",
                         f"color `{use.color}` needs {len(use.positions)} switch positions at role "
                         f"`{role.name}` of `{phase.name}`, {plan.target.name} has {available}",
-                        pattern.span,
+                        phase.span,
                         help="use more colors, or a tree in which fewer vectors pass a PE",
                     )

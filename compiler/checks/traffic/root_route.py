@@ -5,28 +5,29 @@ What is between them has to let the sum pass, on a color that nothing else on th
 """
 
 from collections.abc import Iterator
+from functools import partial
 
 from collc.base.diagnostics import Diagnostic
-from collc.checks.by_phase import phases_of, problems
-from collc.plan import PhaseOf, Plan, Role, Route
+from collc.checks.by_phase import due_tree, phases_of, problems
+from collc.plan import Phase, Plan, Role, Route
+from collc.plan.form import Form
+from collc.plan.geometry import bypass_color
 from collc.plan.placement import SIDES, roles_of_places
-from collc.plan.root_bypass import bypass_color
-from collc.schedule import ReducePhase
 
 
 def root_route(plan: Plan) -> Iterator[Diagnostic]:
     """C325: a router on the way of the sum that does not let it pass, or one beside it that is
     set for its color."""
-    found = (one for one in phases_of(ReducePhase, plan) if one.pattern.bypass)
-    return problems("C325", "the sum has a color of its own", found, _problem)
+    found = (one for one in phases_of(plan, Form.TREE) if due_tree(plan, one).bypass)
+    return problems("C325", "the sum has a color of its own", found, partial(_problem, plan))
 
 
-def _problem(phase: PhaseOf[ReducePhase]) -> str:
-    pattern = phase.pattern
+def _problem(plan: Plan, phase: Phase) -> str:
+    pattern = due_tree(plan, phase)
     near, far = SIDES[pattern.order]
     passes = (Route(near, (far,)),)
     for place, role in enumerate(roles_of_places(phase)):
-        routes = _routes(role, bypass_color(pattern))
+        routes = _routes(role, bypass_color(phase.name))
         if 0 < place < pattern.bypass and routes != passes:
             return f"the router {place} places from the end does not let the sum pass to the root"
         if place > pattern.bypass and routes:

@@ -6,16 +6,17 @@ time, which `rows_hazards` shows.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from collc.base.diagnostics import Diagnostic
 from collc.base.memoize import memoized
-from collc.checks.by_phase import in_phase
+from collc.checks.by_phase import due_steps, in_phase
 from collc.checks.step_table_entries import step_tables_of
 from collc.checks.step_table_run import Run, due, run_rows
-from collc.plan import Phase, PhaseOf, Plan
-from collc.plan.dynamic_lengths import exchange_of_length
+from collc.plan import Phase, Plan
+from collc.plan.dynamic_lengths import phase_of_length
 from collc.plan.unrolled import connections, unrolled
 from collc.spec.exchange import StepsPhase
 
@@ -25,11 +26,12 @@ SHOWN = 3
 def rows_delivery(plan: Plan) -> Iterator[Diagnostic]:
     """C321: rows that wait for ever. C322: other slices arrive than the schedule says."""
     for phase in step_tables_of(plan):
-        yield from _problems(exchange_of_length(phase, phase.pattern.slicing.count))
+        steps = due_steps(plan, phase)
+        yield from _problems(phase_of_length(phase, phase.slicing.count), steps)
 
 
 @memoized
-def _problems(phase: PhaseOf[StepsPhase]) -> tuple[Diagnostic, ...]:
+def _problems(phase: Phase, steps: StepsPhase) -> tuple[Diagnostic, ...]:
     target, lost = connections(phase)
     if lost:
         return ()  # another check says so
@@ -38,7 +40,7 @@ def _problems(phase: PhaseOf[StepsPhase]) -> tuple[Diagnostic, ...]:
         return (_wrong(phase, run.problem),)
     if run.stuck:
         return (_stuck(phase, run),)
-    return tuple(_differing(phase, run))
+    return tuple(_differing(phase, steps, run))
 
 
 def _stuck(phase: Phase, run: Run) -> Diagnostic:
@@ -54,14 +56,14 @@ def _stuck(phase: Phase, run: Run) -> Diagnostic:
     return Diagnostic(
         "C321",
         f"`{phase.name}` gets stuck: {', '.join(parts)}",
-        phase.pattern.span,
+        phase.span,
         help="what is sent in a step has to be received in the same step, in one order",
     )
 
 
-def _differing(phase: PhaseOf[StepsPhase], run: Run) -> Iterator[Diagnostic]:
+def _differing(phase: Phase, steps: StepsPhase, run: Run) -> Iterator[Diagnostic]:
     """C322 for the first place and element that ends up with something else."""
-    wrong = np.argwhere(run.held != due(phase.pattern))
+    wrong = np.argwhere(run.held != due(replace(steps, slicing=phase.slicing)))
     if len(wrong):
         place, slice_ = (int(n) for n in wrong[0])
         first, last = int(run.bounds[slice_]), int(run.bounds[slice_ + 1]) - 1

@@ -15,10 +15,9 @@ from collc.base.joins import Ranges
 from collc.base.memoize import memoized
 from collc.checks.by_phase import in_phase
 from collc.checks.step_table_entries import step_tables_of
-from collc.plan import PhaseOf, Plan, RowKind
-from collc.plan.dynamic_lengths import exchange_of_length
+from collc.plan import Phase, Plan, RowKind
+from collc.plan.dynamic_lengths import phase_of_length
 from collc.plan.unrolled import Unrolled, unrolled
-from collc.spec.exchange import StepsPhase
 
 SENDS, STAGES = int(RowKind.SENDS), int(RowKind.STAGES)
 WRITES = int(RowKind.RECEIVES | RowKind.APPLIES)
@@ -28,11 +27,11 @@ ENDS = int(RowKind.ENDS)
 def rows_hazards(plan: Plan) -> Iterator[Diagnostic]:
     """C323: elements that are changed while they are sent or received."""
     for phase in step_tables_of(plan):
-        yield from _problems(exchange_of_length(phase, phase.pattern.slicing.count))
+        yield from _problems(phase_of_length(phase, phase.slicing.count))
 
 
 @memoized
-def _problems(phase: PhaseOf[StepsPhase]) -> tuple[Diagnostic, ...]:
+def _problems(phase: Phase) -> tuple[Diagnostic, ...]:
     rows = unrolled(phase)
     found = np.concatenate([_within_rows(rows), *_across_lanes(rows)])
     if not len(found):

@@ -10,9 +10,8 @@ from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic, Span
 from collc.plan import VECTOR, WHOLE, Action, Advance, Op, Phase, Plan, Role
+from collc.plan.form import Form, form_of
 from collc.plan.one_word import is_one_word, reduces_one_word
-from collc.schedule import ReducePhase
-from collc.spec.exchange import StepsPhase
 
 
 def steps(plan: Plan) -> Iterator[Diagnostic]:
@@ -22,17 +21,17 @@ def steps(plan: Plan) -> Iterator[Diagnostic]:
     if is_one_word(plan) and not reduces_one_word(plan.collective.contract):
         last = plan.phases[-1]
         problem = "receives more than a word that nobody sends in its phase"
-        yield _diagnostic(last, last.roles[0], problem, last.pattern.span)
+        yield _diagnostic(last, last.roles[0], problem, last.span)
     for phase in plan.phases:
-        pattern = phase.pattern
-        if isinstance(pattern, StepsPhase):
+        form = form_of(phase)
+        if form.is_cut:
             continue  # `row_shapes` looks at these
-        reduces = isinstance(pattern, ReducePhase)
+        reduces = form is Form.TREE
         for role in phase.roles:
             problem = _reduce_problem(role) if reduces else _broadcast_problem(role)
             problem = problem or _mixed(role, phase)
             if problem:
-                yield _diagnostic(phase, role, problem, pattern.span)
+                yield _diagnostic(phase, role, problem, phase.span)
 
 
 def _reduce_problem(role: Role) -> str:

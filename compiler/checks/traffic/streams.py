@@ -13,7 +13,7 @@ import numpy as np
 
 from collc.base.diagnostics import Diagnostic
 from collc.base.memoize import memoized
-from collc.checks.by_phase import in_phase, phases_of
+from collc.checks.by_phase import CUT, due_steps, in_phase, phases_of
 from collc.checks.step_table_entries import shape_problem
 from collc.checks.stream_run import Line, Place, Router, Work, combined, run
 from collc.plan import (
@@ -23,7 +23,7 @@ from collc.plan import (
     Direction,
     Filter,
     Lane,
-    PhaseOf,
+    Phase,
     Plan,
     Role,
     Slices,
@@ -36,6 +36,7 @@ from collc.plan import (
 from collc.plan.form import Form, form_of
 from collc.plan.placement import roles_of_places
 from collc.plan.routers import AHEAD
+from collc.schedule.barrier_tokens import schedule_of
 from collc.schedule.own_slices import asks_own_slices, own_slices
 from collc.spec.exchange import StepsPhase
 from collc.spec.simd import PAIR
@@ -48,22 +49,23 @@ def streams(plan: Plan) -> Iterator[Diagnostic]:
     """C319: a lane that no text runs. C321: words that wait for ever, or that a PE gets without
     receiving them. C322: other slices than the schedule says. C323: slices that are received over
     what is sent."""
-    for phase in phases_of(StepsPhase, plan):
+    for phase in phases_of(plan, *CUT):
         if form_of(phase) is not Form.STREAM or shape_problem(plan, phase):
             continue
-        own_only = asks_own_slices(plan.schedule, phase.pattern)
-        for code, problem in _problems(phase, own_only):
+        steps = due_steps(plan, phase)
+        own_only = asks_own_slices(schedule_of(plan.collective), steps)
+        for code, problem in _problems(phase, steps, own_only):
             yield in_phase(code, phase, problem, REPORT)
 
 
 @memoized
-def _problems(phase: PhaseOf[StepsPhase], own_only: bool) -> tuple[tuple[str, str], ...]:
+def _problems(phase: Phase, pattern: StepsPhase, own_only: bool) -> tuple[tuple[str, str], ...]:
     """Codes and what is wrong."""
-    roles, pattern = roles_of_places(phase), phase.pattern
+    roles = roles_of_places(phase)
     wrong = next(_shapes(roles, pattern), "")
     if wrong:
         return (("C319", wrong),)
-    line = _line(phase, roles)
+    line = _line(phase, pattern, roles)
     wrong = run(line) or next(_left_over(line), "")
     if wrong:
         return (("C321", wrong),)
@@ -129,9 +131,8 @@ def _due(pattern: StepsPhase) -> list[list[int]]:
     return held
 
 
-def _line(phase: PhaseOf[StepsPhase], roles: Roles) -> Line:
+def _line(phase: Phase, pattern: StepsPhase, roles: Roles) -> Line:
     """A line by what is planned for it."""
-    pattern = phase.pattern
     sizes = (np.diff(pattern.slicing.bounds) // (PAIR if phase.paired else 1)).tolist()
     first = _beginning(pattern)
     places = []

@@ -71,7 +71,7 @@ def steps_phase(  # noqa: PLR0913 - what, how it is wired, then how it is carrie
         about=f"{pattern.algorithm} along {where(pattern.axis, path)}",
         roles=roles,
         regions=regions_of(pattern, [places for places, _ in groups]),
-        pattern=pattern,
+        span=pattern.span,
         slicing=slicing,
         lanes=wiring.lanes,
         blocks=pattern.blocks,

@@ -80,7 +80,7 @@ def stream_phases(
                 for index, places in enumerate(groups)
             ),
             regions=regions_of(pattern, groups),
-            pattern=pattern,
+            span=pattern.span,
             slicing=pattern.slicing,
             lanes=names,
             blocks=pattern.blocks,

@@ -1,4 +1,4 @@
-"""A line of PEs and routers run with whole vectors as tokens, which `traffic.delivery` judges.
+"""A line of PEs and routers run with whole vectors as tokens: who receives from whom, and when.
 
 A token is the rank whose vector it is and whether it is the control wavelet behind it. Routers that
 let a color pass in their last position do so for ever; tokens jump over them (`follow`), which
@@ -9,20 +9,26 @@ from collections import deque
 from dataclasses import field
 
 from collc.base.values import dataclass
-from collc.checks.vector_order import follow
-from collc.plan import (
-    Advance,
-    ColorUse,
-    Direction,
-    Op,
-    PhaseOf,
-    Role,
-)
-from collc.plan.placement import SIDES, roles_of_ranks
-from collc.schedule import ReducePhase
+from collc.plan.geometry import line_of
+from collc.plan.model import Phase
+from collc.plan.ops import Op, Role
+from collc.plan.placement import roles_of_ranks, sides_of_order
+from collc.plan.routers import Advance, ColorUse, Direction
 
 Token = tuple[int, bool]
 Place = tuple[int, str]  # a router and a color
+
+
+def follow(skips: list[int], rank: int) -> int:
+    """The first rank from `rank` down that skips no further, -1 beyond rank 0. `skips[r]` is r, or
+    a rank nearer to 0; the ways taken are shortened."""
+    path = []
+    while rank >= 0 and skips[rank] != rank:
+        path.append(rank)
+        rank = skips[rank]
+    for passed in path:
+        skips[passed] = rank
+    return rank
 
 
 @dataclass
@@ -58,26 +64,26 @@ class LineTokens:
         return [(rank, color) for rank, color in colors if color is not None]
 
 
-def run_tokens(phase: PhaseOf[ReducePhase], to_all: str = "") -> LineTokens:
+def run_tokens(phase: Phase, to_all: str = "") -> LineTokens:
     """Run a line until nothing moves any more. What is sent `to_all`, on that color, is off it."""
-    roles, pattern = roles_of_ranks(phase), phase.pattern
-    near, far = SIDES[pattern.order]
+    roles, line = roles_of_ranks(phase), line_of(phase)
+    near, far = sides_of_order(line)
     run = LineTokens(
         near,
         far,
         ops=[role.repeated if role else () for role in roles],
         uses=[_uses(role) for role in roles],
-        at_op=[0] * pattern.ranks,
-        taken=[0] * pattern.ranks,
+        at_op=[0] * line.ranks,
+        taken=[0] * line.ranks,
         received=[[] for _ in roles],
         to_all=to_all,
     )
     for rank, uses in enumerate(run.uses):
         for color in uses:
             if color not in run.skips:  # once a color: a path may have many thousand ranks
-                run.skips[color] = list(range(pattern.ranks))
+                run.skips[color] = list(range(line.ranks))
             _join_if_open(run, rank, color)
-    for rank in range(pattern.ranks):
+    for rank in range(line.ranks):
         _go_on(run, rank)
     while run.work:
         _pump(run, *run.work.popleft())
