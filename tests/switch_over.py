@@ -28,6 +28,7 @@ from collc.driver.proving import refuse_if_any
 from collc.lowering.sharing import apart
 from collc.plan.program import ProgramPlan
 from collc.run.program import NOTHING_KNOWN
+from collc.schedule.barrier_tokens import schedule_of
 from collc.spec import Spec
 from collc.target import TARGETS
 
@@ -85,9 +86,8 @@ def extra(
     limits = f"within colors <= {colors}" + " reconfigure teardown" * (not auto)
     text = program_of(calls, limits, target=target, others=auto)
     spec, time_multiplexed = planned(text, {"P": ranks, "B": length})
-    plans = tuple(
-        fastest(one, time_multiplexed.target, colors) for one in time_multiplexed.schedules
-    )
+    schedules = (schedule_of(one.collective) for one in time_multiplexed.plans)
+    plans = tuple(fastest(one, time_multiplexed.target, colors) for one in schedules)
     unlimited = replace(time_multiplexed.program, colors=None)
     by_themselves = apart(plans, unlimited, TARGETS[target])
     refuse_if_any(check_program(by_themselves))

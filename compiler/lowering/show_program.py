@@ -1,10 +1,22 @@
-"""The plan of a program of several collectives as text: what is shared, then each plan."""
+"""The plan of a program of several collectives as text: what is shared, then each plan. It is read
+back by `collc.plan.read`, alone."""
 
+from collections.abc import Iterator
+
+from collc.language.show import show_spec
 from collc.lowering.between_uses import between_uses
 from collc.lowering.reconfiguration import reconfiguration_bytes
-from collc.plan import Plan
-from collc.plan.program import ProgramPlan
-from collc.plan.show import show_plan
+from collc.plan.program import ProgramPlan, SharedColor
+from collc.plan.show import (
+    LEGEND,
+    body_of,
+    integers,
+    of_the_call,
+    readable,
+    show_plan,
+    show_target,
+)
+from collc.spec import Spec
 
 
 def show_program(plan: ProgramPlan) -> str:
@@ -12,19 +24,35 @@ def show_program(plan: ProgramPlan) -> str:
     a collective that is alone its plan."""
     if plan.alone:
         return show_plan(plan.plans[0])
+    return LEGEND + "\n".join(_program(plan)) + "\n"
+
+
+def _program(plan: ProgramPlan) -> Iterator[str]:
     program = plan.program
-    head = [
-        f"program on {plan.target.name}: {' '.join(program.calls)}, {program.rounds} rounds",
-        *(f"  {color.show()}" for color in between_uses(plan)),
-        f"  task ids: {', '.join(map(str, plan.task_ids))}",
-        f"  memory: {plan.code_bytes} bytes of code, {plan.data_bytes} bytes of data; of these "
-        f"{reconfiguration_bytes(plan)} bytes for reconfiguration",
-    ]
-    return "\n".join([*head, *(_own(one) for one in plan.plans)])
+    late = ", after waits" if plan.skewed else ""
+    yield f"program on {plan.target.name}: {' '.join(program.calls)}, {program.rounds} rounds{late}"
+    yield "  collectives"
+    collectives = tuple(readable(one.collective) for one in plan.plans)
+    spec = Spec("plan.coll", plan.target.name, (), collectives, program)
+    yield from (f"    {line}" for line in show_spec(spec).splitlines() if line)
+    yield from (f"  {line}" for line in show_target(plan.target))
+    yield from (f"  # {color.show()}" for color in between_uses(plan))
+    yield f"  colors: {'; '.join(map(_color, plan.colors)) or 'none'}"
+    yield f"  task ids: {integers(plan.task_ids)}; DSR ids: {integers(plan.dsr_ids)}"
+    yield f"  memory: {plan.code_bytes} bytes of code, {plan.data_bytes} bytes of data"
+    yield f"  # of these {reconfiguration_bytes(plan)} bytes are for reconfiguration"
+    for use in plan.uses:
+        positions = ", ".join(f"{name} = {at}" for name, at in use.positions) or "none"
+        yield f"  use {plan.label(use)}: {positions}"
+    for one in plan.plans:
+        yield f"  plan {one.collective.name}"
+        yield from (f"    {line}" for line in (*of_the_call(one.collective), *body_of(one)))
+    for stream in plan.call_streams:
+        yield "  call stream"
+        yield from (f"    {line}" for line in _program(stream))
 
 
-def _own(one: Plan) -> str:
-    """A plan without what is the program's."""
-    shared = ("  input queues", "  output queues", "  task ids", "  memory")
-    lines = show_plan(one).splitlines()
-    return "\n".join(line for line in lines if not line.startswith(shared)) + "\n"
+def _color(color: SharedColor) -> str:
+    """`3 through queues 2 and 5, torn down`."""
+    queues = f"{color.number} through queues {color.input_queue} and {color.output_queue}"
+    return queues + ", torn down" * color.torn_down

@@ -1,88 +1,179 @@
-"""A plan as text, for `--dump plan` and for tests. `collc.plan.read` reads it back."""
+"""A plan as text, for `--dump plan` and for tests. `collc.plan.read` reads it back, alone.
 
-from collections.abc import Iterator
+The collective stands in it as the language writes it; what follows is what the plan decides. A line
+that begins with `#` explains and is not read.
+"""
 
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, replace
+from types import MappingProxyType
+
+from collc.language.show import show_spec
 from collc.plan.model import Detour, Phase, Plan, Registers
 from collc.plan.numbers import ONE, ZERO, Number
-from collc.plan.ops import WHOLE, Buffer, Entry, Filter, Lane, Loop, Once, Op, Place, Role
+from collc.plan.ops import (
+    WHOLE,
+    Action,
+    Buffer,
+    Entry,
+    Filter,
+    Lane,
+    Loop,
+    Memory,
+    Once,
+    Op,
+    Place,
+    Role,
+    Slices,
+)
 from collc.plan.regions import Region, Strided
 from collc.plan.routers import Advance, ColorUse, Route
+from collc.spec import Collective, ReduceStep, Spec, Step, Tree
+from collc.target import TARGETS, Target
 
 NONE = "nothing"  # a color that no place of a role has
+Numbers = Mapping[str, int]
+NO_NUMBERS: Numbers = MappingProxyType({})
+
+LEGEND = """\
+# A role is what its PEs do; the lines `at` say which PEs those are. Its colors are the positions of
+# their routers, `1.` being the first; its lanes run beside each other, each line of one when the
+# line before it has ended. p is the place of a PE on its line, from the west or north end on, or
+# along the path. Behind a vector, `advance own_router` moves the sender's router to its next
+# position, `control` the receiver's and those between as well, `hand_over` the next one's, too;
+# `reset` brings all on the way back to position 1, `teardown` closes them for the next use.
+"""
 
 
 def show_plan(plan: Plan) -> str:
-    """The plan as text: its numbers, then each phase with its roles and regions."""
-    colors = ", ".join(f"{name} = {number}" for name, number in plan.colors) or "none"
-    head = [
-        f"plan {plan.collective.name} on {plan.target.name}",
-        f"  colors: {colors}",
-        f"  input queues: {_integers(plan.input_queues)}",
-        f"  output queues: {_integers(plan.output_queues)}",
-        f"  task ids: {_integers(plan.task_ids)}; DSR ids: {_integers(plan.dsr_ids)}",
-        *_registers(plan.registers),
-        f"  memory: {plan.code_bytes} bytes of code, {plan.data_bytes} bytes of data",
-    ]
-    return "\n".join([*head, *(line for phase in plan.phases for line in _phase(phase))]) + "\n"
+    """The plan as text: the collective, its numbers, then each phase with its roles and regions."""
+    body = (f"  {line}" for line in body_of(plan))
+    lines = [f"plan {plan.collective.name}", *show_collective(plan.collective, plan.target), *body]
+    return LEGEND + "\n".join(lines) + "\n"
 
 
-def _integers(values: tuple[int, ...]) -> str:
+def show_collective(collective: Collective, target: Target) -> Iterator[str]:
+    """The collective in the language, as far as it is no matter of how it was found."""
+    yield "  collective"
+    spec = Spec("plan.coll", target.name, (), (readable(collective),))
+    yield from (f"    {line}" for line in show_spec(spec).splitlines() if line)
+    yield from (f"  {line}" for line in of_the_call(collective))
+
+
+def readable(collective: Collective) -> Collective:
+    """The collective with what the language can say of it, and not how it was found."""
+    steps = tuple(map(_named_step, collective.steps))
+    return replace(collective, steps=steps, decision=None, expectations=())
+
+
+def _named_step(step: Step) -> Step:
+    """A step whose trees have names that the language can read."""
+    if not isinstance(step, ReduceStep):
+        return step
+    far = step.far and _named_tree(step.far)
+    return replace(step, tree=_named_tree(step.tree), far=far)
+
+
+def _named_tree(tree: Tree) -> Tree:
+    return replace(tree, text=tree.text.split(",")[0]) if "optimal choice" in tree.text else tree
+
+
+def of_the_call(collective: Collective) -> Iterator[str]:
+    """What is given when the program runs, as far as the language does not say it here."""
+    given = collective.contract.run_length
+    if given is not None:
+        most = f"{collective.contract.length} of {given.most}"
+        yield f"length {given.name}: {given.least} to {given.longest}, {most}"
+    if collective.root_of_call:
+        sides = (one for one in collective.steps if isinstance(one, ReduceStep) and one.far)
+        lower = any(len(one.tree.children) == one.root + 1 for one in sides)
+        yield "root: of the call" + ", the lower side first" * lower
+
+
+def body_of(plan: Plan) -> Iterator[str]:
+    """What the plan decides, and the numbers of the target that are not the machine's own."""
+    yield from show_target(plan.target)
+    yield f"colors: {_named(plan.colors)}"
+    yield f"input queues: {integers(plan.input_queues)}"
+    yield f"output queues: {integers(plan.output_queues)}"
+    yield f"task ids: {integers(plan.task_ids)}; DSR ids: {integers(plan.dsr_ids)}"
+    yield from _registers(plan.registers)
+    yield f"memory: {plan.code_bytes} bytes of code, {plan.data_bytes} bytes of data"
+    for phase in plan.phases:
+        yield from _phase(phase, dict(plan.colors))
+
+
+def show_target(target: Target) -> Iterator[str]:
+    """The fields that differ from those of the machine with this name."""
+    own = TARGETS[target.name]
+    for field in fields(Target):
+        value = getattr(target, field.name)
+        if value != getattr(own, field.name):
+            shown = sorted(value) if isinstance(value, frozenset) else value
+            yield f"target {field.name}: {shown!r}"
+
+
+def _named(colors: tuple[tuple[str, int], ...]) -> str:
+    return ", ".join(f"{name} = {number}" for name, number in colors) or "none"
+
+
+def integers(values: tuple[int, ...]) -> str:
+    """`2, 3`, or `none`."""
     return ", ".join(map(str, values)) or "none"
 
 
 def _registers(shared: Registers | None) -> Iterator[str]:
     if shared is not None:
-        pairs, sources = _integers(shared.pairs), _integers(shared.sources)
-        yield f"  registers: pairs {pairs}; sources {sources}"
+        yield f"registers: pairs {integers(shared.pairs)}; sources {integers(shared.sources)}"
 
 
-def _phase(phase: Phase) -> Iterator[str]:
-    yield f"  phase {phase.name}: {phase.about}"
+def _phase(phase: Phase, numbers: Numbers) -> Iterator[str]:
+    yield f"phase {phase.name}: {phase.about}"
     words = [phase.kind.value, f"axis {phase.axis}"]
     words += [f"order {phase.order.value}"] if phase.order else []
     words += ["along the path"] if phase.path else []
     words += ["in pairs"] if phase.paired else []
     words += ["two wide"] if phase.wide else []
-    yield f"    {', '.join(words)}"
-    yield f"    {', '.join(_cut(phase))}"
-    yield from (f"    {_detour(detour)}" for detour in phase.detours)
+    yield f"  {', '.join(words)}"
+    yield f"  {', '.join(_cut(phase))}"
+    yield from (f"  {_detour(detour)}" for detour in phase.detours)
     for index, role in enumerate(phase.roles):
         regions = [show_region(region) for region, number in phase.regions if number == index]
-        yield f"    role {role.name}: {role.about}"
-        yield f"      at {', '.join(regions) or 'no PE'}"
-        yield from (f"      {line}" for line in _role(role))
+        yield f"  role {role.name}: {role.about}"
+        yield f"    at {', '.join(regions) or 'no PE'}"
+        yield from (f"    {line}" for line in _role(role, numbers))
 
 
 def _cut(phase: Phase) -> Iterator[str]:
     slicing = phase.slicing
     yield f"{slicing.count} slices of {slicing.length} elements"
-    yield f"grain {slicing.grain}"
-    yield f"lanes {' '.join(phase.lanes)}"
+    if slicing.grain > 1:
+        yield f"grain {slicing.grain}"
     if slicing.dynamic:
         yield "by length"
     if phase.blocks:
         lines = " ".join(map(str, phase.blocks.lines))
         yield f"blocks of {phase.blocks.length} elements on lines {lines}"
+    yield f"lanes {' '.join(phase.lanes)}"
 
 
 def _detour(detour: Detour) -> str:
     return f"detour {detour.color}: " + " ".join(f"({x} {y})" for x, y in detour.pes)
 
 
-def _role(role: Role) -> Iterator[str]:
-    yield from (show_color(use) for use in role.colors)
+def _role(role: Role, numbers: Numbers) -> Iterator[str]:
+    yield from (f"color {show_color(use, numbers)}" for use in role.colors)
     for lane in role.lanes:
         yield f"lane {lane.name}"
-        yield from (f"  {line}" for loop in lane.loops for line in _loop(loop))
+        yield from (f"  {line}" for loop in lane.loops for line in _loop(loop, numbers))
 
 
-def _loop(loop: Loop | Once) -> Iterator[str]:
-    yield (
-        "once"
-        if isinstance(loop, Once)
-        else f"{show_number(loop.turns)} times, {show_number(loop.shift)} slices on"
-    )
-    yield from (f"  {show_entry(entry)}" for entry in loop.entries)
+def _loop(loop: Loop | Once, numbers: Numbers = NO_NUMBERS) -> Iterator[str]:
+    if isinstance(loop, Once):
+        yield "once"
+    else:
+        yield f"{show_number(loop.turns)} times, {show_number(loop.shift)} slices on"
+    yield from (f"  {show_entry(entry, numbers)}" for entry in loop.entries)
 
 
 def show_lane(lane: Lane) -> str:
@@ -90,22 +181,21 @@ def show_lane(lane: Lane) -> str:
     return "\n".join(line for loop in lane.loops for line in _loop(loop))
 
 
-def show_entry(entry: Entry) -> str:
+def show_entry(entry: Entry, numbers: Numbers = NO_NUMBERS) -> str:
     """The operations that begin together, and where a step ends behind them."""
-    words = [show_op(op) for op in entry.ops] or ["nothing"]
+    words = [show_op(op, numbers) for op in entry.ops] or ["nothing"]
     if entry.ends_step != ZERO:
         where = "" if entry.ends_step == ONE else f" where {show_number(entry.ends_step)}"
         words.append(f"ends the step{where}")
     return "; ".join(words)
 
 
-def show_op(op: Op) -> str:
-    """`combine row_even -> memory, 3 vectors`: what is done, from where to where, how much."""
-    words = [f"{op.action.value} {_place(op.receive)} -> {_place(op.send)}"]
+def show_op(op: Op, numbers: Numbers = NO_NUMBERS) -> str:
+    """`receive row_even (color 1) and combine it with the vector, 3 vectors`: what is done, from
+    where to where, how much."""
+    words = [f"{_taken(op.receive, numbers)} and {_put(op.action, op.send, numbers)}"]
     words += [f"{op.vectors} vectors"] if op.vectors != 1 else []
-    if op.slices != WHOLE:
-        first, count = show_number(op.slices.first), show_number(op.slices.count)
-        words.append(f"slices {first} .. {count}{' backward' if op.slices.backward else ''}")
+    words += [f"slices {_slices(op.slices)}"] if op.slices != WHOLE else []
     words += [f"{show_number(op.elements)} elements"] if op.elements is not None else []
     words += [f"advance {op.advance.value}"] if op.advance is not Advance.NOTHING else []
     words += ["comes back"] if op.returns else []
@@ -115,19 +205,42 @@ def show_op(op: Op) -> str:
     return ", ".join(words)
 
 
-def _place(place: Place) -> str:
+def _taken(place: Place, numbers: Numbers) -> str:
     if isinstance(place, str):
-        return place or NONE
-    word = "memory" if place.buffer is Buffer.VECTOR else place.buffer.value
-    return f"{word} {place.area}" if place.area or place.buffer is Buffer.STAGE else word
+        return f"receive {numbered(place, numbers)}"
+    return f"take {_memory(place)}"
+
+
+def _put(action: Action, place: Place, numbers: Numbers) -> str:
+    """What is done with it: the other operand of a combination is always the vector."""
+    if isinstance(place, str):
+        how = {Action.COMBINE: "combine and send", Action.COPY: "send", Action.RELAY: "pass on"}
+        return f"{how[action]} on {numbered(place, numbers)}"
+    into = {Action.COMBINE: "combine with", Action.COPY: "store in", Action.RELAY: "pass on to"}
+    return f"{into[action]} {_memory(place)}"
+
+
+def numbered(color: str, numbers: Numbers) -> str:
+    """A color by its name, and its number in brackets."""
+    number = f" (color {numbers[color]})" if color in numbers else ""
+    return f"{color or NONE}{number}"
+
+
+def _memory(place: Memory) -> str:
+    if place.buffer is Buffer.VECTOR and not place.area:
+        return "the vector"
+    word = "the vector" if place.buffer is Buffer.VECTOR else "stage"
+    return f"{word} {place.area}"
+
+
+def _slices(slices: Slices) -> str:
+    first, count = show_number(slices.first), show_number(slices.count)
+    return f"{count} from {first}{' backward' if slices.backward else ''}"
 
 
 def _filter(counter: Filter) -> str:
-    passes, before, period = (
-        f"{show_number(slices.first)} .. {show_number(slices.count)}"
-        for slices in (counter.passes, counter.before, counter.period)
-    )
-    return f"filter {passes} behind {before} of {period}"
+    parts = (_slices(one) for one in (counter.passes, counter.before, counter.period))
+    return "filter {} behind {} of {}".format(*parts)
 
 
 def show_number(number: Number) -> str:
@@ -147,10 +260,10 @@ def divided(divisor: int) -> str:
     return "p" if divisor == 1 else f"(p / {divisor})"
 
 
-def show_color(use: ColorUse) -> str:
-    """A color and its positions on one line."""
-    routes = ", then ".join(map(show_route, use.positions))
-    return f"color {use.color}: {routes}{', in a ring' if use.ring else ''}"
+def show_color(use: ColorUse, numbers: Numbers = NO_NUMBERS) -> str:
+    """A color and its positions, numbered, on one line."""
+    routes = ", ".join(f"{at}. {show_route(one)}" for at, one in enumerate(use.positions, 1))
+    return f"{numbered(use.color, numbers)}: {routes}{', in a ring' if use.ring else ''}"
 
 
 def show_route(route: Route) -> str:
@@ -164,7 +277,7 @@ def show_region(region: Region) -> str:
 
 
 def show_strided(run: Strided) -> str:
-    """`0..62 step 2`, `1..5 step 2, 4 times at 8`, or a single number."""
+    """`0..62 step 2`, `1..5 step 2 repeated 4 at 8`, or a single number."""
     if run == Strided(run.first, run.first):
         return str(run.first)
     text = f"{run.first}..{run.last}" + (f" step {run.step}" if run.step > 1 else "")

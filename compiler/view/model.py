@@ -25,7 +25,7 @@ from collc.tuning.cost_terms import terms_of
 
 ViewData = dict[str, Any]
 VERSION = 1
-_ONCE = "1 times, 0 slices on"  # how a plan says that something is no loop
+_ONCE = ("once", "1 times, 0 slices on")  # how a plan says that something is no loop
 
 
 class Viewed(Protocol):
@@ -176,7 +176,7 @@ def _text(role: Role) -> list[str]:
     for lane in role.lanes:
         found += [f"lane {lane.name}"] if len(role.lanes) > 1 else []
         lines = show_lane(lane).splitlines()
-        found += [line.strip() for line in lines if line != _ONCE]
+        found += [line.strip() for line in lines if line not in _ONCE]
     return found
 
 

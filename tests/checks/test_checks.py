@@ -338,8 +338,7 @@ def test_delivery_finds_vectors_of_another_rank():
     plan = planned(b.line_reduce(b.star(3)))
     chain = planned(b.line_reduce(((2, 1), (), ())))
     assert codes("delivery", plan) == []
-    ((star,), (other,)) = plan.phases, chain.phases
-    of_chain = replace(plan, phases=(replace(star, pattern=other.pattern),))
+    of_chain = replace(plan, collective=chain.collective)
     assert codes("delivery", of_chain) == ["C315"]
 
 

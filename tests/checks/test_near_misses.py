@@ -3,7 +3,7 @@ is what a check with one term less would let pass."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
@@ -12,6 +12,7 @@ from changing import advancing_by, with_ops, with_runs
 import building as b
 from collc.base.diagnostics import CollcError
 from collc.checks import CHECKS
+from collc.checks.traffic import paths
 from collc.cost.choice import build_plan
 from collc.driver.pipeline import compile_text
 from collc.plan import (
@@ -30,7 +31,8 @@ from collc.plan import (
     Strided,
 )
 from collc.plan.form import Form, form_of
-from collc.schedule import ReducePhase, build_schedule
+from collc.plan.model import Phase
+from collc.schedule import build_schedule
 from collc.target import WSE2
 
 
@@ -145,24 +147,22 @@ collective c = reduce(x: f32[50], add) on g { order row_major reduce rows to 0 }
 program { c }"""
 
 
-def test_two_detours_of_a_color_that_end_at_one_pe_are_refused():
-    """Ranks 4 and 8 both send to rank 3, on ways that have nothing but their end in common."""
+def test_two_detours_of_a_color_that_end_at_one_pe_are_refused(monkeypatch):
+    """Places 4 and 8 both send to place 3, on ways that have nothing but their end in common."""
     plan = compile_text(ROW_MAJOR, "test.coll", {}).plan
     (phase,) = plan.phases
-    assert isinstance(phase.pattern, ReducePhase)
     near, far = phase.detours
-    to_rank_3 = replace(
-        phase.pattern,
-        transfers=tuple(
-            replace(one, destination=3) if one.source == 8 else one
-            for one in phase.pattern.transfers
-        ),
-    )
+    sent = paths._sent
+
+    def to_place_3(phase: Phase) -> Iterator[tuple[int, int, str]]:
+        return ((place, 3 if place == 8 else to, color) for place, to, color in sent(phase))
+
+    monkeypatch.setattr(paths, "_sent", to_place_3)
     ways = (
         replace(near, pes=((0, 1), (0, 0), (1, 0), (2, 0), (3, 0))),
         replace(far, pes=((0, 2), (1, 2), (2, 2), (3, 2), (3, 1), (3, 0))),
     )
-    apart = replace(plan, phases=(replace(phase, pattern=to_rank_3, detours=ways),))
+    apart = replace(plan, phases=(replace(phase, detours=ways),))
     assert found("paths", apart) == []  # of two colors
 
     def on_one_color(op: Op) -> Op:
@@ -326,9 +326,10 @@ def test_a_pe_within_runs_with_different_steps_is_followed_by_itself():
         regions = [
             (Region(x, Strided(y, y)), r) for y, of in enumerate((above, below)) for x, r in of
         ]
-        pattern = replace(first.pattern, x=0, y=0)
-        phase = replace(first, roles=roles, regions=tuple(regions), pattern=pattern)
-        return replace(BROADCAST, phases=(phase,))
+        phase = replace(first, roles=roles, regions=tuple(regions))
+        (step,) = BROADCAST.collective.steps
+        collective = replace(BROADCAST.collective, steps=(replace(step, x=0, y=0),))
+        return replace(BROADCAST, collective=collective, phases=(phase,))
 
     assert found("multicast", plan((Strided(0, 10, 2), 4), (Strided(1, 11, 2), 3))) == []
     odd = ((Strided(1, 3, 2), 3), (Strided(7, 11, 2), 3))

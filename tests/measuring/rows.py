@@ -50,7 +50,7 @@ Written = dict[int, list[tuple[int | None, int]]]  # by place: lane and cycles o
 
 def written(bundle: Bundle, constants: Constants) -> Written:
     """The tasks of each place with these constants."""
-    (plan,), (schedule,) = bundle.program.plans, bundle.program.schedules
+    (plan,), (schedule,) = bundle.program.plans, bundle.schedules
     plan = replace(plan, target=replace(plan.target, cycles=constants))
     (pattern,), (phase,) = schedule.phases, plan.phases
     assert isinstance(pattern, StepsPhase)

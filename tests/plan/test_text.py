@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from read_back import problem
 
 from collc.cost.choice import build_plan
 from collc.driver.pipeline import compile_text
 from collc.lowering import candidate_plans
+from collc.lowering.show_program import show_program
 from collc.plan import (
     VECTOR,
     Action,
@@ -24,11 +26,11 @@ from collc.plan import (
     Plan,
     Slices,
 )
+from collc.plan.read import read_entry, read_number, read_op, read_plan, read_program, same
 from collc.plan.show import show_entry, show_number, show_op, show_plan
 from collc.schedule import build_schedule
 from collc.target import TARGETS
 from emitting import every_kind_of_collective
-from tests.reading_plans import read_entry, read_number, read_op, read_plan
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.coll"))
 
@@ -78,28 +80,80 @@ def test_an_entry_is_read_back(entry: Entry) -> None:
     assert read_entry(show_entry(entry)) == entry
 
 
-def same(plan: Plan) -> bool:
-    return read_plan(show_plan(plan), plan.schedule, plan.target) == plan
+def read_back(plan: Plan) -> bool:
+    return same(read_plan(show_plan(plan)), plan)
 
 
 @pytest.mark.parametrize("name", sorted(every_kind_of_collective()))
 def test_the_plan_of_a_tree_or_a_multicast_is_read_back(name: str) -> None:
     schedule = build_schedule(every_kind_of_collective()[name])
-    assert all(map(same, candidate_plans(schedule, TARGETS["wse2"])))
+    assert all(map(read_back, candidate_plans(schedule, TARGETS["wse2"])))
 
 
 @pytest.mark.parametrize("path", EXAMPLES[::4], ids=lambda path: path.stem)
 def test_the_plans_of_examples_are_read_back(path: Path) -> None:
-    assert all(map(same, compile_text(path.read_text(), path.name, {}).plans))
+    bundle = compile_text(path.read_text(), path.name, {})
+    assert all(map(read_back, bundle.plans))
+    assert same(read_program(show_program(bundle.program)), bundle.program)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_plans_of_random_programs_are_read_back(seed: int) -> None:
+    """`tests/read_back.py` tries thousands."""
+    assert not problem(seed)
+
+
+def text_of_one() -> tuple[Plan, str]:
+    plan = build_plan(build_schedule(every_kind_of_collective()["two_phase"]), TARGETS["wse2"])
+    return plan, show_plan(plan)
 
 
 def test_a_text_that_says_something_else_is_another_plan() -> None:
-    schedule = build_schedule(every_kind_of_collective()["two_phase"])
-    plan = build_plan(schedule, TARGETS["wse2"])
-    text = show_plan(plan)
+    plan, text = text_of_one()
     changed = text.replace("advance control", "advance reset", 1)
     assert changed != text
-    assert read_plan(changed, plan.schedule, plan.target) != plan
+    assert not same(read_plan(changed), plan)
+
+
+def test_what_explains_a_text_is_not_read() -> None:
+    plan, text = text_of_one()
+    bare = [line for line in text.splitlines() if not line.startswith("#")]
+    assert len(bare) < len(text.splitlines())
+    assert same(read_plan("\n".join(bare)), plan)
+
+
+@pytest.mark.parametrize(
+    ("was", "becomes"),
+    [
+        ("colors: ", "colours: "),
+        ("colors: columns_even = 0", "colors: columns_even 0"),
+        ("order north_to_south", "order from_north"),
+        ("axis y", "axis z"),
+        (", lanes vectors", ", lane vectors"),
+        ("1. SOUTH", "2. SOUTH"),
+        ("SOUTH -> RAMP", "SOUTH -> RAMPS"),
+        ("combine with the vector", "combine with a vector"),
+        ("        once", "        twice"),
+        ("    role leaf", "    rule leaf"),
+        ("at (x 0", "at (x zero"),
+        ("bytes of code", "words of code"),
+        ("reduce columns by", "reduce columns with"),
+    ],
+)
+def test_a_line_that_is_not_understood_is_named(was: str, becomes: str) -> None:
+    _, text = text_of_one()
+    changed = text.replace(was, becomes, 1)
+    assert changed != text
+    line = next(n for n, one in enumerate(changed.splitlines(), 1) if becomes.strip() in one)
+    with pytest.raises(ValueError, match=rf"^line {line}: "):
+        read_plan(changed)
+
+
+def test_a_plan_without_its_numbers_is_refused() -> None:
+    _, text = text_of_one()
+    without = [line for line in text.splitlines() if "input queues" not in line]
+    with pytest.raises(ValueError, match="lacks input queues"):
+        read_plan("\n".join(without))
 
 
 @pytest.mark.parametrize(
@@ -107,9 +161,9 @@ def test_a_text_that_says_something_else_is_another_plan() -> None:
     [
         (read_number, "p + 1"),
         (read_number, "(3 + 1 * p"),
-        (read_op, "send memory -> row"),
-        (read_op, "copy memory -> row, softly"),
-        (read_op, "copy memory -> row, 2 vectors, 3 vectors"),
+        (read_op, "send row and receive it"),
+        (read_op, "take the vector and send on row, softly"),
+        (read_op, "take the vector and send on row, 2 vectors, 3 vectors"),
     ],
 )
 def test_what_is_no_plan_is_refused(read, text: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from changing import streams
 from stream_forms import plans, text_of
 
 from collc.checks import check_plan
@@ -11,6 +12,7 @@ from collc.checks.program import check_program
 from collc.cost.choice import build_plan, build_program_plan
 from collc.driver.pipeline import compile_text, prove_text
 from collc.lowering.resources import within_budget
+from collc.schedule.barrier_tokens import schedule_of
 from collc.target import TARGETS
 
 WSE2 = TARGETS["wse2"]
@@ -49,24 +51,26 @@ def test_a_plan_without_filters_needs_none():
 
 def test_a_machine_with_too_few_goes_by_steps():
     _, schedule = prove_text(text_of("all_to_all"), "t", {"P": 6, "B": 36})
-    assert build_plan(schedule, WSE2).streams
+    assert streams(build_plan(schedule, WSE2))
     assert not within_budget(replace(plans(schedule)[0], target=replace(WSE2, filters=1)))
-    assert not build_plan(schedule, replace(WSE2, filters=1)).streams
+    assert not streams(build_plan(schedule, replace(WSE2, filters=1)))
 
 
 def test_collectives_of_a_program_have_their_filters_at_the_same_time():
     two = program(2)
-    assert all(plan.streams for plan in two.plans)
+    assert all(streams(plan) for plan in two.plans)
     assert two.run(seed=1, repeats=2).verified
     fewer = replace(WSE2, filters=1)
-    changed = build_program_plan(two.schedules, two.program.program, fewer)
-    assert [plan.streams for plan in changed.plans] == [True, False]
+    changed = build_program_plan(
+        tuple(schedule_of(plan.collective) for plan in two.plans), two.program.program, fewer
+    )
+    assert [streams(plan) for plan in changed.plans] == [True, False]
     assert not list(check_program(changed))
 
 
 def test_a_program_for_wse3_has_two_filters_at_a_pe_and_goes_by_steps_where_it_would_have_a_third():
     three = program(3, "wse3")
-    assert [plan.streams for plan in three.plans] == [True, True, False]
+    assert [streams(plan) for plan in three.plans] == [True, True, False]
     assert three.run(seed=1, repeats=2).verified
 
 

@@ -8,6 +8,7 @@ from collc.base.diagnostics import CollcError
 from collc.driver.pipeline import compile_text
 from collc.language import parse_source
 from collc.language.show import show_spec
+from collc.plan.form import Form, form_of
 from collc.schedule import build_schedule
 from collc.schedule.own_slices import asks_own_slices, own_slices
 
@@ -59,7 +60,7 @@ def test_a_long_vector_is_summed_call_after_call(
     steps = STEPS.format(root=root)
     written = text(steps, contract=contract, width=width, height=height, target=target)
     bundle = compile_text(written, "test.coll", {})
-    assert all(phase.streams for phase in bundle.program.plans[0].phases)
+    assert all(form_of(phase) is Form.STREAM for phase in bundle.program.plans[0].phases)
     report = bundle.run(seed=width, repeats=3)
     assert report.verified, report.problem
     assert abs(bundle.prediction.cycles - report.cycles) <= 0.02 * report.cycles + 60
@@ -161,4 +162,4 @@ def test_auto_sums_long_vectors_on_slices() -> None:
     other = compile_text(text(trees, contract=contract, width=24, height=20), "t.coll", {})
     cycles = [one.run(seed=3).cycles for one in (sliced, other)]
     assert cycles[0] < cycles[1]
-    assert sum(phase.streams for phase in sliced.program.plans[0].phases) == 4
+    assert sum(form_of(phase) is Form.STREAM for phase in sliced.program.plans[0].phases) == 4

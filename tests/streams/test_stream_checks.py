@@ -8,6 +8,7 @@ from itertools import product
 
 import pytest
 import steps_patterns as s
+from changing import streams
 from stream_forms import CONTRACTS, plans, text_of
 
 from collc.checks import check_plan
@@ -33,16 +34,16 @@ from collc.plan import (
     streams_of,
     thens_of,
 )
+from collc.plan.read import read_plan, same
 from collc.plan.show import show_plan
 from collc.target import TARGETS
-from tests.reading_plans import read_plan
 
 
 def planned(name: str = "gather", ranks: int = 5, length: int = 23) -> Plan:
     """The stream of a line; roles are the root, those between, the farthest."""
     schedule = s.Line(name, ranks, length).schedule()
     plans = candidate_plans(schedule, TARGETS["wse2"])
-    return next(plan for plan in plans if plan.streams)
+    return next(plan for plan in plans if streams(plan))
 
 
 def codes(plan: Plan) -> set[str]:
@@ -228,7 +229,7 @@ def test_a_stream_is_found_again_in_its_operations():
 def test_a_plan_that_streams_is_read_back_from_its_text():
     for name in ("gather", "scatter", "all_to_all"):
         plan = planned(name, 5, 25)
-        assert read_plan(show_plan(plan), plan.schedule, plan.target) == plan
+        assert same(read_plan(show_plan(plan)), plan)
 
 
 def role_of(*lanes: tuple[str, Stream]) -> Role:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import steps_patterns as s
+from changing import streams
 from mismatches import mismatch
 
 import fabsim
@@ -55,7 +56,7 @@ def compiled(contract: str, ranks: int, length: int, target: str = "wse2", **how
 
 
 def streamed(bundle: Bundle) -> bool:
-    return bundle.plan.streams
+    return streams(bundle.plan)
 
 
 @pytest.mark.parametrize("contract", FORMS)
@@ -152,10 +153,10 @@ def test_places_that_do_not_follow_the_ranks_are_left_alone():
 def test_a_wiring_is_chosen_by_its_cycles():
     schedule = s.Line("scatter", 8, 64).schedule()
     plan = build_plan(schedule, TARGETS["wse2"])
-    assert plan.streams
+    assert streams(plan)
     assert check_plan(plan) == ()
     other = next(candidate_plans(schedule, TARGETS["wse2"], streams=False))
-    assert not other.streams
+    assert not streams(other)
 
 
 def test_the_text_is_the_same_twice():
@@ -218,5 +219,5 @@ def test_a_program_calls_streams_again_and_again():
     text = text.replace("collective total", "collective first")
     more = "collective second = allgather(x: f32[B]) on row { run direct_allgather }\n"
     bundle = compile_text(f"{text}{more}program {{ repeat 3 {{ first second first }} }}", "t", {})
-    assert any(plan.streams for plan in bundle.program.plans)
+    assert any(map(streams, bundle.program.plans))
     assert bundle.run(seed=1, repeats=2).verified

@@ -4,6 +4,7 @@ asks for."""
 from __future__ import annotations
 
 import pytest
+from changing import streams
 
 from collc.driver.pipeline import compile_text
 from collc.target import TARGETS
@@ -24,7 +25,7 @@ def bundle(calls: str, target: str = "wse2"):
 
 def colors(calls: str, target: str = "wse2") -> list[int]:
     """Of the plans that stream, 0 for others."""
-    return [len(plan.colors) * plan.streams for plan in bundle(calls, target).program.plans]
+    return [len(plan.colors) * streams(plan) for plan in bundle(calls, target).program.plans]
 
 
 def test_forms_are_as_wide_as_the_others_leave_them():
