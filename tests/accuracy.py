@@ -45,7 +45,7 @@ from collc.emit.render import render
 from collc.patterns import Kind, Pattern, all_patterns, instance
 from collc.patterns.facts import contracts_of
 from collc.plan import Plan
-from collc.plan.program import of_one_call
+from collc.plan.plan import of_one_call
 from collc.run import RunError, RunReport
 from collc.run.program import NOTHING_KNOWN, run_program
 from collc.schedule import Schedule, build_schedule

@@ -32,7 +32,7 @@ from collc.cost.program import predict_program
 from collc.driver.bundle import Bundle
 from collc.driver.pipeline import compile_text
 from collc.emit.render import render
-from collc.plan.program import ProgramPlan, of_one_call
+from collc.plan.plan import ProgramPlan, of_one_call
 from collc.schedule import build_schedule
 from collc.spec import BroadcastStep, Collective, ContractKind, ElementType, Operation, Order, Spec
 from collc.target import TARGETS

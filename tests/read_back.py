@@ -18,7 +18,7 @@ from programs import test_random_parts, test_random_programs
 from collc.base.diagnostics import CollcError
 from collc.driver.pipeline import compile_text
 from collc.lowering.show_program import show_program
-from collc.plan.program import ProgramPlan
+from collc.plan.plan import ProgramPlan
 from collc.plan.read import read_program, same
 
 

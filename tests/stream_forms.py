@@ -14,7 +14,7 @@ from collc.emit.render import render
 from collc.lowering import candidate_plans
 from collc.lowering.shared_numbers import with_shared_numbers
 from collc.plan import Plan
-from collc.plan.program import of_one_call
+from collc.plan.plan import of_one_call
 from collc.schedule import Schedule
 from collc.target import TARGETS
 

@@ -26,7 +26,7 @@ from collc.checks.program import check_program
 from collc.cost.choice import fastest
 from collc.driver.proving import refuse_if_any
 from collc.lowering.sharing import apart
-from collc.plan.program import ProgramPlan
+from collc.plan.plan import ProgramPlan
 from collc.run.program import NOTHING_KNOWN
 from collc.schedule.barrier_tokens import schedule_of
 from collc.spec import Spec

@@ -13,7 +13,7 @@ from collc.base.values import dataclass
 from collc.plan import Direction, Phase, Role
 from collc.plan.configuration import differing
 from collc.plan.placement import colors_of
-from collc.plan.program import ProgramPlan, Use
+from collc.plan.plan import ProgramPlan, Use
 from collc.spec import Collective
 
 HELP = "the compiler decides how colors are handed over, not the program; please report this"

@@ -19,7 +19,7 @@ from collc.plan import Phase, Plan
 from collc.plan.form import form_of
 from collc.plan.pe_masks import receiving, sending, union_by_key
 from collc.plan.placement import received_colors, sent_colors, switched_colors
-from collc.plan.program import ProgramPlan
+from collc.plan.plan import ProgramPlan
 from collc.spec import Collective, Reconfigure
 from collc.spec.simd import by_call_back
 

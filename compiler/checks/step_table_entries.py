@@ -14,7 +14,7 @@ from collc.checks.by_phase import CUT, due_steps, phases_of
 from collc.plan import AREA_BITS, Lane, Phase, Plan, RowKind
 from collc.plan.entries import bits_of, entries_of, numbers_of, puts_out, values_of
 from collc.plan.form import Form, form_of
-from collc.plan.ops import NO_SLICES
+from collc.plan.plan import NO_SLICES
 from collc.plan.step_tables import tables_by_role
 from collc.plan.unrolled import unrolled
 from collc.spec import ElementType, Operation, OwnOperation

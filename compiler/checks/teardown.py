@@ -17,13 +17,14 @@ from collections.abc import Callable, Iterable, Iterator, Set
 
 from collc.base.diagnostics import Diagnostic
 from collc.base.values import dataclass
+from collc.checks.by_phase import due_tree
 from collc.checks.color_hand_over import InProgram, played
 from collc.checks.vector_order import Passage, passages
 from collc.plan import Advance, Direction, Phase, Role
 from collc.plan.form import Form, form_of
 from collc.plan.geometry import Line, line_of
 from collc.plan.placement import roles_of_ranks, sent_colors
-from collc.plan.program import ProgramPlan
+from collc.plan.plan import ProgramPlan
 
 
 @dataclass(frozen=True)
@@ -77,8 +78,11 @@ def _tears_down(role: Role, color: str, of: Callable[[Iterable[bool]], bool] = a
 
 def _along_line(one: InProgram, phase: Phase, torn: Set[str]) -> Iterator[_Fault]:
     roles, line = roles_of_ranks(phase), line_of(phase)
+    tree = due_tree(one.plan.plans[one.use.collective], phase)
+    if len(roles) != tree.ranks:
+        return  # another check says so
     last: dict[str, dict[int, int]] = {}  # by color and router, both ranks: who sends last there
-    for passage in passages(line.children, roles):
+    for passage in passages(tree.children, roles):
         source, color = passage.source, passage.color
         behind = last.setdefault(color, {})
         ends = passage.op.advance is Advance.TEARDOWN

@@ -17,7 +17,7 @@ from collc.driver.cycles_by_colors import by_colors, program_by_colors, show_by_
 from collc.lowering.between_uses import between_uses
 from collc.lowering.reconfiguration import reconfiguration_bytes
 from collc.plan.form import form_of
-from collc.plan.program import ProgramPlan
+from collc.plan.plan import ProgramPlan
 from collc.spec.program import program_of_one
 from collc.target import TARGETS
 from collc.tuning.dynamic_length import show_ranges

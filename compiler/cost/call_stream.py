@@ -36,7 +36,7 @@ from collc.cost.text_size import CallsLeft, CallStreamText, restores
 from collc.cost.use_costs import costs_of_use
 from collc.lowering.shared_phases import SharedPhase, is_quick, shared_of
 from collc.plan.form import Form, form_of
-from collc.plan.program import ProgramPlan, Use
+from collc.plan.plan import ProgramPlan, Use
 
 MOST_FOLLOWED = 6  # times that tasks which put each other off are followed
 BETWEEN = 2  # a task between two operations of a phase: it issues the second, and returns

@@ -13,7 +13,7 @@ from collc.base.columns import Ints
 from collc.base.values import dataclass
 from collc.cost.operations import Costs
 from collc.cost.predict import Times
-from collc.plan.program import ProgramPlan, Use
+from collc.plan.plan import ProgramPlan, Use
 from collc.spec import Collective, ContractKind
 from collc.target.constants import Code
 

@@ -27,7 +27,7 @@ from collc.lowering.shared_numbers import with_shared_numbers
 from collc.lowering.sharing import share, shared_dsrs, widest
 from collc.plan import Advance, Plan
 from collc.plan.form import Form, form_of
-from collc.plan.program import ProgramPlan
+from collc.plan.plan import ProgramPlan
 from collc.schedule import Phase, Schedule
 from collc.spec import Program
 from collc.spec.exchange import StepsPhase

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from collc.base.diagnostics import Diagnostic, Edit
 from collc.cost.predict import Prediction
 from collc.plan import Plan
-from collc.plan.program import ProgramPlan
+from collc.plan.plan import ProgramPlan
 from collc.spec import Expectation
 
 RELATIONS: dict[str, Callable[[float, float], bool]] = {

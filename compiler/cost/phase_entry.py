@@ -11,7 +11,7 @@ from collc.cost.predict import Times, lines_of
 from collc.plan import Phase, Region, Role
 from collc.plan.form import Form, form_of
 from collc.plan.geometry import line_of
-from collc.plan.program import ProgramPlan, Use
+from collc.plan.plan import ProgramPlan, Use
 
 
 def code_of_start(plan: ProgramPlan, use: Use, costs: Costs) -> Times:

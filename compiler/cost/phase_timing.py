@@ -31,7 +31,7 @@ from collc.plan import BY_WAVELET, Advance, Phase
 from collc.plan.form import Form, form_of
 from collc.plan.geometry import line_of, multicast_of
 from collc.plan.placement import roles_of_places, roles_of_ranks
-from collc.plan.program import ProgramPlan, Use
+from collc.plan.plan import ProgramPlan, Use
 from collc.plan.unrolled import NOWHERE, connections
 
 

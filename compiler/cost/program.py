@@ -22,7 +22,7 @@ from collc.cost.roots import AtRoot, at_root
 from collc.cost.text_size import CallStreamText, TurnCallsLeft, has_buffer, text_of_turns
 from collc.plan.dynamic_lengths import Lengths
 from collc.plan.form import form_of
-from collc.plan.program import ProgramPlan
+from collc.plan.plan import ProgramPlan
 from collc.schedule.barrier_tokens import schedule_of
 from collc.schedule.lengths import collective_of_length
 from collc.spec import Collective

@@ -7,7 +7,7 @@ from collc.cost.predict import Times
 from collc.lowering.shared_phases import SharedPhase, is_quick, loads_at_start
 from collc.plan import BY_WAVELET, Role
 from collc.plan.form import form_of
-from collc.plan.program import ProgramPlan, Use
+from collc.plan.plan import ProgramPlan, Use
 from collc.spec.simd import by_call_back
 
 

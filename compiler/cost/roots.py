@@ -15,7 +15,7 @@ from collc.base.values import dataclass
 from collc.cost.ends import parts_of
 from collc.cost.predict import Times
 from collc.lowering.root_of_call import planned_for, with_phases
-from collc.plan.program import ProgramPlan
+from collc.plan.plan import ProgramPlan
 from collc.spec import ContractKind, RootChoice
 
 OWN = 1  # which of the three is the root's

@@ -45,7 +45,7 @@ from collc.plan import (
 )
 from collc.plan.form import Form, form_of
 from collc.plan.placement import roles_of_places
-from collc.plan.routers import AHEAD
+from collc.plan.plan import AHEAD
 
 
 @dataclass(frozen=True)

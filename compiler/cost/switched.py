@@ -11,7 +11,7 @@ from collc.cost.predict import Times
 from collc.cost.processor import Piece
 from collc.plan import ColorUse
 from collc.plan.configuration import is_switched
-from collc.plan.program import ProgramPlan, Use
+from collc.plan.plan import ProgramPlan, Use
 
 
 @dataclass(frozen=True)

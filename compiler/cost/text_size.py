@@ -22,7 +22,7 @@ from collc.cost.switched import Switched
 from collc.lowering.shared_phases import SharedPhase, is_quick, loads_at_start
 from collc.plan import Role
 from collc.plan.form import Form, form_of
-from collc.plan.program import ProgramPlan, Use
+from collc.plan.plan import ProgramPlan, Use
 from collc.plan.step_tables import extent_of
 from collc.spec import Collective, ContractKind, Program
 

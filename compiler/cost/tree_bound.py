@@ -18,7 +18,7 @@ from collc.cost.bound import words_of
 from collc.cost.operations import Costs, Place
 from collc.plan.form import Form, form_of
 from collc.plan.geometry import line_of, multicast_of
-from collc.plan.model import Phase, Plan
+from collc.plan.plan import Phase, Plan
 
 LOADS = 16  # a link that may carry more vectors than this may carry any number
 MOST_RANKS = 1200  # beyond it, on paths through grids, only distance and length count

@@ -10,7 +10,7 @@ from collc.cost.predict import Times
 from collc.cost.text_size import restores
 from collc.lowering.shared_phases import SharedPhase, is_quick
 from collc.plan.placement import received_colors, sent_colors
-from collc.plan.program import ProgramPlan, Use
+from collc.plan.plan import ProgramPlan, Use
 from collc.spec.simd import PAIR, WIDE
 
 

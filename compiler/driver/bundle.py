@@ -20,7 +20,7 @@ from collc.language.show import show_spec, show_steps
 from collc.plan import Plan
 from collc.plan.dynamic_lengths import Given, checked_lengths
 from collc.plan.placement import colors_of
-from collc.plan.program import ProgramPlan
+from collc.plan.plan import ProgramPlan
 from collc.run import Progress, RunReport
 from collc.run.program import Inputs, run_program
 from collc.schedule import Schedule

@@ -10,7 +10,7 @@ from collc.cost.program import predict_program
 from collc.driver.planning import planned, planned_program
 from collc.driver.proving import proved, proved_together
 from collc.lowering.reconfiguration import reconfiguration_bytes
-from collc.plan.program import ProgramPlan
+from collc.plan.plan import ProgramPlan
 from collc.schedule import Schedule
 from collc.spec import Collective, Program, Spec
 from collc.target import TARGETS, Target

@@ -24,7 +24,7 @@ from collc.lowering.sharing import apart
 from collc.plan import Plan
 from collc.plan.form import form_of
 from collc.plan.placement import parity_of
-from collc.plan.program import ProgramPlan, of_one_call
+from collc.plan.plan import ProgramPlan, of_one_call
 from collc.proof import prove
 from collc.schedule import Schedule, build_schedule
 from collc.schedule.barrier_tokens import schedule_of, with_tokens

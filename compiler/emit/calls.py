@@ -7,7 +7,7 @@ from collc.base.values import dataclass
 from collc.emit.grid_places import SiteModel
 from collc.emit.length_choice import halved
 from collc.emit.model import BundleModel
-from collc.plan.program import ProgramPlan
+from collc.plan.plan import ProgramPlan
 from collc.spec import RootChoice, RunLength
 
 

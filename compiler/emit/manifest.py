@@ -14,7 +14,7 @@ from collc.emit.model import BundleModel
 from collc.emit.program import ProgramModel
 from collc.lowering.between_uses import between_uses
 from collc.lowering.reconfiguration import reconfiguration_bytes
-from collc.plan.program import ProgramPlan
+from collc.plan.plan import ProgramPlan
 from collc.spec import Contract, Decision, Spec
 from collc.target import SDK_RELEASES
 

@@ -21,7 +21,7 @@ from collc.emit.streams import StreamModel
 from collc.lowering.shared_phases import SharedPhase, controls_ready, most_outputs, shared_of
 from collc.plan.configuration import setters
 from collc.plan.placement import switched_colors
-from collc.plan.program import ProgramPlan
+from collc.plan.plan import ProgramPlan
 
 MODULES = ("collectives", "beside")  # what begins the names of their modules; then beside_2, ...
 

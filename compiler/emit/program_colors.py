@@ -9,7 +9,7 @@ from collc.plan import Phase
 from collc.plan.configuration import is_switched
 from collc.plan.form import Form, form_of
 from collc.plan.placement import received_colors, sent_colors
-from collc.plan.program import ProgramPlan
+from collc.plan.plan import ProgramPlan
 from collc.plan.stream_ends import streams_of
 
 

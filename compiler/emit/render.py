@@ -17,7 +17,7 @@ from collc.emit.clock import HOP, ClockModel, clock_model
 from collc.emit.manifest import manifest_of, with_hashes
 from collc.emit.model import BundleModel, model_of
 from collc.emit.program import ProgramModel, call_stream_models, program_model
-from collc.plan.program import ProgramPlan
+from collc.plan.plan import ProgramPlan
 from collc.spec import Spec
 from collc.target import TARGETS
 from collc.target.fabric import Wanted, fabric_of

@@ -5,7 +5,7 @@ from typing import Any
 
 from collc.base.values import dataclass
 from collc.plan.configuration import configurations, differing
-from collc.plan.program import ProgramPlan, SharedColor, Use
+from collc.plan.plan import ProgramPlan, SharedColor, Use
 from collc.spec import Reconfigure
 
 

@@ -17,7 +17,7 @@ from collc.lowering import memory
 from collc.lowering.sharing import share, shared_dsrs, widest
 from collc.plan import Plan
 from collc.plan.pe_masks import touched_by
-from collc.plan.program import ProgramPlan, Use
+from collc.plan.plan import ProgramPlan, Use
 from collc.spec import Program
 from collc.target import Target
 

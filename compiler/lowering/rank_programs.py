@@ -34,8 +34,8 @@ from collc.plan import (
     once,
 )
 from collc.plan.geometry import bypass_color
-from collc.plan.ops import Once
 from collc.plan.placement import SIDES
+from collc.plan.plan import Once
 from collc.schedule import ReducePhase
 
 

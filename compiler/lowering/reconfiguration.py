@@ -14,7 +14,7 @@ from collc.lowering.memory import INSTRUCTION_BYTES
 from collc.plan import Role, Route, Strided
 from collc.plan.configuration import is_switched, setters, torn_down_by
 from collc.plan.form import form_of
-from collc.plan.program import ProgramPlan, Use
+from collc.plan.plan import ProgramPlan, Use
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from collc.plan import ZERO, Entry, Lane, Number, Phase, Plan, Region, Role, Sli
 from collc.plan.configuration import torn_down_by
 from collc.plan.form import Form, form_of
 from collc.plan.placement import colors_of, parity_of
-from collc.plan.program import ProgramPlan, Use
+from collc.plan.plan import ProgramPlan, Use
 from collc.schedule import build_schedule, number_of_step
 from collc.spec import RootChoice
 

@@ -19,7 +19,7 @@ from collc.plan.configuration import (
 )
 from collc.plan.form import form_of
 from collc.plan.operands import controls, copies, sends, stores
-from collc.plan.program import ProgramPlan, Use
+from collc.plan.plan import ProgramPlan, Use
 from collc.spec import Contract
 from collc.spec.simd import by_call_back
 

@@ -24,7 +24,7 @@ from collc.plan.configuration import configuration, first_differing
 from collc.plan.form import form_of
 from collc.plan.pe_masks import touched_by, turning, union_by_key
 from collc.plan.placement import colors_of, parity_of, received_colors, sent_colors, switched_colors
-from collc.plan.program import ProgramPlan, SharedColor, Use, ends_torn_down, own_tasks
+from collc.plan.plan import ProgramPlan, SharedColor, Use, ends_torn_down, own_tasks
 from collc.spec import Collective, ContractKind, Program, Reconfigure
 from collc.target import Target
 

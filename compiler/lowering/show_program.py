@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from collc.language.show import show_spec
 from collc.lowering.between_uses import between_uses
 from collc.lowering.reconfiguration import reconfiguration_bytes
-from collc.plan.program import ProgramPlan, SharedColor
+from collc.plan.plan import ProgramPlan, SharedColor
 from collc.plan.show import (
     LEGEND,
     body_of,

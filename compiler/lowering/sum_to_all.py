@@ -28,7 +28,7 @@ from collc.plan import (
 )
 from collc.plan.form import Form, form_of
 from collc.plan.one_word import reduces_one_word
-from collc.plan.ops import Once
+from collc.plan.plan import Once
 from collc.spec import Collective
 from collc.target import Target
 

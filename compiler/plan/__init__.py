@@ -2,28 +2,38 @@
 
 from collc.plan.entries import AREA_BITS, RowKind
 from collc.plan.form import Form, form_of
-from collc.plan.model import Detour, Phase, Plan, Registers
-from collc.plan.numbers import ONE, ZERO, Number
-from collc.plan.ops import (
+from collc.plan.plan import (
+    BY_WAVELET,
+    ONE,
     VECTOR,
     WHOLE,
+    ZERO,
     Action,
+    Advance,
     Buffer,
+    ColorUse,
+    Detour,
+    Direction,
     Entry,
     Filter,
     Lane,
     Loop,
     Memory,
+    Number,
     Once,
     Op,
+    Phase,
+    Plan,
+    Region,
+    Registers,
     Role,
+    Route,
     Slices,
+    Strided,
     closing,
     lanes_of,
     once,
 )
-from collc.plan.regions import Region, Strided
-from collc.plan.routers import BY_WAVELET, Advance, ColorUse, Direction, Route
 from collc.plan.stream_ends import (
     MOST_ENDS,
     Sides,

@@ -12,7 +12,7 @@ from collc.base.values import dataclass
 from collc.plan import ColorUse, Phase, Route, filters_of
 from collc.plan.pe_masks import routing
 from collc.plan.placement import switched_colors
-from collc.plan.program import ProgramPlan, Use
+from collc.plan.plan import ProgramPlan, Use
 from collc.spec import Collective
 
 

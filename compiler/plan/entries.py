@@ -10,8 +10,7 @@ from enum import IntFlag
 import numpy as np
 
 from collc.base.columns import Ints
-from collc.plan.numbers import Number
-from collc.plan.ops import Action, Buffer, Entry, Lane, Memory, Op
+from collc.plan.plan import Action, Buffer, Entry, Lane, Memory, Number, Op
 
 FIELDS = 5  # numbers of an entry
 

@@ -7,8 +7,7 @@ its cycles ask here, and nowhere else, until they go through lanes as they are.
 
 from enum import Enum
 
-from collc.plan.model import Phase
-from collc.plan.ops import WHOLE_LANES, Lane, Loop
+from collc.plan.plan import WHOLE_LANES, Lane, Loop, Phase
 from collc.spec import ContractKind
 
 

@@ -12,8 +12,7 @@ from functools import cached_property
 from collc.base.memoize import by_identity
 from collc.base.values import dataclass
 from collc.plan.form import Form, form_of
-from collc.plan.model import Phase, Plan
-from collc.plan.routers import Direction
+from collc.plan.plan import Direction, Phase, Plan
 from collc.spec import Order
 from collc.spec.steps import ascending
 

@@ -10,10 +10,8 @@ from dataclasses import field
 
 from collc.base.values import dataclass
 from collc.plan.geometry import line_of
-from collc.plan.model import Phase
-from collc.plan.ops import Op, Role
 from collc.plan.placement import roles_of_ranks, sides_of_order
-from collc.plan.routers import Advance, ColorUse, Direction
+from collc.plan.plan import Advance, ColorUse, Direction, Op, Phase, Role
 
 Token = tuple[int, bool]
 Place = tuple[int, str]  # a router and a color

@@ -12,8 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collc.plan.model import Phase, Plan
-from collc.plan.ops import Role
+from collc.plan.plan import Phase, Plan, Role
 from collc.spec import Contract, ContractKind
 from collc.spec.arithmetic import arithmetic_of
 

@@ -2,9 +2,7 @@
 
 from collections.abc import Callable
 
-from collc.plan.model import Phase
-from collc.plan.ops import Role
-from collc.plan.routers import BY_WAVELET
+from collc.plan.plan import BY_WAVELET, Phase, Role
 
 Having = Callable[[Role], bool]
 

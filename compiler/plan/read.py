@@ -20,26 +20,38 @@ from collc.base.diagnostics import CollcError, Span
 from collc.base.rewrite import rewritten
 from collc.base.values import dataclass
 from collc.language import parse_source
-from collc.plan.model import Detour, Phase, Plan, Registers
-from collc.plan.numbers import ONE, ZERO, Number
-from collc.plan.ops import (
+from collc.plan.plan import (
+    ONE,
     WHOLE,
+    ZERO,
     Action,
+    Advance,
     Buffer,
+    ColorUse,
+    Detour,
+    Direction,
     Entry,
     Filter,
     Lane,
     Loop,
     Memory,
+    Number,
     Once,
     Op,
+    Phase,
     Place,
+    Plan,
+    ProgramPlan,
+    Region,
+    Registers,
     Role,
+    Route,
+    SharedColor,
     Slices,
+    Strided,
+    Use,
+    of_one_call,
 )
-from collc.plan.program import ProgramPlan, SharedColor, Use, of_one_call
-from collc.plan.regions import Region, Strided
-from collc.plan.routers import Advance, ColorUse, Direction, Route
 from collc.plan.show import NONE
 from collc.schedule.barrier_tokens import schedule_of
 from collc.spec import Collective, ContractKind, Order, Program, ReduceStep, Spec, Step, Tree

@@ -8,8 +8,7 @@ So the operation that empties the stage has registers of its own, too (D356).
 from collections.abc import Sequence
 
 from collc.plan.form import Form, form_of
-from collc.plan.model import Phase, Plan
-from collc.plan.ops import Role
+from collc.plan.plan import Phase, Plan, Role
 from collc.plan.stream_ends import streams_of
 
 

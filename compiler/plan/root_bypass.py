@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from collc.plan import ColorUse, Direction, Role, Route
 from collc.plan.geometry import bypass_color
-from collc.plan.model import Phase
+from collc.plan.plan import Phase
 
 Sides = tuple[Direction, Direction]
 

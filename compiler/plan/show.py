@@ -9,25 +9,33 @@ from dataclasses import fields, replace
 from types import MappingProxyType
 
 from collc.language.show import show_spec
-from collc.plan.model import Detour, Phase, Plan, Registers
-from collc.plan.numbers import ONE, ZERO, Number
-from collc.plan.ops import (
+from collc.plan.plan import (
+    ONE,
     WHOLE,
+    ZERO,
     Action,
+    Advance,
     Buffer,
+    ColorUse,
+    Detour,
     Entry,
     Filter,
     Lane,
     Loop,
     Memory,
+    Number,
     Once,
     Op,
+    Phase,
     Place,
+    Plan,
+    Region,
+    Registers,
     Role,
+    Route,
     Slices,
+    Strided,
 )
-from collc.plan.regions import Region, Strided
-from collc.plan.routers import Advance, ColorUse, Route
 from collc.spec import Collective, ReduceStep, Spec, Step, Tree
 from collc.target import TARGETS, Target
 

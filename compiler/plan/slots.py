@@ -17,7 +17,6 @@ from functools import lru_cache
 
 from collc.base.values import dataclass
 from collc.plan.form import Form, form_of
-from collc.plan.model import Phase, Plan
 from collc.plan.one_word import is_one_word
 from collc.plan.operands import (
     Having,
@@ -27,9 +26,8 @@ from collc.plan.operands import (
     sources_of_tree,
     stores,
 )
-from collc.plan.ops import Lane, Role
+from collc.plan.plan import Lane, Phase, Plan, Role, Strided
 from collc.plan.ready import empties_stage, is_ready
-from collc.plan.regions import Strided
 from collc.plan.stream_ends import sides_of
 from collc.spec.simd import by_call_back
 

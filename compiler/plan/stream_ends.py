@@ -6,9 +6,7 @@ from enum import Enum
 from collc.base.memoize import PHASES, ROLES, by_identity
 from collc.base.values import dataclass
 from collc.plan.form import Form, form_of
-from collc.plan.model import Phase
-from collc.plan.ops import Role
-from collc.plan.routers import BY_WAVELET
+from collc.plan.plan import BY_WAVELET, Phase, Role
 from collc.plan.streams import Stream, stream_of
 
 _NAMES = ("out", "control", "into")

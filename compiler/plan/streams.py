@@ -8,10 +8,12 @@ sends, and what it receives, is one operation each; `lane_of` makes a lane of wh
 
 from collc.base.memoize import ROLES, by_identity
 from collc.base.values import dataclass
-from collc.plan.numbers import ONE, ZERO
-from collc.plan.ops import (
+from collc.plan.plan import (
+    ONE,
     VECTOR,
+    ZERO,
     Action,
+    Advance,
     Buffer,
     Entry,
     Filter,
@@ -22,7 +24,6 @@ from collc.plan.ops import (
     Role,
     Slices,
 )
-from collc.plan.routers import Advance
 
 STAGE = Memory(Buffer.STAGE)
 

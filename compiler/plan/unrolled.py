@@ -13,7 +13,7 @@ from collc.plan import AREA_BITS, Direction, Lane, Phase, Role, Route, RowKind
 from collc.plan.entries import FIELDS, values_of
 from collc.plan.geometry import line_of
 from collc.plan.placement import roles_of_places
-from collc.plan.routers import AHEAD
+from collc.plan.plan import AHEAD
 from collc.plan.step_tables import tables_by_role
 from collc.spec.exchange import Slicing
 

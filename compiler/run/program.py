@@ -13,7 +13,7 @@ from collc.base.values import dataclass
 from collc.emit.one_turn import by_turns
 from collc.emit.program import call_stream_name
 from collc.plan.dynamic_lengths import Given, Lengths, checked_lengths, lengths_of_run
-from collc.plan.program import ProgramPlan
+from collc.plan.plan import ProgramPlan
 from collc.run import OfCall, Outcome, Progress, RunReport, run_texts, tokens_of
 from collc.run.expected import (
     NOT_KEPT,

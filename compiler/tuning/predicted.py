@@ -11,7 +11,7 @@ from collc.cost.choice import build_plan, relays_take
 from collc.language.show import show_steps
 from collc.lowering.resources import left_by
 from collc.plan import Plan
-from collc.plan.program import ProgramPlan
+from collc.plan.plan import ProgramPlan
 from collc.proof import prove
 from collc.schedule import Schedule, build_schedule
 from collc.schedule.barrier_tokens import with_tokens

@@ -11,7 +11,7 @@ from collc.cost.program import predict_program
 from collc.emit.reserved import unusable_in_program
 from collc.lowering import candidate_plans
 from collc.lowering.sharing import widest
-from collc.plan.program import ProgramPlan
+from collc.plan.plan import ProgramPlan
 from collc.schedule import Schedule
 from collc.schedule.barrier_tokens import with_tokens
 from collc.spec import Collective

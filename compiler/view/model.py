@@ -15,7 +15,7 @@ from collc.cost import Prediction
 from collc.cost.show import wait_words
 from collc.plan import ColorUse, Direction, Phase, Plan, Region, Role, Route, Strided
 from collc.plan.form import form_of
-from collc.plan.program import ProgramPlan
+from collc.plan.plan import ProgramPlan
 from collc.plan.show import show_lane
 from collc.run import RunReport
 from collc.schedule import Schedule

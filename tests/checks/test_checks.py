@@ -19,7 +19,7 @@ from collc.checks.counted import tasks_in_turn
 from collc.cost.choice import build_plan
 from collc.lowering import candidate_plans, registers, sharing
 from collc.plan import VECTOR, Action, Advance, Direction, Op, Region, Route, Strided
-from collc.plan.ops import NO_SLICES
+from collc.plan.plan import NO_SLICES
 from collc.schedule import build_schedule
 from collc.spec import Operation, Order
 from collc.target import WSE2, WSE3

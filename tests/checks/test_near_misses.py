@@ -31,7 +31,7 @@ from collc.plan import (
     Strided,
 )
 from collc.plan.form import Form, form_of
-from collc.plan.model import Phase
+from collc.plan.plan import Phase
 from collc.schedule import build_schedule
 from collc.target import WSE2
 
@@ -154,8 +154,8 @@ def test_two_detours_of_a_color_that_end_at_one_pe_are_refused(monkeypatch):
     near, far = phase.detours
     sent = paths._sent
 
-    def to_place_3(phase: Phase) -> Iterator[tuple[int, int, str]]:
-        return ((place, 3 if place == 8 else to, color) for place, to, color in sent(phase))
+    def to_place_3(plan: Plan, phase: Phase) -> Iterator[tuple[int, int, str]]:
+        return ((place, 3 if place == 8 else to, color) for place, to, color in sent(plan, phase))
 
     monkeypatch.setattr(paths, "_sent", to_place_3)
     ways = (

@@ -11,7 +11,7 @@ from programs.bare import planned
 from collc.checks.program import PROGRAM_CHECKS
 from collc.plan import Role
 from collc.plan.form import form_of
-from collc.plan.program import ProgramPlan
+from collc.plan.plan import ProgramPlan
 
 TEXT = """target {target}
 grid row = 8 x 1

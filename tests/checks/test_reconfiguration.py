@@ -21,7 +21,7 @@ from collc.checks.program import check_program
 from collc.checks.teardown import teardown
 from collc.checks.traffic.nothing_torn_down import nothing_torn_down
 from collc.plan import Advance, ColorUse, Direction, Phase, Role
-from collc.plan.program import ProgramPlan
+from collc.plan.plan import ProgramPlan
 
 CHAIN = ("chain", "broadcast from the middle")
 GROUPS = ("two_phase", "ring")

@@ -9,7 +9,7 @@ import pytest
 
 from collc.checks import check_plan
 from collc.plan import Lane, Plan, Role, Slices, lane_of, stream_of
-from collc.plan.numbers import Number
+from collc.plan.plan import Number
 from mutants import streams
 
 

@@ -29,7 +29,7 @@ from collc.plan import (
     once,
 )
 from collc.plan.entries import puts_out
-from collc.plan.ops import Once
+from collc.plan.plan import Once
 from collc.schedule import Schedule
 from collc.target import TARGETS
 from mutants.kinds import Kind, Mutant

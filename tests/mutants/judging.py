@@ -22,7 +22,7 @@ from collc.driver.planning import roots_of_call
 from collc.emit.render import render
 from collc.lowering.root_of_call import seen_from_the_root
 from collc.plan import Plan
-from collc.plan.program import of_one_call
+from collc.plan.plan import of_one_call
 from collc.run import RunError
 from collc.run.program import run_program
 from collc.schedule import Schedule

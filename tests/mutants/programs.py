@@ -13,7 +13,7 @@ from collc.driver.pipeline import compile_text
 from collc.lowering.teardown import with_teardown
 from collc.plan import Advance, Phase, Role, closing, once
 from collc.plan.form import form_of
-from collc.plan.program import ProgramPlan, Use
+from collc.plan.plan import ProgramPlan, Use
 from mutants.kinds import Kind, Mutant
 from mutants.trees import advancing
 

@@ -11,7 +11,7 @@ from programs.test_root_of_call_by_sides import text
 from collc.driver.bundle import Bundle
 from collc.driver.pipeline import compile_text
 from collc.plan.form import form_of
-from collc.plan.program import ProgramPlan
+from collc.plan.plan import ProgramPlan
 from mutants import exchanges, programs, trees
 from mutants.kinds import Mutant
 

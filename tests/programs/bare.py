@@ -12,7 +12,7 @@ from collc.driver.pipeline import prove_program
 from collc.driver.planning import with_remedies
 from collc.driver.proving import refuse_if_any
 from collc.emit.render import render
-from collc.plan.program import ProgramPlan
+from collc.plan.plan import ProgramPlan
 from collc.run import RunReport
 from collc.run.program import run_program
 from collc.schedule.barrier_tokens import with_tokens

@@ -13,7 +13,7 @@ from collc.checks.program import check_program
 from collc.lowering.reconfiguration import reconfiguration_bytes
 from collc.lowering.show_program import show_program
 from collc.plan import Direction, Phase
-from collc.plan.program import ProgramPlan
+from collc.plan.plan import ProgramPlan
 
 SIZES = {"P": 9, "B": 5}
 

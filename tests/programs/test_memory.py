@@ -17,7 +17,7 @@ from collc.cost import Prediction
 from collc.emit.render import render
 from collc.lowering.memory import INSTRUCTION_BYTES
 from collc.lowering.reconfiguration import reconfiguration_bytes
-from collc.plan.program import ProgramPlan
+from collc.plan.plan import ProgramPlan
 from collc.spec import Spec
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

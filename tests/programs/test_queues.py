@@ -12,7 +12,7 @@ from programs.bare import planned, run_planned
 import collc
 from collc.checks.program import check_program
 from collc.driver.pipeline import compile_text
-from collc.plan.program import ProgramPlan
+from collc.plan.plan import ProgramPlan
 
 TEXT = """target {target}
 grid row = 8 x 1

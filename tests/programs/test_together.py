@@ -11,7 +11,7 @@ import collc
 from collc.checks.program import call_streams
 from collc.driver.bundle import Bundle
 from collc.driver.pipeline import compile_text
-from collc.plan.program import ProgramPlan
+from collc.plan.plan import ProgramPlan
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "program_together.coll"
 TEXT = """target {target}

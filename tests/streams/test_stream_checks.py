@@ -193,7 +193,7 @@ def test_an_own_slice_that_does_not_come_back_has_to_be_waited_for():
 
 def test_a_lane_has_a_stream_or_nothing():
     plan = planned()
-    name = plan.phases[0].exchange.lanes[0]
+    name = plan.phases[0].lanes[0]
     silent = with_role(plan, FAR, lambda role: replace(role, lanes=(Lane(name, ()),)))
     assert codes(silent) == {"C321"}
 

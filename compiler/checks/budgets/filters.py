@@ -7,7 +7,7 @@ import numpy as np
 from collc.base.diagnostics import Diagnostic
 from collc.plan import Phase, Plan, filters_of
 from collc.plan.pe_masks import filtering, union_by_key
-from collc.plan.program import ProgramPlan
+from collc.plan.plan import ProgramPlan
 from collc.spec import Collective
 
 Setting = tuple[Collective, Phase, dict[str, int]]  # with the numbers of the phase's colors

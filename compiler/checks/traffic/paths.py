@@ -11,10 +11,9 @@ from collections.abc import Iterator
 from collc.base.diagnostics import Diagnostic
 from collc.base.grids import Grid
 from collc.base.paths import Path, Pe
-from collc.checks.by_phase import in_phase
+from collc.checks.by_phase import due_tree, in_phase
 from collc.plan import Direction, Phase, Plan, Role
 from collc.plan.form import Form, form_of
-from collc.plan.geometry import line_of
 from collc.plan.placement import roles_of_places, roles_of_ranks, sent_colors
 from collc.plan.unrolled import NOWHERE, connections
 
@@ -27,9 +26,7 @@ def paths(plan: Plan) -> Iterator[Diagnostic]:
         if phase.path is None:
             continue
         grid = plan.collective.grid
-        problem = (
-            _path_problem(phase.path, grid) or _leaves(phase) or _ways_problem(phase, phase.path)
-        )
+        problem = _path_problem(phase.path, grid) or _leaves(phase) or _ways_problem(plan, phase)
         if problem:
             help = "what follows each other has to be connected; please report this"
             yield in_phase("C330", phase, problem, help)
@@ -58,11 +55,12 @@ def _sides(role: Role) -> set[Direction]:
     return {side for route in routes for side in (route.receive, *route.send)}
 
 
-def _ways_problem(phase: Phase, path: Path) -> str:
+def _ways_problem(plan: Plan, phase: Phase) -> str:
     """What is wrong with the detours of a phase; nothing if they are its gaps, and meet nothing."""
-    if not path.gaps and not phase.detours:
+    path = phase.path
+    if path is None or (not path.gaps and not phase.detours):
         return ""
-    due, used = _hops(phase, path), set[tuple[Pe, str]]()
+    due, used = _hops(plan, phase, path), set[tuple[Pe, str]]()
     for detour in phase.detours:
         steps = zip(detour.pes, detour.pes[1:], strict=False)
         if any(abs(x - a) + abs(y - b) != 1 for (x, y), (a, b) in steps):
@@ -80,26 +78,25 @@ def _ways_problem(phase: Phase, path: Path) -> str:
     return next((f"`{c}` has no detour from PE {a} to PE {b}" for a, b, c in sorted(due)), "")
 
 
-def _hops(phase: Phase, path: Path) -> set[tuple[Pe, Pe, str]]:
+def _hops(plan: Plan, phase: Phase, path: Path) -> set[tuple[Pe, Pe, str]]:
     """What needs detours: from where, to where, on which color. A color that has one somewhere has
     one wherever it is sent, so routers that are set for neighbours never have it."""
     by_detours = {detour.color for detour in phase.detours}
     return {
         (path.places[place], path.places[other], color)
-        for place, other, color in _sent(phase)
+        for place, other, color in _sent(plan, phase)
         if path.crosses(place, other) or color in by_detours
     }
 
 
-def _sent(phase: Phase) -> Iterator[tuple[int, int, str]]:
+def _sent(plan: Plan, phase: Phase) -> Iterator[tuple[int, int, str]]:
     """From which place something goes to which, on what color."""
     if form_of(phase) is Form.TREE:
         of_ranks = roles_of_ranks(phase)
-        line = line_of(phase)
-        pairs = ((source, rank) for rank, below in enumerate(line.children) for source in below)
-        for source, destination in pairs:
-            sender = of_ranks[source]
-            place, other = line.coordinate(source), line.coordinate(destination)
+        tree = due_tree(plan, phase)
+        for transfer in tree.transfers if len(of_ranks) == tree.ranks else ():
+            sender = of_ranks[transfer.source]
+            place, other = map(tree.coordinate, (transfer.source, transfer.destination))
             for color in sent_colors(sender) if sender else ():
                 yield place, other, color
     elif form_of(phase).is_cut:

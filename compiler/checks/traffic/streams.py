@@ -35,7 +35,7 @@ from collc.plan import (
 )
 from collc.plan.form import Form, form_of
 from collc.plan.placement import roles_of_places
-from collc.plan.routers import AHEAD
+from collc.plan.plan import AHEAD
 from collc.schedule.barrier_tokens import schedule_of
 from collc.schedule.own_slices import asks_own_slices, own_slices
 from collc.spec.exchange import StepsPhase

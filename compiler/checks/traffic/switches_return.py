@@ -6,13 +6,13 @@ color is torn down, it is set anew, and `collc.checks.teardown` looks at that.
 """
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 
 from collc.base.diagnostics import Diagnostic
-from collc.checks.by_phase import phases_of, problems
+from collc.checks.by_phase import due_tree, phases_of, problems
 from collc.checks.vector_order import Passage, passages
 from collc.plan import Advance, Phase, Plan, Role
 from collc.plan.form import Form
-from collc.plan.geometry import line_of
 from collc.plan.placement import roles_of_ranks
 
 SETS_BACK = frozenset((Advance.RESET, Advance.TEARDOWN))
@@ -21,14 +21,16 @@ SETS_BACK = frozenset((Advance.RESET, Advance.TEARDOWN))
 def switches_return(plan: Plan) -> Iterator[Diagnostic]:
     """C329: a router that is left in a later position, or set back before its last vector."""
     help = "the last vector on a color brings its routers back"
-    return problems("C329", help, phases_of(plan, Form.TREE), _problem)
+    return problems("C329", help, phases_of(plan, Form.TREE), partial(_problem, plan))
 
 
-def _problem(phase: Phase) -> str:
+def _problem(plan: Plan, phase: Phase) -> str:
     """The first router that is not set back when it should be, or nothing."""
-    roles = roles_of_ranks(phase)
+    roles, tree = roles_of_ranks(phase), due_tree(plan, phase)
+    if len(roles) != tree.ranks:
+        return ""  # another check says so
     moves = [_colors_that_move(role) for role in roles]
-    for passage in passages(line_of(phase).children, roles):
+    for passage in passages(tree.children, roles):
         source, color = passage.source, passage.color
         if passage.op.advance in SETS_BACK:
             early = _moving(moves, color, _passed_later(passage))

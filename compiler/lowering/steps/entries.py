@@ -25,7 +25,7 @@ from collc.plan import (
     RowKind,
     Slices,
 )
-from collc.plan.ops import Once
+from collc.plan.plan import Once
 
 INPUT, OUTPUT = "input", "output"  # of a lane, whose colors depend on the role
 OUT = int(RowKind.SENDS | RowKind.RELAYS)

@@ -17,7 +17,7 @@ from collc.base.columns import Bools, Ints
 from collc.base.values import dataclass
 from collc.lowering.steps.traffic import Traffic
 from collc.plan import ColorUse, Direction, Route
-from collc.plan.routers import AHEAD
+from collc.plan.plan import AHEAD
 
 MOST_LANES = 2
 

@@ -7,7 +7,7 @@ from dataclasses import field
 
 from collc.base.values import dataclass
 from collc.plan import Advance, Direction, Route
-from collc.plan.routers import AHEAD
+from collc.plan.plan import AHEAD
 from collc.target import Target
 
 Range = tuple[int, int]  # slices first to end - 1
