@@ -89,6 +89,24 @@ def test_checks_count_for_themselves() -> None:
     assert found == {}
 
 
+_OF_A_PLAN = re.compile(
+    r"\b(?:plan|program|made|own|one)(?:\.plans\[[^]]*\])?\.(?:schedules?)\b|\bphase\.pattern\b"
+)
+
+
+def test_no_stage_reaches_a_schedule_through_a_plan() -> None:
+    """A plan has lanes, regions and routers, and the collective that it is for; what its steps move
+    is the schedule's, which whoever needs it builds of the collective or is given."""
+    behind = ORDER[ORDER.index("plan") :]
+    found = {
+        str(path.relative_to(ROOT)): wrong
+        for room, path in files()
+        if room in behind and (wrong := _OF_A_PLAN.findall(path.read_text(encoding="utf-8")))
+    }
+    assert found == {}
+    assert _OF_A_PLAN.findall("own_only = asks(plan.schedule, phase.pattern)")
+
+
 def test_the_docstring_of_a_check_begins_with_its_code() -> None:
     """Their order is that of their codes."""
     assert all(re.match(r"C\d{3}[: ]", check.__doc__ or "") for check in CHECKS.values())

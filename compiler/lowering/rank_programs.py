@@ -112,7 +112,8 @@ def _loops(line: ColoredLine, rank: int, how: Combining) -> Iterator[Loop | Once
     if first > 0:
         turns, vectors = (first, 1) if how.one_by_one else (1, first)
         stored = Op(color, Action.COMBINE, VECTOR, vectors=vectors)
-        yield Loop(Number(turns), Number(0), (Entry((stored,)),))
+        again = Loop(Number(turns), Number(0), (Entry((stored,)),))
+        yield once(stored) if turns == 1 else again
     if send_color is not None:
         combines = received and not from_memory
         from_, action = (color, Action.COMBINE) if combines else (VECTOR, Action.COPY)

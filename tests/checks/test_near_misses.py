@@ -93,8 +93,7 @@ def test_a_stray_control_wavelet_is_found_at_router_0():
     )
     control = with_roles(plan, advancing_by(lambda a: Advance.CONTROL if a is Advance.RESET else a))
     assert found("delivery", control) == []
-    (phase,), (chain,) = control.phases, build_schedule(b.line_reduce(b.chain(3))).phases
-    messages = found("delivery", replace(control, phases=(replace(phase, pattern=chain),)))
+    messages = found("delivery", replace(control, collective=b.line_reduce(b.chain(3))))
     assert (
         "in `reduce` the control wavelet of rank 2 moves the router of rank 0, meant is that of "
         "rank 1"
@@ -196,9 +195,7 @@ def test_a_control_wavelet_moves_a_router_on_by_one_position():
 
 
 def test_a_rank_that_receives_nothing_is_told_so():
-    (phase,) = STAR.phases
-    (chain,) = build_schedule(b.line_reduce(b.chain(3))).phases
-    of_chain = replace(STAR, phases=(replace(phase, pattern=chain),))
+    of_chain = replace(STAR, collective=b.line_reduce(b.chain(3)))
     assert found("delivery", of_chain) == [
         "in `reduce` rank 0 receives the vectors of rank 1, 2, due is the vector of rank 1"
     ]

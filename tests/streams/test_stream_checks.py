@@ -34,8 +34,6 @@ from collc.plan import (
     streams_of,
     thens_of,
 )
-from collc.plan.read import read_plan, same
-from collc.plan.show import show_plan
 from collc.target import TARGETS
 
 
@@ -224,12 +222,6 @@ def test_a_stream_is_found_again_in_its_operations():
             for lane in role.lanes:
                 stream = stream_of(lane)
                 assert stream is None or lane_of(lane.name, stream) == lane
-
-
-def test_a_plan_that_streams_is_read_back_from_its_text():
-    for name in ("gather", "scatter", "all_to_all"):
-        plan = planned(name, 5, 25)
-        assert same(read_plan(show_plan(plan)), plan)
 
 
 def role_of(*lanes: tuple[str, Stream]) -> Role:

@@ -84,7 +84,7 @@ def test_on_wse2_a_row_has_one_output_queue_and_on_wse3_one_microthread():
 def test_what_runs_beside_a_receive_has_another_microthread(lane, refused):
     """The queues of lanes that run in turn with another may have the number of an input queue."""
     plan = planned("wse3")
-    lanes = plan.phases[0].exchange.lanes
+    lanes = plan.phases[0].lanes
     queues = list(plan.output_queues)
     queues[lanes.index(lane)] = plan.input_queues[0]
     assert ("C324" in codes(replace(plan, output_queues=tuple(queues)))) is refused
