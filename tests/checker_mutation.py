@@ -45,7 +45,7 @@ import pytest
 from collc.base.memoize import by_identity
 
 ROOT = Path(__file__).parents[1]
-ROOMS = ("compiler/checks", "compiler/proof")
+ROOMS = ("compiler/checks", "compiler/proof", "compiler/plan/line_tokens.py")
 TESTS = (
     "tests/checks",
     "tests/proof",
@@ -543,7 +543,10 @@ def known_survivors(text: str) -> dict[str, Known]:
 def main() -> int:
     """Look at the mutants; print those that survive, and how many there are of each kind."""
     options = arguments()
-    files = sorted(path for room in ROOMS for path in (ROOT / room).rglob("*.py"))
+    rooms = [ROOT / room for room in ROOMS]
+    files = sorted(
+        path for room in rooms for path in ([room] if room.is_file() else room.rglob("*.py"))
+    )
     kind = unchanged_of if options.unchanged else mutants_of
     every_one = [mutant for path in files for mutant in kind(path)]
     chosen = [one for one in every_one if options.only in one.name][options.skip :: options.every]
