@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from collc.base.memoize import memoized
+from collc.base.memoize import by_identity
 from collc.schedule import Schedule, build_schedule
 from collc.spec import Collective, ContractKind, ElementType, Operation
 from collc.spec.exchange import Moves, Slicing, StepsPhase
@@ -17,7 +17,7 @@ from collc.spec.exchange import Moves, Slicing, StepsPhase
 TOKEN = "token"  # the name of its variable in the emitted text
 
 
-@memoized
+@by_identity(64)  # of the collectives of a program
 def schedule_of(collective: Collective) -> Schedule:
     """What a collective that has been planned does, with its tokens if it is a barrier."""
     return with_tokens(build_schedule(collective))
