@@ -4,6 +4,7 @@
 //! (what its code does), `others` (what else PEs run), `network` (routers of links that several PEs use), `steady` (long repetition is
 //! skipped), `timing` (a whole run). `streams` follows lines whose routers
 //! multiplex the links (`asleep`: those that do the same for long are not looked at). `transfers` moves the data of the same tables without any clock,
+//! `machine` does so for all plans, following lanes and routers;
 //! `step_tables` lays transfers out as the rows of lanes, and `patterns` finds what repeats in them. `python` converts and calls.
 
 #![forbid(unsafe_code)]
@@ -12,6 +13,7 @@ mod asleep;
 pub mod code;
 pub mod cycles;
 pub mod line;
+pub mod machine;
 pub mod network;
 pub mod others;
 pub mod patterns;

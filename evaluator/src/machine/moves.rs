@@ -1,0 +1,709 @@
+//! A burst moves: slices of one operation, from their sender through routers to all PEs that take them,
+//! and on through each PE that combines or relays them, at once and without buffers.
+
+use super::faults::{Checked, Kind};
+use super::order::Touch;
+use super::plan::{Action, Place};
+use super::state::{Machine, Parked, Ready, Receipt, Running, Staged, Waits, NONE};
+use crate::transfers::combined;
+
+/// Slices on their way over one color: who puts them there, the sender of the words, where their
+/// values begin, and whose slices they are.
+#[derive(Clone, Copy, Debug)]
+struct Hop {
+    op: u32,
+    from: u32,
+    values: usize,
+    slices: Run,
+}
+
+/// Slices of a PE in the order in which they move: those of its operation from `number` on.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    pe: u32,
+    stage: u32,
+    first: u32,
+    per: u32,
+    number: u32,
+    backward: bool,
+}
+
+impl Run {
+    fn of(op: &Running) -> Self {
+        Run {
+            pe: op.pe,
+            stage: op.stage,
+            first: op.first,
+            per: op.per,
+            number: op.done,
+            backward: op.op.slices.backward,
+        }
+    }
+
+    fn slice(&self, at: u32) -> u32 {
+        let within = (self.number + at) % self.per;
+        if self.backward {
+            self.first + self.per - 1 - within
+        } else {
+            self.first + within
+        }
+    }
+}
+
+/// Slices that a PE takes: those of a hop from `low` on.
+#[derive(Clone, Copy, Debug)]
+struct Take {
+    op: u32,
+    hop: usize,
+    low: u32,
+    high: u32,
+}
+
+/// All that moves at once.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Closure {
+    hops: Vec<Hop>,
+    takes: Vec<Take>,
+    /// Filters that count, and receivers at which words stay.
+    counts: Vec<u32>,
+    stays: Vec<(u32, usize)>,
+    values: Vec<u64>,
+    /// Wavelets and atoms before each of the slices, and of all.
+    weights: Vec<i64>,
+    atoms: Vec<u32>,
+}
+
+/// What comes of an attempt.
+enum Tried {
+    Moves,
+    Waits(Waits),
+    /// So many slices may move.
+    Fewer(u32),
+}
+
+impl Machine<'_> {
+    /// Everything moves as far as it comes.
+    pub(super) fn move_all(&mut self) -> Checked<()> {
+        loop {
+            while let Some(ready) = self.next() {
+                match ready {
+                    Ready::Op(index) => {
+                        self.attempt(index, false)?;
+                    }
+                    Ready::Parked(slot) => self.take_parked(slot)?,
+                }
+                self.settle()?;
+            }
+            if !self.park_small()? {
+                return Ok(());
+            }
+        }
+    }
+
+    fn next(&mut self) -> Option<Ready> {
+        if let Some(dice) = self.dice.as_mut().filter(|_| self.ready.len() > 1) {
+            *dice ^= *dice << 13;
+            *dice ^= *dice >> 7;
+            *dice ^= *dice << 17;
+            let at = (*dice % self.ready.len() as u64) as usize;
+            self.ready.swap(0, at);
+        }
+        self.ready.pop_front()
+    }
+
+    /// Where nothing moves any more, what has room in the queue of its receiver goes there.
+    fn park_small(&mut self) -> Checked<bool> {
+        let before = self.parked.len();
+        for slot in std::mem::take(&mut self.taken_up) {
+            self.take_parked(slot)?;
+            self.settle()?;
+        }
+        let mut any = self.parked.len() < before || !self.ready.is_empty();
+        while let Some((index, slot)) = self.small.pop() {
+            if self.ops[index as usize].waits != Waits::Receiver(slot) || self.has_parked(slot) {
+                continue;
+            }
+            self.forget(index, slot);
+            any |= self.attempt(index, true)?;
+            self.settle()?;
+            if any {
+                break;
+            }
+        }
+        Ok(any)
+    }
+
+    fn has_parked(&self, slot: u32) -> bool {
+        !self.parked.is_empty() && self.parked.contains_key(&slot)
+    }
+
+    /// An operation waits at a receiver no longer.
+    fn forget(&mut self, index: u32, slot: u32) {
+        let after = std::mem::replace(&mut self.ops[index as usize].next, NONE);
+        self.ops[index as usize].waits = Waits::No;
+        if self.at_receiver[slot as usize] == index {
+            self.at_receiver[slot as usize] = after;
+            return;
+        }
+        let mut at = self.at_receiver[slot as usize];
+        while self.ops[at as usize].next != index {
+            at = self.ops[at as usize].next;
+        }
+        self.ops[at as usize].next = after;
+    }
+
+    /// A sender puts out as many slices as go, or waits; whether any have moved.
+    fn attempt(&mut self, index: u32, may_stay: bool) -> Checked<bool> {
+        let op = self.ops[index as usize];
+        if op.over() {
+            if let Some(slot) = self.follow(&op, false)? {
+                self.park(index, Waits::Router(slot));
+                return Ok(false);
+            }
+            self.advance(&op)?;
+            self.end(index)?;
+            return Ok(true);
+        }
+        let left = (op.per - op.done % op.per).min(op.total - op.done);
+        let mut count = if may_stay { 1 } else { left };
+        loop {
+            let hop = Hop {
+                op: index,
+                from: op.pe,
+                values: 0,
+                slices: Run::of(&op),
+            };
+            match self.closure(hop, None, count, may_stay)? {
+                Tried::Moves => {
+                    self.commit(count)?;
+                    return Ok(true);
+                }
+                Tried::Waits(waits) => {
+                    self.park(index, waits);
+                    if let (Waits::Receiver(slot), true) = (waits, self.fits(&op)) {
+                        self.small.push((index, slot));
+                    }
+                    return Ok(false);
+                }
+                Tried::Fewer(fewer) => count = fewer,
+            }
+        }
+    }
+
+    /// Whether the next slice of an operation has room in a queue.
+    fn fits(&self, op: &Running) -> bool {
+        let weights = &self.shape_of(op.stage).weights;
+        let slice = op.slice(op.done) as usize;
+        weights[slice + 1] - weights[slice] <= self.given.queue
+    }
+
+    /// What waits at a receiver is taken up, if it comes on from there.
+    fn take_parked(&mut self, slot: u32) -> Checked<()> {
+        let Some(words) = self.parked.get(&slot).cloned() else {
+            return Ok(());
+        };
+        let hop = Hop {
+            op: NONE,
+            from: words.from,
+            values: 0,
+            slices: Run {
+                pe: words.pe,
+                stage: words.stage,
+                first: words.slice,
+                per: 1,
+                number: 0,
+                backward: words.backward,
+            },
+        };
+        match self.closure(hop, Some((slot, words)), 1, true)? {
+            Tried::Moves => {
+                self.parked.remove(&slot);
+                self.wake_at_receiver(slot as usize);
+                self.commit(1)?;
+            }
+            Tried::Waits(_) | Tried::Fewer(_) => self.taken_up.push(slot),
+        }
+        Ok(())
+    }
+
+    /// Find all that moves with so many slices of a hop, or of words that are parked at a slot.
+    fn closure(
+        &mut self,
+        first: Hop,
+        parked: Option<(u32, Parked)>,
+        count: u32,
+        may_stay: bool,
+    ) -> Checked<Tried> {
+        self.mark += 1;
+        let mut closure = std::mem::take(&mut self.closure);
+        closure.hops.clear();
+        closure.takes.clear();
+        closure.counts.clear();
+        closure.stays.clear();
+        closure.values.clear();
+        closure.hops.push(first);
+        let tried = self.fill(&mut closure, parked, count, may_stay);
+        self.closure = closure;
+        tried
+    }
+
+    fn fill(
+        &mut self,
+        closure: &mut Closure,
+        parked: Option<(u32, Parked)>,
+        count: u32,
+        may_stay: bool,
+    ) -> Checked<Tried> {
+        let mut at = 0;
+        while let Some(hop) = closure.hops.get(at).copied() {
+            let from_queue = parked.as_ref().filter(|_| at == 0);
+            if let Some((slot, words)) = from_queue {
+                self.way.routers.clear();
+                self.way.ends.clear();
+                self.way.ends.push(*slot);
+                closure.values.extend_from_slice(&words.values);
+            } else {
+                let op = self.ops[hop.op as usize];
+                if let Some(slot) = self.follow(&op, false)? {
+                    return Ok(Tried::Waits(Waits::Router(slot)));
+                }
+            }
+            let counts = |slot: &&u32| self.routers[**slot as usize].filter != NONE;
+            let counting = self.way.routers.iter().filter(counts);
+            closure.counts.extend(counting.copied());
+            if at == 0 {
+                self.measure(closure, &hop.slices, count);
+                if from_queue.is_none() {
+                    self.read(closure, &hop.slices, count);
+                }
+            }
+            let ends = std::mem::take(&mut self.way.ends);
+            for slot in &ends {
+                let end = End {
+                    slot: *slot,
+                    hop: at,
+                    count,
+                    may_stay,
+                    from_queue: from_queue.is_some(),
+                };
+                let tried = self.end_of(closure, &hop, &end);
+                if !matches!(tried, Ok(Tried::Moves)) {
+                    self.way.ends = ends;
+                    return tried;
+                }
+            }
+            self.way.ends = ends;
+            at += 1;
+        }
+        Ok(Tried::Moves)
+    }
+
+    /// Wavelets and atoms of slices as they move.
+    fn measure(&self, closure: &mut Closure, slices: &Run, count: u32) {
+        let shape = self.shape_of(slices.stage);
+        let (mut weight, mut atoms) = (0, 0);
+        closure.weights.clear();
+        closure.atoms.clear();
+        closure.weights.push(0);
+        closure.atoms.push(0);
+        for number in 0..count {
+            let slice = slices.slice(number);
+            weight += shape.weights[slice as usize + 1] - shape.weights[slice as usize];
+            let (low, high) = self.atoms(slices.stage, slices.pe as usize, slice);
+            atoms += high - low;
+            closure.weights.push(weight);
+            closure.atoms.push(atoms);
+        }
+    }
+
+    /// What a PE holds in slices is put behind the values.
+    fn read(&self, closure: &mut Closure, slices: &Run, count: u32) {
+        let (call, base) = self.memory(slices.stage, slices.pe as usize);
+        for number in 0..count {
+            let (low, high) = self.atoms(slices.stage, slices.pe as usize, slices.slice(number));
+            let held = &self.held[call][base + low as usize..base + high as usize];
+            closure.values.extend_from_slice(held);
+        }
+    }
+
+    /// What becomes of slices at one of the PEs that they come to.
+    fn end_of(&mut self, closure: &mut Closure, hop: &Hop, end: &End) -> Checked<Tried> {
+        let parts = if end.from_queue {
+            vec![(0, end.count)]
+        } else {
+            self.let_in(closure, hop, end)?
+        };
+        let Some((first, _)) = parts.first().copied() else {
+            return Ok(Tried::Moves);
+        };
+        let index = self.receiving[end.slot as usize];
+        if index == NONE || (!end.from_queue && self.has_parked(end.slot)) {
+            if first > 0 {
+                return Ok(Tried::Fewer(first));
+            }
+            let small = closure.weights[end.count as usize] <= self.given.queue;
+            if end.may_stay && end.count == 1 && small && !self.has_parked(end.slot) {
+                closure.stays.push((end.slot, end.hop));
+                return Ok(Tried::Moves);
+            }
+            return Ok(Tried::Waits(Waits::Receiver(end.slot)));
+        }
+        let op = self.ops[index as usize];
+        let calls = (self.call_of(op.stage), self.call_of(hop.slices.stage));
+        if calls.0 != calls.1 {
+            let text = format!(
+                "{} takes words that {} sends in call {}",
+                self.name(op.pe as usize),
+                self.name(hop.from as usize),
+                calls.1
+            );
+            let fault = *self.fault(Kind::OtherSlice, &op, text);
+            return Err(Box::new(fault.with(hop.from as usize)));
+        }
+        if op.mark == self.mark {
+            let text = format!("words come back to {} in a circle", self.name(op.pe as usize));
+            return Err(self.fault(Kind::Circle, &op, text));
+        }
+        self.ops[index as usize].mark = self.mark;
+        if op.op.sends_on().is_none() {
+            return self.stores(closure, hop, end, (index, &op), &parts);
+        }
+        if parts[..] != [(0, end.count)] {
+            return Ok(Tried::Fewer(if first > 0 { first } else { 1 }));
+        }
+        self.goes_on(closure, hop, end.count, (index, &op))
+    }
+
+    fn call_of(&self, stage: u32) -> usize {
+        self.given.stages[stage as usize].call
+    }
+
+    /// The PE keeps what it takes.
+    fn stores(
+        &self,
+        closure: &mut Closure,
+        hop: &Hop,
+        end: &End,
+        (index, op): (u32, &Running),
+        parts: &[(u32, u32)],
+    ) -> Checked<Tried> {
+        let mut room = (op.total - op.done).min(op.per - op.done % op.per);
+        let mut taken = 0;
+        for (low, high) in parts {
+            if high - low > room {
+                return Ok(Tried::Fewer(low + room));
+            }
+            self.same_length(closure, hop, (*low, *high), (op, taken))?;
+            closure.takes.push(Take {
+                op: index,
+                hop: end.hop,
+                low: *low,
+                high: *high,
+            });
+            room -= high - low;
+            taken += high - low;
+            if room == 0 && parts.last() != Some(&(*low, *high)) {
+                return Ok(Tried::Fewer(*high));
+            }
+        }
+        Ok(Tried::Moves)
+    }
+
+    /// Slices go on from the PE, by themselves or combined with its own.
+    fn goes_on(
+        &self,
+        closure: &mut Closure,
+        hop: &Hop,
+        count: u32,
+        (index, op): (u32, &Running),
+    ) -> Checked<Tried> {
+        if op.relays() {
+            let fit = closure.weights.partition_point(|weight| *weight <= op.left) as u32 - 1;
+            if fit == 0 {
+                let text = format!(
+                    "{} lets {} wavelets more pass, and a slice of {} comes from {}",
+                    self.name(op.pe as usize),
+                    op.left,
+                    closure.weights[1],
+                    self.name(hop.from as usize)
+                );
+                let fault = *self.fault(Kind::OtherLength, op, text);
+                return Err(Box::new(fault.with(hop.from as usize)));
+            }
+            if fit < count {
+                return Ok(Tried::Fewer(fit));
+            }
+            closure.hops.push(Hop {
+                op: index,
+                ..*hop
+            });
+            return Ok(Tried::Moves);
+        }
+        let room = (op.total - op.done).min(op.per - op.done % op.per);
+        if room < count {
+            return Ok(Tried::Fewer(room));
+        }
+        self.same_length(closure, hop, (0, count), (op, 0))?;
+        let (slices, values) = (Run::of(op), closure.values.len());
+        self.read(closure, &slices, count);
+        if op.op.action == Action::Combine {
+            for atom in 0..closure.atoms[count as usize] as usize {
+                let own = closure.values[values + atom];
+                closure.values[values + atom] = combined(own, closure.values[hop.values + atom]);
+            }
+        }
+        closure.hops.push(Hop {
+            op: index,
+            from: op.pe,
+            values,
+            slices,
+        });
+        Ok(Tried::Moves)
+    }
+
+    /// What a PE takes from `done` slices behind its next one on has to be as long as what comes, and,
+    /// if it is combined, the same elements.
+    fn same_length(
+        &self,
+        closure: &Closure,
+        hop: &Hop,
+        (low, high): (u32, u32),
+        (op, done): (&Running, u32),
+    ) -> Checked<()> {
+        let shape = self.shape_of(op.stage);
+        let own = Run::of(op);
+        for number in low..high {
+            let slice = own.slice(done + number - low);
+            let weight = shape.weights[slice as usize + 1] - shape.weights[slice as usize];
+            let (first, last) = self.atoms(op.stage, op.pe as usize, slice);
+            let at = number as usize;
+            let comes = closure.weights[at + 1] - closure.weights[at];
+            let sent = hop.slices.slice(number);
+            let (from, _) = self.atoms(hop.slices.stage, hop.slices.pe as usize, sent);
+            let as_long = weight == comes && last - first == closure.atoms[at + 1] - closure.atoms[at];
+            let stored = op.op.send == Place::Vector || op.op.sends_on().is_some();
+            let combines = op.op.action == Action::Combine && stored;
+            let turned = hop.slices.backward != op.op.slices.backward && weight > 1;
+            if as_long && !turned && (!combines || from == first) {
+                continue;
+            }
+            let kind = if as_long {
+                Kind::OtherSlice
+            } else {
+                Kind::OtherLength
+            };
+            let slice = shape.slices[slice as usize] as usize;
+            let sent = self.shape_of(hop.slices.stage).slices[sent as usize];
+            let text = format!(
+                "{} takes slice {slice}, of {weight} wavelets, and {} sends slice {sent}, of {comes}{}",
+                self.name(op.pe as usize),
+                self.name(hop.from as usize),
+                if turned { ", the other way round" } else { "" }
+            );
+            let fault = *self.fault(kind, op, text);
+            return Err(Box::new(fault.of_slice(slice).with(hop.from as usize)));
+        }
+        Ok(())
+    }
+
+    /// Which of the slices of a hop the filter of a router lets the PE have.
+    fn let_in(&self, closure: &Closure, hop: &Hop, end: &End) -> Checked<Vec<(u32, u32)>> {
+        let router = self.routers[end.slot as usize];
+        let Some(window) = self.filters.get(router.filter as usize) else {
+            return Ok(vec![(0, end.count)]);
+        };
+        let mut found = Vec::new();
+        if window.period <= 0 {
+            return Ok(found);
+        }
+        let weights = &closure.weights[..=end.count as usize];
+        let all = weights[end.count as usize];
+        let mut begin = (window.before - router.passed).rem_euclid(window.period) - window.period;
+        while begin < all {
+            let (low, high) = (begin.max(0), (begin + window.passes).min(all));
+            begin += window.period;
+            if low >= high {
+                continue;
+            }
+            let (Ok(first), Ok(last)) = (weights.binary_search(&low), weights.binary_search(&high))
+            else {
+                let pe = end.slot as usize / self.given.colors.len();
+                let text = format!("the filter of {} cuts a slice", self.name(pe));
+                let op = &self.ops[hop.op as usize];
+                let fault = *self.fault(Kind::CutFilter, op, text);
+                return Err(Box::new(fault.with(pe)));
+            };
+            found.push((first as u32, last as u32));
+        }
+        Ok(found)
+    }
+
+    /// What has been found moves.
+    fn commit(&mut self, count: u32) -> Checked<()> {
+        let closure = std::mem::take(&mut self.closure);
+        let moved = self.commit_all(&closure, count);
+        self.closure = closure;
+        moved
+    }
+
+    fn commit_all(&mut self, closure: &Closure, count: u32) -> Checked<()> {
+        let wavelets = closure.weights[count as usize];
+        self.events += closure.takes.len() as u64 + closure.hops.len() as u64;
+        for slot in &closure.counts {
+            self.routers[*slot as usize].passed += wavelets;
+        }
+        for hop in closure.hops.iter().filter(|hop| hop.op != NONE) {
+            self.has_read(hop, count)?;
+        }
+        for take in &closure.takes {
+            self.keep(closure, take)?;
+        }
+        for (slot, hop) in &closure.stays {
+            self.stays(closure, *slot, &closure.hops[*hop]);
+        }
+        let mut ended = Vec::with_capacity(closure.hops.len() + closure.takes.len());
+        for hop in closure.hops.iter().filter(|hop| hop.op != NONE) {
+            let op = &mut self.ops[hop.op as usize];
+            if op.relays() {
+                op.left -= wavelets;
+            } else {
+                op.done += count;
+            }
+            if op.over() {
+                ended.push(hop.op);
+            }
+        }
+        for index in &ended {
+            let op = self.ops[*index as usize];
+            self.advance(&op)?;
+        }
+        if let Some(first) = closure.hops.first().filter(|hop| hop.op != NONE) {
+            if !self.ops[first.op as usize].over() {
+                self.ready.push_back(Ready::Op(first.op));
+            }
+        }
+        for take in &closure.takes {
+            if self.ops[take.op as usize].over() && !ended.contains(&take.op) {
+                ended.push(take.op);
+            }
+        }
+        for index in &ended {
+            let op = &self.ops[*index as usize];
+            if let Some(color) = op.op.receives_on() {
+                let slot = self.slot(op.pe as usize, color);
+                self.receiving[slot] = NONE;
+            }
+        }
+        for index in ended {
+            self.end(index)?;
+        }
+        Ok(())
+    }
+
+    /// An operation has read what it sends; what goes through it it has received as well.
+    fn has_read(&mut self, hop: &Hop, count: u32) -> Checked<()> {
+        let op = self.ops[hop.op as usize];
+        if op.relays() {
+            return Ok(());
+        }
+        let through = op.op.receives_on().is_some();
+        let touch = if through {
+            Touch::GoesThrough
+        } else {
+            Touch::Sends
+        };
+        if self.touches(op.pe) {
+            for number in 0..count {
+                let (low, high) = self.atoms(op.stage, op.pe as usize, hop.slices.slice(number));
+                for atom in low..high {
+                    self.touch(&op, atom as usize, touch)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A PE keeps slices that it takes, in the vector or in the stage.
+    fn keep(&mut self, closure: &Closure, take: &Take) -> Checked<()> {
+        let hop = &closure.hops[take.hop];
+        let op = self.ops[take.op as usize];
+        let own = Run::of(&op);
+        let mut value = hop.values + closure.atoms[take.low as usize] as usize;
+        for number in 0..take.high - take.low {
+            let (low, high) = self.atoms(op.stage, op.pe as usize, own.slice(number));
+            for atom in low..high {
+                self.keep_atom(&op, atom, closure.values[value])?;
+                value += 1;
+            }
+        }
+        self.ops[take.op as usize].done += take.high - take.low;
+        self.receipt(&op, hop.from, take.high - take.low);
+        let sender = closure.hops[take.hop].op;
+        if sender != NONE && self.ops[sender as usize].pe == op.pe {
+            self.ops[sender as usize].came_back = true;
+        }
+        Ok(())
+    }
+
+    fn keep_atom(&mut self, op: &Running, atom: u32, value: u64) -> Checked<()> {
+        let Place::Stage(area) = op.op.send else {
+            return self.write(op, atom, value);
+        };
+        let cell = self.staged_at(op, area, atom);
+        let there = self.staged[op.pe as usize][cell];
+        if matches!(there, Staged::Fresh(other) if other != value) {
+            let text = format!(
+                "{} stages two slices where there is room for one",
+                self.name(op.pe as usize)
+            );
+            return Err(self.fault(Kind::Staging, op, text));
+        }
+        let touch = if there == Staged::Fresh(value) {
+            Touch::Same
+        } else {
+            Touch::Copies
+        };
+        self.touch(op, self.staged_cell(op, area, atom), touch)?;
+        self.staged[op.pe as usize][cell] = Staged::Fresh(value);
+        Ok(())
+    }
+
+    /// A slice stays in the queue of its receiver.
+    fn stays(&mut self, closure: &Closure, slot: u32, hop: &Hop) {
+        let atoms = closure.atoms[1] as usize;
+        let words = Parked {
+            values: closure.values[hop.values..hop.values + atoms].to_vec(),
+            from: hop.from,
+            pe: hop.slices.pe,
+            stage: hop.slices.stage,
+            slice: hop.slices.slice(0),
+            backward: hop.slices.backward,
+        };
+        self.parked.insert(slot, words);
+    }
+
+    fn receipt(&mut self, op: &Running, from: u32, slices: u32) {
+        let lane = op.lane - self.pes[op.pe as usize].first_lane;
+        let Some(receipts) = &mut self.receipts else {
+            return;
+        };
+        receipts.push(Receipt {
+            stage: op.stage,
+            pe: op.pe,
+            lane,
+            op: op.op.number as u32,
+            from,
+            slices,
+        });
+    }
+}
+
+/// An end of a way: its slot, the hop and how many slices it has; whether they may stay in the queue
+/// there, or come from it.
+struct End {
+    slot: u32,
+    hop: usize,
+    count: u32,
+    may_stay: bool,
+    from_queue: bool,
+}

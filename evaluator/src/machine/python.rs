@@ -1,0 +1,167 @@
+//! What Python gives the machine, and what it gets back.
+
+use numpy::PyReadonlyArray1;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use super::plan::{Action, Advance, Filter, Given, Phase, Place, Role, Route, Set, Setting, Stage};
+use super::{run, Fault, Receipt};
+
+/// A color as it is, -1 for the vector, -2 and below for the areas of the stage.
+pub(crate) fn place(given: &Bound<'_, PyAny>) -> PyResult<Place> {
+    Ok(match given.extract::<i64>()? {
+        color @ 0.. => Place::Color(color as u32),
+        -1 => Place::Vector,
+        area => Place::Stage((-2 - area) as u32),
+    })
+}
+
+pub(crate) fn action(given: &Bound<'_, PyAny>) -> PyResult<Action> {
+    match given.extract::<&str>()? {
+        "combine" => Ok(Action::Combine),
+        "copy" => Ok(Action::Copy),
+        "relay" => Ok(Action::Relay),
+        other => Err(PyValueError::new_err(format!("{other} is no action"))),
+    }
+}
+
+pub(crate) fn advance(given: &Bound<'_, PyAny>) -> PyResult<Advance> {
+    match given.extract::<&str>()? {
+        "nothing" => Ok(Advance::Nothing),
+        "own_router" => Ok(Advance::OwnRouter),
+        "control" => Ok(Advance::Control),
+        "hand_over" => Ok(Advance::HandOver),
+        "reset" => Ok(Advance::Reset),
+        "teardown" => Ok(Advance::Teardown),
+        other => Err(PyValueError::new_err(format!("{other} moves no router"))),
+    }
+}
+
+type Small<'py> = PyReadonlyArray1<'py, i32>;
+
+#[derive(FromPyObject)]
+struct PhaseGiven<'py> {
+    roles: Vec<Role>,
+    role_at: Small<'py>,
+    place_at: Small<'py>,
+    cut_at: Small<'py>,
+    sizes: Vec<i64>,
+    cuts: Vec<Vec<u32>>,
+    wavelets: (i64, i64),
+    /// PE by PE: PE, color, setting, filter.
+    sets: Small<'py>,
+    filters: Vec<Filter>,
+}
+
+impl PhaseGiven<'_> {
+    fn phase(self) -> Phase {
+        let column = |of: &Small| of.as_array().iter().copied().collect::<Vec<i32>>();
+        let set = |row: &[i32]| Set {
+            pe: row[0] as u32,
+            color: row[1] as u32,
+            setting: row[2] as u32,
+            filter: u32::try_from(row[3]).ok(),
+        };
+        Phase {
+            role_at: column(&self.role_at),
+            place_at: column(&self.place_at),
+            cut_at: column(&self.cut_at),
+            sets: column(&self.sets).chunks(4).map(set).collect(),
+            roles: self.roles,
+            sizes: self.sizes,
+            cuts: self.cuts,
+            wavelets: self.wavelets,
+            filters: self.filters,
+        }
+    }
+}
+
+/// The positions of a router, each the side that it lets in and those that it sends to as bits, and
+/// whether they are a ring.
+type SettingGiven = (Vec<(u8, u8)>, bool);
+
+#[derive(FromPyObject)]
+pub(crate) struct MachineGiven<'py> {
+    width: usize,
+    height: usize,
+    colors: Vec<String>,
+    torn_down: Vec<bool>,
+    settings: Vec<SettingGiven>,
+    phases: Vec<PhaseGiven<'py>>,
+    stages: Vec<(usize, usize, usize)>,
+    rows: Vec<Small<'py>>,
+    atoms: Vec<usize>,
+    queue: i64,
+}
+
+impl MachineGiven<'_> {
+    fn given(self) -> Given {
+        let route = |(receive, send): (u8, u8)| Route { receive, send };
+        let setting = |(positions, ring): SettingGiven| Setting {
+            positions: positions.into_iter().map(route).collect(),
+            ring,
+        };
+        let stage = |(call, phase, number): (usize, usize, usize)| Stage {
+            call,
+            phase,
+            number,
+        };
+        Given {
+            width: self.width,
+            height: self.height,
+            colors: self.colors,
+            torn_down: self.torn_down,
+            settings: self.settings.into_iter().map(setting).collect(),
+            phases: self.phases.into_iter().map(PhaseGiven::phase).collect(),
+            stages: self.stages.into_iter().map(stage).collect(),
+            rows: self.rows.iter().map(|row| row.as_array().to_vec()).collect(),
+            atoms: self.atoms,
+            queue: self.queue,
+        }
+    }
+}
+
+type FaultTaken = (
+    &'static str,
+    Option<usize>,
+    usize,
+    [Option<usize>; 6],
+    String,
+);
+
+fn taken(fault: Fault) -> FaultTaken {
+    let color = fault.color.map(|color| color as usize);
+    let numbers = [fault.lane, fault.entry, fault.op, color, fault.slice, fault.other];
+    (fault.kind.name(), fault.stage, fault.pe, numbers, fault.text)
+}
+
+type Words<'py> = Bound<'py, numpy::PyArray1<u64>>;
+type OutcomeTaken<'py> = (Vec<Words<'py>>, Vec<FaultTaken>, u64, Bound<'py, numpy::PyArray1<i64>>);
+
+/// See `machine::run`: what calls hold is given, and comes back, PE by PE.
+#[pyfunction]
+pub(crate) fn run_machine<'py>(
+    py: Python<'py>,
+    given: MachineGiven<'py>,
+    held: Vec<PyReadonlyArray1<'py, u64>>,
+    order: Option<u64>,
+    receipts: bool,
+) -> PyResult<OutcomeTaken<'py>> {
+    let given = given.given();
+    let held: Vec<Vec<u64>> = held.iter().map(|one| one.as_array().to_vec()).collect();
+    given.check(&held).map_err(PyValueError::new_err)?;
+    let outcome = py.detach(|| run(&given, held, order, receipts));
+    let numbers = outcome.receipts.iter().flat_map(|one: &Receipt| {
+        [one.stage, one.pe, one.lane, one.op, one.from, one.slices].map(i64::from)
+    });
+    Ok((
+        outcome
+            .held
+            .into_iter()
+            .map(|one| numpy::PyArray1::from_vec(py, one))
+            .collect(),
+        outcome.faults.into_iter().map(taken).collect(),
+        outcome.events,
+        numpy::PyArray1::from_vec(py, numbers.collect()),
+    ))
+}
