@@ -175,7 +175,7 @@ impl<'a> Machine<'a> {
             let one = &of.loops[own.at_loop];
             (one.shift.at(place), &one.entries[own.entry])
         };
-        let mut begins = Vec::with_capacity(entry.ops.len());
+        let mut begins = std::mem::take(&mut self.begins);
         for op in &entry.ops {
             if op.r#where.at(place) == 0 {
                 continue;
@@ -185,13 +185,13 @@ impl<'a> Machine<'a> {
                 self.has_ended(pe, lane, op); // there is nothing to move
                 continue;
             }
-            begins.push(one);
+            begins.push(self.place(one));
         }
         self.lane(lane).open = begins.len() as u32;
-        for one in begins {
-            let index = self.place(one);
+        for index in begins.drain(..) {
             self.start(index)?;
         }
+        self.begins = begins;
         let own = self.lane(lane);
         if own.open == 0 {
             own.progress = Progress::Idle;

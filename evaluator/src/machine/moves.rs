@@ -3,18 +3,19 @@
 
 use super::faults::{Checked, Kind};
 use super::order::Touch;
-use super::plan::{Action, Place};
+use super::plan::{Action, Advance, Place};
 use super::state::{Machine, Parked, Ready, Receipt, Running, Staged, Waits, NONE};
 use crate::transfers::combined;
 
 /// Slices on their way over one color: who puts them there, the sender of the words, where their
-/// values begin, and whose slices they are.
+/// values begin, whose slices they are; the hop that they have come by, if not from a sender.
 #[derive(Clone, Copy, Debug)]
 struct Hop {
     op: u32,
     from: u32,
     values: usize,
     slices: Run,
+    before: Option<u32>,
 }
 
 /// Slices of a PE in the order in which they move: those of its operation from `number` on.
@@ -54,7 +55,8 @@ impl Run {
 #[derive(Clone, Copy, Debug)]
 struct Take {
     op: u32,
-    hop: usize,
+    hop: u32,
+    done: u32,
     low: u32,
     high: u32,
 }
@@ -66,11 +68,14 @@ pub(super) struct Closure {
     takes: Vec<Take>,
     /// Filters that count, and receivers at which words stay.
     counts: Vec<u32>,
-    stays: Vec<(u32, usize)>,
+    stays: Vec<(u32, u32)>,
     values: Vec<u64>,
     /// Wavelets and atoms before each of the slices, and of all.
     weights: Vec<i64>,
     atoms: Vec<u32>,
+    /// Which of the slices a filter lets in, and what has ended.
+    parts: Vec<(u32, u32)>,
+    ended: Vec<u32>,
 }
 
 /// What comes of an attempt.
@@ -166,16 +171,18 @@ impl Machine<'_> {
         }
         let left = (op.per - op.done % op.per).min(op.total - op.done);
         let mut count = if may_stay { 1 } else { left };
+        let hop = Hop {
+            op: index,
+            from: op.pe,
+            values: 0,
+            slices: Run::of(&op),
+            before: None,
+        };
+        self.measure(&hop.slices, count);
         loop {
-            let hop = Hop {
-                op: index,
-                from: op.pe,
-                values: 0,
-                slices: Run::of(&op),
-            };
             match self.closure(hop, None, count, may_stay)? {
                 Tried::Moves => {
-                    self.commit(count)?;
+                    self.commit(count, None)?;
                     return Ok(true);
                 }
                 Tried::Waits(waits) => {
@@ -214,12 +221,14 @@ impl Machine<'_> {
                 number: 0,
                 backward: words.backward,
             },
+            before: None,
         };
-        match self.closure(hop, Some((slot, words)), 1, true)? {
+        self.measure(&hop.slices, 1);
+        match self.closure(hop, Some(slot), 1, true)? {
             Tried::Moves => {
                 self.parked.remove(&slot);
                 self.wake_at_receiver(slot as usize);
-                self.commit(1)?;
+                self.commit(1, Some(&words))?;
             }
             Tried::Waits(_) | Tried::Fewer(_) => self.taken_up.push(slot),
         }
@@ -230,7 +239,7 @@ impl Machine<'_> {
     fn closure(
         &mut self,
         first: Hop,
-        parked: Option<(u32, Parked)>,
+        parked: Option<u32>,
         count: u32,
         may_stay: bool,
     ) -> Checked<Tried> {
@@ -240,7 +249,6 @@ impl Machine<'_> {
         closure.takes.clear();
         closure.counts.clear();
         closure.stays.clear();
-        closure.values.clear();
         closure.hops.push(first);
         let tried = self.fill(&mut closure, parked, count, may_stay);
         self.closure = closure;
@@ -250,18 +258,17 @@ impl Machine<'_> {
     fn fill(
         &mut self,
         closure: &mut Closure,
-        parked: Option<(u32, Parked)>,
+        parked: Option<u32>,
         count: u32,
         may_stay: bool,
     ) -> Checked<Tried> {
         let mut at = 0;
         while let Some(hop) = closure.hops.get(at).copied() {
-            let from_queue = parked.as_ref().filter(|_| at == 0);
-            if let Some((slot, words)) = from_queue {
+            let from_queue = parked.filter(|_| at == 0);
+            if let Some(slot) = from_queue {
                 self.way.routers.clear();
                 self.way.ends.clear();
-                self.way.ends.push(*slot);
-                closure.values.extend_from_slice(&words.values);
+                self.way.ends.push(slot);
             } else {
                 let op = self.ops[hop.op as usize];
                 if let Some(slot) = self.follow(&op, false)? {
@@ -271,22 +278,19 @@ impl Machine<'_> {
             let counts = |slot: &&u32| self.routers[**slot as usize].filter != NONE;
             let counting = self.way.routers.iter().filter(counts);
             closure.counts.extend(counting.copied());
-            if at == 0 {
-                self.measure(closure, &hop.slices, count);
-                if from_queue.is_none() {
-                    self.read(closure, &hop.slices, count);
-                }
-            }
             let ends = std::mem::take(&mut self.way.ends);
             for slot in &ends {
                 let end = End {
                     slot: *slot,
-                    hop: at,
+                    hop: at as u32,
                     count,
                     may_stay,
                     from_queue: from_queue.is_some(),
                 };
-                let tried = self.end_of(closure, &hop, &end);
+                let mut parts = std::mem::take(&mut closure.parts);
+                parts.clear();
+                let tried = self.end_of(closure, &hop, &end, &mut parts);
+                closure.parts = parts;
                 if !matches!(tried, Ok(Tried::Moves)) {
                     self.way.ends = ends;
                     return tried;
@@ -299,7 +303,8 @@ impl Machine<'_> {
     }
 
     /// Wavelets and atoms of slices as they move.
-    fn measure(&self, closure: &mut Closure, slices: &Run, count: u32) {
+    fn measure(&mut self, slices: &Run, count: u32) {
+        let mut closure = std::mem::take(&mut self.closure);
         let shape = self.shape_of(slices.stage);
         let (mut weight, mut atoms) = (0, 0);
         closure.weights.clear();
@@ -314,25 +319,28 @@ impl Machine<'_> {
             closure.weights.push(weight);
             closure.atoms.push(atoms);
         }
+        self.closure = closure;
     }
 
     /// What a PE holds in slices is put behind the values.
-    fn read(&self, closure: &mut Closure, slices: &Run, count: u32) {
+    fn read(&self, values: &mut Vec<u64>, slices: &Run, count: u32) {
         let (call, base) = self.memory(slices.stage, slices.pe as usize);
         for number in 0..count {
             let (low, high) = self.atoms(slices.stage, slices.pe as usize, slices.slice(number));
             let held = &self.held[call][base + low as usize..base + high as usize];
-            closure.values.extend_from_slice(held);
+            values.extend_from_slice(held);
         }
     }
 
-    /// What becomes of slices at one of the PEs that they come to.
-    fn end_of(&mut self, closure: &mut Closure, hop: &Hop, end: &End) -> Checked<Tried> {
-        let parts = if end.from_queue {
-            vec![(0, end.count)]
-        } else {
-            self.let_in(closure, hop, end)?
-        };
+    /// What becomes of slices at one of the PEs that they come to; `parts` is empty.
+    fn end_of(
+        &mut self,
+        closure: &mut Closure,
+        hop: &Hop,
+        end: &End,
+        parts: &mut Vec<(u32, u32)>,
+    ) -> Checked<Tried> {
+        self.let_in(closure, hop, end, parts)?;
         let Some((first, _)) = parts.first().copied() else {
             return Ok(Tried::Moves);
         };
@@ -349,14 +357,10 @@ impl Machine<'_> {
             return Ok(Tried::Waits(Waits::Receiver(end.slot)));
         }
         let op = self.ops[index as usize];
-        let calls = (self.call_of(op.stage), self.call_of(hop.slices.stage));
-        if calls.0 != calls.1 {
-            let text = format!(
-                "{} takes words that {} sends in call {}",
-                self.name(op.pe as usize),
-                self.name(hop.from as usize),
-                calls.1
-            );
+        let (own, sent) = (self.call_of(op.stage), self.call_of(hop.slices.stage));
+        if own != sent {
+            let (pe, from) = (self.name(op.pe as usize), self.name(hop.from as usize));
+            let text = format!("{pe} takes in call {own} words that {from} sends in call {sent}");
             let fault = *self.fault(Kind::OtherSlice, &op, text);
             return Err(Box::new(fault.with(hop.from as usize)));
         }
@@ -366,47 +370,16 @@ impl Machine<'_> {
         }
         self.ops[index as usize].mark = self.mark;
         if op.op.sends_on().is_none() {
-            return self.stores(closure, hop, end, (index, &op), &parts);
+            return Ok(stores(closure, end.hop, (index, &op), parts));
         }
         if parts[..] != [(0, end.count)] {
             return Ok(Tried::Fewer(if first > 0 { first } else { 1 }));
         }
-        self.goes_on(closure, hop, end.count, (index, &op))
+        self.goes_on(closure, hop, end, (index, &op))
     }
 
     fn call_of(&self, stage: u32) -> usize {
         self.given.stages[stage as usize].call
-    }
-
-    /// The PE keeps what it takes.
-    fn stores(
-        &self,
-        closure: &mut Closure,
-        hop: &Hop,
-        end: &End,
-        (index, op): (u32, &Running),
-        parts: &[(u32, u32)],
-    ) -> Checked<Tried> {
-        let mut room = (op.total - op.done).min(op.per - op.done % op.per);
-        let mut taken = 0;
-        for (low, high) in parts {
-            if high - low > room {
-                return Ok(Tried::Fewer(low + room));
-            }
-            self.same_length(closure, hop, (*low, *high), (op, taken))?;
-            closure.takes.push(Take {
-                op: index,
-                hop: end.hop,
-                low: *low,
-                high: *high,
-            });
-            room -= high - low;
-            taken += high - low;
-            if room == 0 && parts.last() != Some(&(*low, *high)) {
-                return Ok(Tried::Fewer(*high));
-            }
-        }
-        Ok(Tried::Moves)
     }
 
     /// Slices go on from the PE, by themselves or combined with its own.
@@ -414,11 +387,13 @@ impl Machine<'_> {
         &self,
         closure: &mut Closure,
         hop: &Hop,
-        count: u32,
+        end: &End,
         (index, op): (u32, &Running),
     ) -> Checked<Tried> {
+        let before = Some(end.hop);
         if op.relays() {
-            let fit = closure.weights.partition_point(|weight| *weight <= op.left) as u32 - 1;
+            let weights = &closure.weights[..=end.count as usize];
+            let fit = weights.partition_point(|weight| *weight <= op.left) as u32 - 1;
             if fit == 0 {
                 let text = format!(
                     "{} lets {} wavelets more pass, and a slice of {} comes from {}",
@@ -430,35 +405,66 @@ impl Machine<'_> {
                 let fault = *self.fault(Kind::OtherLength, op, text);
                 return Err(Box::new(fault.with(hop.from as usize)));
             }
-            if fit < count {
+            if fit < end.count {
                 return Ok(Tried::Fewer(fit));
             }
+            let (op, values) = (index, 0);
             closure.hops.push(Hop {
-                op: index,
+                op,
+                values,
+                before,
                 ..*hop
             });
             return Ok(Tried::Moves);
         }
         let room = (op.total - op.done).min(op.per - op.done % op.per);
-        if room < count {
+        if room < end.count {
             return Ok(Tried::Fewer(room));
-        }
-        self.same_length(closure, hop, (0, count), (op, 0))?;
-        let (slices, values) = (Run::of(op), closure.values.len());
-        self.read(closure, &slices, count);
-        if op.op.action == Action::Combine {
-            for atom in 0..closure.atoms[count as usize] as usize {
-                let own = closure.values[values + atom];
-                closure.values[values + atom] = combined(own, closure.values[hop.values + atom]);
-            }
         }
         closure.hops.push(Hop {
             op: index,
             from: op.pe,
-            values,
-            slices,
+            values: 0,
+            slices: Run::of(op),
+            before,
         });
         Ok(Tried::Moves)
+    }
+
+    /// The values of all hops; what is taken is as long as what comes.
+    fn carry(&self, closure: &mut Closure, count: u32, parked: Option<&Parked>) -> Checked<()> {
+        let mut values = std::mem::take(&mut closure.values);
+        values.clear();
+        for at in 0..closure.hops.len() {
+            let hop = closure.hops[at];
+            let Some(before) = hop.before else {
+                match parked {
+                    Some(words) => values.extend_from_slice(&words.values),
+                    None => self.read(&mut values, &hop.slices, count),
+                }
+                continue;
+            };
+            let (op, came) = (&self.ops[hop.op as usize], closure.hops[before as usize]);
+            closure.hops[at].values = came.values;
+            if op.relays() {
+                continue;
+            }
+            self.same_length(closure, &came, (0, count), (op, 0))?;
+            closure.hops[at].values = values.len();
+            self.read(&mut values, &hop.slices, count);
+            if op.op.action == Action::Combine {
+                let (coming, own) = values.split_at_mut(closure.hops[at].values);
+                for (own, comes) in own.iter_mut().zip(&coming[came.values..]) {
+                    *own = combined(*own, *comes);
+                }
+            }
+        }
+        closure.values = values;
+        for take in &closure.takes {
+            let (op, hop) = (&self.ops[take.op as usize], &closure.hops[take.hop as usize]);
+            self.same_length(closure, hop, (take.low, take.high), (op, take.done))?;
+        }
+        Ok(())
     }
 
     /// What a PE takes from `done` slices behind its next one on has to be as long as what comes, and,
@@ -506,15 +512,21 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Which of the slices of a hop the filter of a router lets the PE have.
-    fn let_in(&self, closure: &Closure, hop: &Hop, end: &End) -> Checked<Vec<(u32, u32)>> {
+    /// Which of the slices of a hop come to the PE: those that the filter of its router lets in.
+    fn let_in(
+        &self,
+        closure: &Closure,
+        hop: &Hop,
+        end: &End,
+        parts: &mut Vec<(u32, u32)>,
+    ) -> Checked<()> {
         let router = self.routers[end.slot as usize];
-        let Some(window) = self.filters.get(router.filter as usize) else {
-            return Ok(vec![(0, end.count)]);
+        let Some(window) = self.filters.get(router.filter as usize).filter(|_| !end.from_queue) else {
+            parts.push((0, end.count));
+            return Ok(());
         };
-        let mut found = Vec::new();
         if window.period <= 0 {
-            return Ok(found);
+            return Ok(());
         }
         let weights = &closure.weights[..=end.count as usize];
         let all = weights[end.count as usize];
@@ -527,30 +539,34 @@ impl Machine<'_> {
             }
             let (Ok(first), Ok(last)) = (weights.binary_search(&low), weights.binary_search(&high))
             else {
-                let pe = end.slot as usize / self.given.colors.len();
+                let pe = self.pe_of(end.slot as usize);
                 let text = format!("the filter of {} cuts a slice", self.name(pe));
-                let op = &self.ops[hop.op as usize];
-                let fault = *self.fault(Kind::CutFilter, op, text);
+                let fault = *self.fault(Kind::CutFilter, &self.ops[hop.op as usize], text);
                 return Err(Box::new(fault.with(pe)));
             };
-            found.push((first as u32, last as u32));
+            parts.push((first as u32, last as u32));
         }
-        Ok(found)
+        Ok(())
     }
 
     /// What has been found moves.
-    fn commit(&mut self, count: u32) -> Checked<()> {
-        let closure = std::mem::take(&mut self.closure);
-        let moved = self.commit_all(&closure, count);
+    fn commit(&mut self, count: u32, parked: Option<&Parked>) -> Checked<()> {
+        let mut closure = std::mem::take(&mut self.closure);
+        self.carry(&mut closure, count, parked)?;
+        let mut ended = std::mem::take(&mut closure.ended);
+        ended.clear();
+        self.move_words(&closure, count)?;
+        self.move_operations(&closure, count, &mut ended)?;
+        closure.ended = ended;
         self.closure = closure;
-        moved
+        Ok(())
     }
 
-    fn commit_all(&mut self, closure: &Closure, count: u32) -> Checked<()> {
-        let wavelets = closure.weights[count as usize];
+    /// What is sent is read, what is taken is kept, filters count.
+    fn move_words(&mut self, closure: &Closure, count: u32) -> Checked<()> {
         self.events += closure.takes.len() as u64 + closure.hops.len() as u64;
         for slot in &closure.counts {
-            self.routers[*slot as usize].passed += wavelets;
+            self.routers[*slot as usize].passed += closure.weights[count as usize];
         }
         for hop in closure.hops.iter().filter(|hop| hop.op != NONE) {
             self.has_read(hop, count)?;
@@ -559,43 +575,52 @@ impl Machine<'_> {
             self.keep(closure, take)?;
         }
         for (slot, hop) in &closure.stays {
-            self.stays(closure, *slot, &closure.hops[*hop]);
+            self.stays(closure, *slot, &closure.hops[*hop as usize]);
         }
-        let mut ended = Vec::with_capacity(closure.hops.len() + closure.takes.len());
+        Ok(())
+    }
+
+    /// Operations go on; commands follow the last words of those that have ended.
+    fn move_operations(
+        &mut self,
+        closure: &Closure,
+        count: u32,
+        ended: &mut Vec<u32>,
+    ) -> Checked<()> {
         for hop in closure.hops.iter().filter(|hop| hop.op != NONE) {
             let op = &mut self.ops[hop.op as usize];
             if op.relays() {
-                op.left -= wavelets;
+                op.left -= closure.weights[count as usize];
             } else {
                 op.done += count;
             }
             if op.over() {
                 ended.push(hop.op);
+            } else if hop.before.is_none() {
+                self.ready.push_back(Ready::Op(hop.op));
             }
         }
-        for index in &ended {
+        for index in ended.iter() {
             let op = self.ops[*index as usize];
-            self.advance(&op)?;
-        }
-        if let Some(first) = closure.hops.first().filter(|hop| hop.op != NONE) {
-            if !self.ops[first.op as usize].over() {
-                self.ready.push_back(Ready::Op(first.op));
+            if op.op.advance != Advance::Nothing {
+                self.advance(&op)?;
             }
         }
         for take in &closure.takes {
-            if self.ops[take.op as usize].over() && !ended.contains(&take.op) {
+            let over = self.ops[take.op as usize].over();
+            if over && ended.last() != Some(&take.op) {
                 ended.push(take.op);
             }
         }
-        for index in &ended {
+        for index in ended.iter() {
             let op = &self.ops[*index as usize];
             if let Some(color) = op.op.receives_on() {
                 let slot = self.slot(op.pe as usize, color);
                 self.receiving[slot] = NONE;
             }
         }
-        for index in ended {
-            self.end(index)?;
+        for index in ended.iter() {
+            self.end(*index)?;
         }
         Ok(())
     }
@@ -625,7 +650,7 @@ impl Machine<'_> {
 
     /// A PE keeps slices that it takes, in the vector or in the stage.
     fn keep(&mut self, closure: &Closure, take: &Take) -> Checked<()> {
-        let hop = &closure.hops[take.hop];
+        let hop = &closure.hops[take.hop as usize];
         let op = self.ops[take.op as usize];
         let own = Run::of(&op);
         let mut value = hop.values + closure.atoms[take.low as usize] as usize;
@@ -638,7 +663,7 @@ impl Machine<'_> {
         }
         self.ops[take.op as usize].done += take.high - take.low;
         self.receipt(&op, hop.from, take.high - take.low);
-        let sender = closure.hops[take.hop].op;
+        let sender = hop.op;
         if sender != NONE && self.ops[sender as usize].pe == op.pe {
             self.ops[sender as usize].came_back = true;
         }
@@ -702,8 +727,37 @@ impl Machine<'_> {
 /// there, or come from it.
 struct End {
     slot: u32,
-    hop: usize,
+    hop: u32,
     count: u32,
     may_stay: bool,
     from_queue: bool,
+}
+
+/// A PE keeps what it takes.
+fn stores(
+    closure: &mut Closure,
+    hop: u32,
+    (op, running): (u32, &Running),
+    parts: &[(u32, u32)],
+) -> Tried {
+    let mut room = (running.total - running.done).min(running.per - running.done % running.per);
+    let mut done = 0;
+    for (number, (low, high)) in parts.iter().copied().enumerate() {
+        if high - low > room {
+            return Tried::Fewer(low + room);
+        }
+        closure.takes.push(Take {
+            op,
+            hop,
+            done,
+            low,
+            high,
+        });
+        room -= high - low;
+        done += high - low;
+        if room == 0 && number + 1 < parts.len() {
+            return Tried::Fewer(high);
+        }
+    }
+    Tried::Moves
 }
