@@ -389,3 +389,57 @@ def find_loops(
     is a loop of one turn. Rows with a bit of `out` and of `into` say which slices they put out and
     take. `together`, tables have as many rows, and loops of the same rows and turns. ValueError
     where rows are not there, or differ in number."""
+
+class _MachinePhase(Protocol):
+    """See `collc.machine.given.PhaseGiven`."""
+
+    @property
+    def role_at(self) -> npt.NDArray[np.int32]: ...
+    @property
+    def place_at(self) -> npt.NDArray[np.int32]: ...
+    @property
+    def cut_at(self) -> npt.NDArray[np.int32]: ...
+    @property
+    def sizes(self) -> Sequence[int]: ...
+    @property
+    def cuts(self) -> Sequence[Sequence[int]]: ...
+    @property
+    def wavelets(self) -> tuple[int, int]: ...
+    @property
+    def sets(self) -> npt.NDArray[np.int32]: ...
+
+class _MachineGiven(Protocol):
+    """See `collc.machine.given.Given`."""
+
+    @property
+    def width(self) -> int: ...
+    @property
+    def height(self) -> int: ...
+    @property
+    def colors(self) -> Sequence[str]: ...
+    @property
+    def torn_down(self) -> Sequence[bool]: ...
+    @property
+    def settings(self) -> Sequence[tuple[Sequence[tuple[int, int]], bool]]: ...
+    @property
+    def phases(self) -> Sequence[_MachinePhase]: ...
+    @property
+    def stages(self) -> Sequence[tuple[int, int, int]]: ...
+    @property
+    def rows(self) -> Sequence[npt.NDArray[np.int32]]: ...
+    @property
+    def atoms(self) -> Sequence[int]: ...
+    @property
+    def queue(self) -> int: ...
+
+# What is wrong, in which stage, at which PE, in which lane, entry and operation, on which color, of
+# which slice, with whom, and in words.
+_Fault = tuple[str, int | None, int, list[int | None], str]
+
+def run_machine(
+    given: _MachineGiven, held: Sequence[_Words], order: int | None, receipts: bool
+) -> tuple[list[_Words], list[_Fault], int, _Ints]:
+    """Lanes and routers followed without a clock: what calls hold at their end, who has begun with
+    `held`, PE by PE and atom by atom; what is wrong, how much has moved, and, if asked for, what has
+    been received, [6 * receipts]: stage, PE, lane, operation, sender, slices. ValueError where
+    numbers lead to what is not given."""

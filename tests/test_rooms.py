@@ -18,6 +18,7 @@ ORDER = (
     "schedule",
     "proof",
     "plan",
+    "machine",
     "lowering",
     "checks",
     "cost",

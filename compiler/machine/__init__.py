@@ -1,8 +1,8 @@
 """The machine without a clock: one executor that runs any plan, and says what is left or wrong.
 
-`run` follows lanes and the positions of routers (`collc_evaluator`), whatever form a plan has; what a
-plan means for it is read in `collc.machine.reading`. Why one order of moves decides for all of them,
-docs/one-order.md says.
+`run` follows lanes and the positions of routers (`collc_evaluator`), whatever form a plan has; what
+a plan means for it is read in `collc.machine.reading`. Why one order of moves decides for all of
+them, docs/one-order.md says.
 """
 
 from collc.machine.reading import cuts_of as cuts

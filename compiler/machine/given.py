@@ -1,7 +1,8 @@
 """What `collc_evaluator.run_machine` is given: lanes, positions of routers, and calls, by numbers.
 
 PEs are those of the whole grid, row by row. Colors are numbered from 0; in operations -1 is the
-vector, -2 and below are the areas of the stage. Sides are NORTH, EAST, SOUTH, WEST and RAMP, 0 to 4.
+vector, -2 and below are the areas of the stage. Sides are NORTH, EAST, SOUTH, WEST and RAMP, 0 to
+4.
 """
 
 from collc.base.columns import Array
@@ -107,9 +108,9 @@ class PhaseGiven:
 class Given:
     """Phases, and the stages of PEs: each a call, a phase, and which one of its collective it is.
 
-    `colors` are their names for messages, `numbers` those that the target has for them. `rows` say for each call which row of what it holds is
-    that of a PE, int32 [PEs]; `atoms` are those of a row. A burst of up to `queue` wavelets has room
-    at its receiver.
+    `colors` are their names for messages, `numbers` those that the target has for them. `rows` say
+    for each call which row of what it holds is that of a PE, int32 [PEs]; `atoms` are those of a
+    row. A burst of up to `queue` wavelets has room at its receiver.
     """
 
     width: int

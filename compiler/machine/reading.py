@@ -151,14 +151,14 @@ def given_of(calls: Calls) -> Given:
 
 
 def places_of(grid: Grid) -> Ints:
-    """The PEs of a grid on the whole one, for each of the lines that it stands for, [lines, PEs]."""
+    """The PEs of a grid on the whole one, for each line that it stands for, [lines, PEs]."""
     site, whole = grid.site, grid.whole
     y, x = np.divmod(np.arange(grid.width * grid.height, dtype=np.int64), grid.width)
     if site is None:
         return (y * whole.width + x)[None, :]
     line = np.arange(site.copies, dtype=np.int64)[:, None]
-    down, right = (line, 0) if site.lines is Lines.ROW else (0, line)
-    places: Ints = (y + site.y + down) * whole.width + x + site.x + right
+    step = whole.width if site.lines is Lines.ROW else 1
+    places: Ints = (y + site.y) * whole.width + x + site.x + line * step
     return places
 
 
@@ -315,8 +315,8 @@ class _Line:
     def turned(
         self, pes: Ints, use: ColorUse
     ) -> Iterator[tuple[Ints, tuple[tuple[int, int], ...]]]:
-        """The positions of routers as sides of the grid, and the PEs that have them so: along a path
-        sides are those towards the places before and behind."""
+        """The positions of routers as sides of the grid, and the PEs that have them so: along a
+        path sides are those towards the places before and behind."""
         if self.path is None:
             yield pes, tuple(_route(route, _NUMBERS) for route in use.positions)
             return

@@ -45,8 +45,8 @@ class Fault:
 
 @dataclass(frozen=True)
 class Receipt:
-    """What an operation of a PE has received from another one: so many slices at once. PEs are those
-    of the whole grid."""
+    """What an operation of a PE has received from another one: so many slices at once. PEs are
+    those of the whole grid."""
 
     call: int
     phase: int
@@ -59,8 +59,8 @@ class Receipt:
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """What PEs hold at the end of each call, uint64 [PEs, atoms], what is wrong, how much has moved,
-    and, where asked for, what operations have received, in order."""
+    """What PEs hold at the end of each call, uint64 [PEs, atoms], what is wrong, how much has
+    moved, and, where asked for, what operations have received, in order."""
 
     held: tuple[Words, ...]
     faults: tuple[Fault, ...]
@@ -199,7 +199,8 @@ def _unlike(calls: Calls, held: Sequence[Words]) -> tuple[Fault, ...]:
                 for there in (places[line], places[0])
             )
             text = f"PE {pe} ends otherwise than PE {first}, which does the same on another line"
-            return (Fault("other slice", call, None, pe, *[None] * 6, first, text),)
+            where = (None, None, None, None, None)  # at no operation
+            return (Fault("other slice", call, None, pe, *where, None, first, text),)
     return ()
 
 

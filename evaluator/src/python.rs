@@ -518,7 +518,10 @@ fn collc_evaluator(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Timing>()?;
     module.add_function(wrap_pyfunction!(run_untimed, module)?)?;
     module.add_function(wrap_pyfunction!(deliver, module)?)?;
-    module.add_function(wrap_pyfunction!(crate::machine::python::run_machine, module)?)?;
+    module.add_function(wrap_pyfunction!(
+        crate::machine::python::run_machine,
+        module
+    )?)?;
     module.add_function(wrap_pyfunction!(step_tables::step_rows, module)?)?;
     module.add_function(wrap_pyfunction!(stream_ends, module)?)?;
     module.add_function(wrap_pyfunction!(step_tables::first_period, module)?)?;

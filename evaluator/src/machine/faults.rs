@@ -34,8 +34,6 @@ pub enum Kind {
     Circle,
     /// A PE waits for own words that it is kept from.
     KeptBack,
-    /// Two colors of a PE have one queue.
-    SharedQueue,
 }
 
 impl Kind {
@@ -58,7 +56,6 @@ impl Kind {
             Kind::Staging => "staging",
             Kind::Circle => "circle",
             Kind::KeptBack => "kept back",
-            Kind::SharedQueue => "shared queue",
         }
     }
 }
@@ -138,8 +135,8 @@ impl Machine<'_> {
     pub(super) fn fault_at(&self, kind: Kind, pe: usize, color: u32, text: String) -> Box<Fault> {
         let mut fault = Fault::at(kind, pe, text).on(color);
         let stage = self.pes[pe].stage;
-        fault.stage = (stage != NONE && (stage as usize) < self.given.stages.len())
-            .then_some(stage as usize);
+        fault.stage =
+            (stage != NONE && (stage as usize) < self.given.stages.len()).then_some(stage as usize);
         Box::new(fault)
     }
 }

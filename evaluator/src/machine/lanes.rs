@@ -137,7 +137,11 @@ impl<'a> Machine<'a> {
     }
 
     fn step_is_over(&self, pe: usize, lane: u32) -> bool {
-        let steps = |lane: u32| self.lanes[lane as usize].as_ref().map_or(0, |one| one.steps);
+        let steps = |lane: u32| {
+            self.lanes[lane as usize]
+                .as_ref()
+                .map_or(0, |one| one.steps)
+        };
         Self::lanes_of(&self.pes[pe]).all(|other| {
             let done = self.lanes[other as usize]
                 .as_ref()
@@ -315,7 +319,10 @@ impl<'a> Machine<'a> {
         let slot = self.slot(pe, color);
         if self.receiving[slot] != NONE {
             let color = self.color(color);
-            let text = format!("{} receives {color} in two operations at once", self.name(pe));
+            let text = format!(
+                "{} receives {color} in two operations at once",
+                self.name(pe)
+            );
             return Err(self.fault(Kind::SeveralReceive, &one, text));
         }
         self.receiving[slot] = index;
@@ -382,7 +389,10 @@ impl<'a> Machine<'a> {
             Action::Combine => combined(before, value),
             _ => value,
         };
-        let (taken, combines) = (one.op.receive.color().is_none(), one.op.action == Action::Combine);
+        let (taken, combines) = (
+            one.op.receive.color().is_none(),
+            one.op.action == Action::Combine,
+        );
         let touch = match (taken, before == after, combines) {
             (true, true, _) => Touch::TakenSame,
             (true, false, true) => Touch::TakenCombines,

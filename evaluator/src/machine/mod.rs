@@ -21,8 +21,8 @@ mod ways;
 
 pub use faults::{Fault, Kind};
 use plan::Given;
-pub use state::Receipt;
 use state::Machine;
+pub use state::Receipt;
 
 /// What a run has come to: by call what PEs hold at its end, what is wrong, and how much has moved.
 #[derive(Clone, Debug)]

@@ -365,7 +365,10 @@ impl Machine<'_> {
             return Err(Box::new(fault.with(hop.from as usize)));
         }
         if op.mark == self.mark {
-            let text = format!("words come back to {} in a circle", self.name(op.pe as usize));
+            let text = format!(
+                "words come back to {} in a circle",
+                self.name(op.pe as usize)
+            );
             return Err(self.fault(Kind::Circle, &op, text));
         }
         self.ops[index as usize].mark = self.mark;
@@ -461,7 +464,10 @@ impl Machine<'_> {
         }
         closure.values = values;
         for take in &closure.takes {
-            let (op, hop) = (&self.ops[take.op as usize], &closure.hops[take.hop as usize]);
+            let (op, hop) = (
+                &self.ops[take.op as usize],
+                &closure.hops[take.hop as usize],
+            );
             self.same_length(closure, hop, (take.low, take.high), (op, take.done))?;
         }
         Ok(())
@@ -486,7 +492,8 @@ impl Machine<'_> {
             let comes = closure.weights[at + 1] - closure.weights[at];
             let sent = hop.slices.slice(number);
             let (from, _) = self.atoms(hop.slices.stage, hop.slices.pe as usize, sent);
-            let as_long = weight == comes && last - first == closure.atoms[at + 1] - closure.atoms[at];
+            let as_long =
+                weight == comes && last - first == closure.atoms[at + 1] - closure.atoms[at];
             let stored = op.op.send == Place::Vector || op.op.sends_on().is_some();
             let combines = op.op.action == Action::Combine && stored;
             let turned = hop.slices.backward != op.op.slices.backward && weight > 1;
@@ -521,7 +528,11 @@ impl Machine<'_> {
         parts: &mut Vec<(u32, u32)>,
     ) -> Checked<()> {
         let router = self.routers[end.slot as usize];
-        let Some(window) = self.filters.get(router.filter as usize).filter(|_| !end.from_queue) else {
+        let Some(window) = self
+            .filters
+            .get(router.filter as usize)
+            .filter(|_| !end.from_queue)
+        else {
             parts.push((0, end.count));
             return Ok(());
         };

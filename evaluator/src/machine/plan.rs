@@ -286,7 +286,9 @@ impl Given {
     pub fn check(&self, held: &[Vec<u64>]) -> Result<(), &'static str> {
         let (pes, colors) = (self.pes(), self.colors.len());
         let within = |number: i32, count: usize| number < 0 || (number as usize) < count;
-        if self.torn_down.len() != colors || self.settings.iter().any(|one| one.positions.is_empty()) {
+        if self.torn_down.len() != colors
+            || self.settings.iter().any(|one| one.positions.is_empty())
+        {
             return Err("a color says whether it is torn down, a setting has positions");
         }
         for phase in &self.phases {
@@ -294,7 +296,10 @@ impl Given {
             if columns.iter().any(|column| column.len() != pes) {
                 return Err("a phase has a number for each PE");
             }
-            let cuts = phase.cuts.iter().all(|cut| cut.len() == phase.sizes.len() + 1);
+            let cuts = phase
+                .cuts
+                .iter()
+                .all(|cut| cut.len() == phase.sizes.len() + 1);
             let cut = |at: &i32| (*at as usize) < phase.cuts.len();
             let role = |at: &i32| within(*at, phase.roles.len());
             if !cuts || !phase.cut_at.iter().all(cut) || !phase.role_at.iter().all(role) {
@@ -304,14 +309,22 @@ impl Given {
                 (one.pe as usize) < pes
                     && (one.color as usize) < colors
                     && (one.setting as usize) < self.settings.len()
-                    && one.filter.is_none_or(|filter| (filter as usize) < phase.filters.len())
+                    && one
+                        .filter
+                        .is_none_or(|filter| (filter as usize) < phase.filters.len())
             };
             let in_order = phase.sets.windows(2).all(|pair| pair[0].pe <= pair[1].pe);
             if !in_order || !phase.sets.iter().all(set) {
                 return Err("a phase sets routers that are not given");
             }
-            let ops = phase.roles.iter().flat_map(|role| &role.lanes).flat_map(Lane::ops);
-            let mut colors_of = ops.flat_map(|op| [op.receive.color(), op.send.color()]).flatten();
+            let ops = phase
+                .roles
+                .iter()
+                .flat_map(|role| &role.lanes)
+                .flat_map(Lane::ops);
+            let mut colors_of = ops
+                .flat_map(|op| [op.receive.color(), op.send.color()])
+                .flatten();
             if colors_of.any(|color| color as usize >= colors) {
                 return Err("an operation has a color that is not given");
             }
@@ -329,7 +342,10 @@ impl Given {
         }
         for stage in &self.stages {
             let cuts = self.phases[stage.phase].cuts.iter().flatten();
-            if cuts.copied().any(|atom| atom as usize > self.atoms[stage.call]) {
+            if cuts
+                .copied()
+                .any(|atom| atom as usize > self.atoms[stage.call])
+            {
                 return Err("slices have atoms that are not given");
             }
         }

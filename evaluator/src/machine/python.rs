@@ -114,7 +114,11 @@ impl MachineGiven<'_> {
             settings: self.settings.into_iter().map(setting).collect(),
             phases: self.phases.into_iter().map(PhaseGiven::phase).collect(),
             stages: self.stages.into_iter().map(stage).collect(),
-            rows: self.rows.iter().map(|row| row.as_array().to_vec()).collect(),
+            rows: self
+                .rows
+                .iter()
+                .map(|row| row.as_array().to_vec())
+                .collect(),
             atoms: self.atoms,
             queue: self.queue,
         }
@@ -131,12 +135,30 @@ type FaultTaken = (
 
 fn taken(fault: Fault) -> FaultTaken {
     let color = fault.color.map(|color| color as usize);
-    let numbers = [fault.lane, fault.entry, fault.op, color, fault.slice, fault.other];
-    (fault.kind.name(), fault.stage, fault.pe, numbers, fault.text)
+    let numbers = [
+        fault.lane,
+        fault.entry,
+        fault.op,
+        color,
+        fault.slice,
+        fault.other,
+    ];
+    (
+        fault.kind.name(),
+        fault.stage,
+        fault.pe,
+        numbers,
+        fault.text,
+    )
 }
 
 type Words<'py> = Bound<'py, numpy::PyArray1<u64>>;
-type OutcomeTaken<'py> = (Vec<Words<'py>>, Vec<FaultTaken>, u64, Bound<'py, numpy::PyArray1<i64>>);
+type OutcomeTaken<'py> = (
+    Vec<Words<'py>>,
+    Vec<FaultTaken>,
+    u64,
+    Bound<'py, numpy::PyArray1<i64>>,
+);
 
 /// See `machine::run`: what calls hold is given, and comes back, PE by PE.
 #[pyfunction]

@@ -49,7 +49,10 @@ impl Machine<'_> {
         if let Some(fault) = circle {
             return vec![fault];
         }
-        self.left_over().into_iter().chain(self.not_as_at_first()).collect()
+        self.left_over()
+            .into_iter()
+            .chain(self.not_as_at_first())
+            .collect()
     }
 
     /// Routers that are not as at first: the first one of each color.
@@ -100,35 +103,43 @@ impl<'m, 'a> Search<'m, 'a> {
 
     /// Why a PE waits for ever; whether what it waits for waits for itself.
     fn cause(&self, pe: usize) -> (Fault, bool) {
+        let name = self.machine.name(pe);
         let mut seen = HashSet::new();
-        let (mut at, mut last_op) = (Wait::Pe(pe), None);
-        let mut down = false;
-        loop {
-            if !seen.insert(at) {
-                let text = format!(
-                    "{} waits for ever: what it waits for waits for itself",
-                    self.machine.name(pe)
-                );
-                return (self.fault(Kind::Stuck, pe, None, last_op, text), true);
-            }
-            match at {
-                Wait::Op(op) => last_op = Some(op),
-                Wait::Up(_) => down = true,
+        let (mut at, mut last_op, mut torn_down) = (Wait::Pe(pe), None, None);
+        while seen.insert(at) {
+            match (at, torn_down) {
+                (Wait::Op(op), _) => last_op = Some(op),
+                (Wait::Up(slot), _) | (Wait::Words(slot, RAMP), Some(_)) => torn_down = Some(slot),
                 _ => {}
             }
-            match self.next(at) {
+            match self.next(at, last_op) {
                 Ok(next) => at = next,
                 Err((slot, why)) => {
                     let there = self.machine.pe_of(slot);
-                    let text = format!("{} waits for ever: {why}", self.machine.name(pe));
-                    let kind = if down { Kind::NotTornDown } else { Kind::Stuck };
-                    let op = last_op.filter(|op| self.machine.ops[*op as usize].pe as usize == there);
-                    let mut fault = self.fault(kind, there, Some(slot), op, text);
-                    fault.other = Some(pe);
-                    return (fault, false);
+                    let is_there = |op: &u32| self.machine.ops[*op as usize].pe as usize == there;
+                    let kind = torn_down.map_or(Kind::Stuck, |_| Kind::NotTornDown);
+                    let text = format!("{name} waits for ever: {why}");
+                    let op = last_op.filter(is_there);
+                    return (
+                        self.fault(kind, there, Some(slot), op, text).with(pe),
+                        false,
+                    );
                 }
             }
         }
+        if let Some(slot) = torn_down {
+            let (there, color) = (self.machine.pe_of(slot), self.machine.color_of(slot));
+            let (from, color) = (self.machine.name(there), self.machine.color(color));
+            let text =
+                format!("{name} waits for ever: no teardown follows what {from} sends on {color}");
+            return (
+                self.fault(Kind::NotTornDown, there, Some(slot), None, text)
+                    .with(pe),
+                false,
+            );
+        }
+        let text = format!("{name} waits for ever: what it waits for waits for itself");
+        (self.fault(Kind::Stuck, pe, None, last_op, text), true)
     }
 
     fn fault(
@@ -150,12 +161,12 @@ impl<'m, 'a> Search<'m, 'a> {
     }
 
     /// What something waits for; or the slot at which nothing more comes, and why.
-    fn next(&self, at: Wait) -> Result<Wait, (usize, String)> {
+    fn next(&self, at: Wait, last_op: Option<u32>) -> Result<Wait, (usize, String)> {
         match at {
             Wait::Pe(pe) => Ok(self.of_pe(pe)),
             Wait::Lane(lane) => Ok(self.of_lane(lane)),
             Wait::Op(op) => Ok(self.of_op(op)),
-            Wait::Router(slot) => self.of_router(slot),
+            Wait::Router(slot) => self.of_router(slot, last_op),
             Wait::Words(slot, side) => self.of_words(slot, side),
             Wait::Deaf(slot) => self.of_deaf(slot),
             Wait::Up(slot) => match self.machine.route(slot) {
@@ -171,7 +182,11 @@ impl<'m, 'a> Search<'m, 'a> {
             return Wait::Up(own.down_first as usize);
         }
         let lanes = own.first_lane..own.first_lane + own.lanes;
-        let progress = |lane: u32| self.machine.lanes[lane as usize].as_ref().map(|one| one.progress);
+        let progress = |lane: u32| {
+            self.machine.lanes[lane as usize]
+                .as_ref()
+                .map(|one| one.progress)
+        };
         let runs = |lane: &u32| progress(*lane) == Some(Progress::Runs);
         let waits = |lane: &u32| progress(*lane) == Some(Progress::Waits);
         let found = lanes.clone().find(runs).or(lanes.clone().find(waits));
@@ -182,7 +197,9 @@ impl<'m, 'a> Search<'m, 'a> {
         let machine = self.machine;
         let pe = machine.pes.partition_point(|pe| pe.first_lane <= lane) - 1;
         let ops = self.ops.get(&pe).into_iter().flatten();
-        let op = ops.copied().find(|op| machine.ops[*op as usize].lane == lane);
+        let op = ops
+            .copied()
+            .find(|op| machine.ops[*op as usize].lane == lane);
         if let Some(op) = op {
             return Wait::Op(op);
         }
@@ -216,30 +233,42 @@ impl<'m, 'a> Search<'m, 'a> {
         }
     }
 
-    fn of_router(&self, slot: usize) -> Result<Wait, (usize, String)> {
+    fn of_router(&self, slot: usize, last_op: Option<u32>) -> Result<Wait, (usize, String)> {
         let machine = self.machine;
         let (pe, color) = (machine.pe_of(slot), machine.color_of(slot));
         if let Some(route) = machine.route(slot) {
-            let closed = machine.routers[slot].closed_to;
-            let stage = machine.pes[pe].stage;
-            if closed > 0 && stage < closed && !self.sends_later(pe, color) {
+            let stage = last_op.map_or(NONE, |op| machine.ops[op as usize].stage);
+            if stage < machine.routers[slot].closed_to {
                 let (name, color) = (machine.name(pe), machine.color(color));
-                let why = format!("the router of {name} is set back on {color} before its last words");
+                let why =
+                    format!("the router of {name} is set back on {color} before its last words");
                 return Err((slot, why));
             }
             return Ok(Wait::Words(slot, route.receive));
         }
-        let later = machine.given.stages.iter().enumerate().any(|(number, stage)| {
-            let after = machine.pes[pe].stage == NONE || number > machine.pes[pe].stage as usize;
-            let (phase, sets) = (&machine.given.phases[stage.phase], &machine.shapes[stage.phase].sets);
-            let own = &phase.sets[sets[pe] as usize..sets[pe + 1] as usize];
-            after && own.iter().any(|set| set.color == color)
-        });
+        let later = machine
+            .given
+            .stages
+            .iter()
+            .enumerate()
+            .any(|(number, stage)| {
+                let after =
+                    machine.pes[pe].stage == NONE || number > machine.pes[pe].stage as usize;
+                let (phase, sets) = (
+                    &machine.given.phases[stage.phase],
+                    &machine.shapes[stage.phase].sets,
+                );
+                let own = &phase.sets[sets[pe] as usize..sets[pe + 1] as usize];
+                after && own.iter().any(|set| set.color == color)
+            });
         if later {
             return Ok(Wait::Pe(pe));
         }
         let (name, color) = (machine.name(pe), machine.color(color));
-        Err((slot, format!("the router of {name} is not set on {color} any more")))
+        Err((
+            slot,
+            format!("the router of {name} is not set on {color} any more"),
+        ))
     }
 
     fn of_words(&self, slot: usize, side: u8) -> Result<Wait, (usize, String)> {
@@ -253,7 +282,10 @@ impl<'m, 'a> Search<'m, 'a> {
             if self.sends_later(pe, color) {
                 return Ok(Wait::Pe(pe));
             }
-            return Err((slot, self.nothing_more(slot, "its own PE, which sends nothing more there")));
+            return Err((
+                slot,
+                self.nothing_more(slot, "its own PE, which sends nothing more there"),
+            ));
         }
         let Some(neighbour) = machine.given.neighbour(pe, side) else {
             return Err((slot, self.nothing_more(slot, "beyond the grid")));
@@ -271,7 +303,11 @@ impl<'m, 'a> Search<'m, 'a> {
         if positions.any(|position| position.sends_to(opposite(side))) {
             return Ok(Wait::Words(other, route.receive));
         }
-        let from = format!("the {}, where {} sends none", name_of(side), machine.name(neighbour));
+        let from = format!(
+            "the {}, where {} sends none",
+            name_of(side),
+            machine.name(neighbour)
+        );
         Err((slot, self.nothing_more(slot, &from)))
     }
 
@@ -297,7 +333,10 @@ impl<'m, 'a> Search<'m, 'a> {
             return Ok(Wait::Pe(pe));
         }
         let (name, color) = (machine.name(pe), machine.color(color));
-        Err((slot, format!("words on {color} come to {name}, which receives no more of them")))
+        Err((
+            slot,
+            format!("words on {color} come to {name}, which receives no more of them"),
+        ))
     }
 
     fn sends_later(&self, pe: usize, color: u32) -> bool {
@@ -330,12 +369,18 @@ impl<'m, 'a> Search<'m, 'a> {
             }
         }
         let next = own.stage.wrapping_add(1) as usize;
-        machine.given.stages[next.min(machine.given.stages.len())..].iter().any(|stage| {
-            let phase = &machine.given.phases[stage.phase];
-            let role = usize::try_from(phase.role_at[pe]).ok().map(|role| &phase.roles[role]);
-            let mut ops = role.into_iter().flat_map(|role| role.lanes.iter().flat_map(|lane| lane.ops()));
-            ops.any(|op| here(phase.place_at[pe] as i64, op))
-        })
+        machine.given.stages[next.min(machine.given.stages.len())..]
+            .iter()
+            .any(|stage| {
+                let phase = &machine.given.phases[stage.phase];
+                let role = usize::try_from(phase.role_at[pe])
+                    .ok()
+                    .map(|role| &phase.roles[role]);
+                let mut ops = role
+                    .into_iter()
+                    .flat_map(|role| role.lanes.iter().flat_map(|lane| lane.ops()));
+                ops.any(|op| here(phase.place_at[pe] as i64, op))
+            })
     }
 }
 

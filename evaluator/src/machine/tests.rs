@@ -1,0 +1,723 @@
+//! Small machines: what they come to, and what is refused, each with its near miss.
+
+use super::plan::*;
+use super::{run, Kind, Outcome};
+use crate::transfers::combined;
+
+const EAST_BIT: u8 = 1 << EAST;
+const WEST_BIT: u8 = 1 << WEST;
+const RAMP_BIT: u8 = 1 << RAMP;
+
+fn slices(first: i64, count: i64) -> Slices {
+    Slices {
+        first: Number::fixed(first),
+        count: Number::fixed(count),
+        backward: false,
+    }
+}
+
+fn op(receive: Place, action: Action, send: Place) -> Op {
+    Op {
+        number: 0,
+        receive,
+        action,
+        send,
+        slices: slices(0, 1),
+        advance: Advance::Nothing,
+        returns: false,
+        after: None,
+        vectors: 1,
+        elements: None,
+        r#where: Number::fixed(1),
+    }
+}
+
+/// The vector is sent on a color.
+fn sends(color: u32) -> Op {
+    op(Place::Vector, Action::Copy, Place::Color(color))
+}
+
+/// What comes on a color overwrites the vector.
+fn takes(color: u32) -> Op {
+    op(Place::Color(color), Action::Copy, Place::Vector)
+}
+
+fn combines(color: u32) -> Op {
+    op(Place::Color(color), Action::Combine, Place::Vector)
+}
+
+impl Op {
+    fn slice(mut self, first: i64, count: i64) -> Self {
+        self.slices = slices(first, count);
+        self
+    }
+
+    fn then(mut self, advance: Advance) -> Self {
+        self.advance = advance;
+        self
+    }
+
+    fn behind(mut self, lane: usize) -> Self {
+        self.after = Some(lane);
+        self
+    }
+}
+
+/// An entry of operations, and whether it ends a step.
+fn entry(ops: Vec<Op>, ends: bool) -> Entry {
+    Entry {
+        ops,
+        ends_step: Number::fixed(i64::from(ends)),
+    }
+}
+
+fn lane(entries: Vec<Entry>) -> Lane {
+    Lane {
+        loops: vec![Loop {
+            turns: Number::fixed(1),
+            shift: Number::fixed(0),
+            entries,
+        }],
+    }
+}
+
+/// One operation after the other.
+fn in_turn(ops: Vec<Op>) -> Lane {
+    lane(ops.into_iter().map(|one| entry(vec![one], false)).collect())
+}
+
+fn route(receive: u8, send: u8) -> Route {
+    Route { receive, send }
+}
+
+/// A row of PEs with one phase, in which each has the lanes that are given for it.
+struct Row {
+    given: Given,
+}
+
+impl Row {
+    fn new(lanes: Vec<Vec<Lane>>, sizes: &[i64]) -> Self {
+        let pes = lanes.len();
+        let atoms = sizes.len();
+        let colors = ["red", "green", "blue"];
+        let phase = Phase {
+            role_at: (0..pes as i32).collect(),
+            place_at: (0..pes as i32).collect(),
+            cut_at: vec![0; pes],
+            roles: lanes.into_iter().map(|lanes| Role { lanes }).collect(),
+            sizes: sizes.to_vec(),
+            cuts: vec![(0..=atoms as u32).collect()],
+            wavelets: (1, 1),
+            sets: Vec::new(),
+            filters: Vec::new(),
+        };
+        let stage = Stage {
+            call: 0,
+            phase: 0,
+            number: 0,
+        };
+        Row {
+            given: Given {
+                width: pes,
+                height: 1,
+                colors: colors.map(String::from).to_vec(),
+                torn_down: vec![false; colors.len()],
+                settings: Vec::new(),
+                phases: vec![phase],
+                stages: vec![stage],
+                rows: vec![(0..pes as i32).collect()],
+                atoms: vec![atoms],
+                queue: 2,
+            },
+        }
+    }
+
+    /// The positions of a router of a PE on a color.
+    fn set(self, pe: u32, color: u32, positions: &[Route]) -> Self {
+        self.set_with(pe, color, positions, false, None)
+    }
+
+    fn ring(self, pe: u32, color: u32, positions: &[Route]) -> Self {
+        self.set_with(pe, color, positions, true, None)
+    }
+
+    fn set_with(
+        mut self,
+        pe: u32,
+        color: u32,
+        positions: &[Route],
+        ring: bool,
+        filter: Option<Filter>,
+    ) -> Self {
+        let setting = self.given.settings.len() as u32;
+        self.given.settings.push(Setting {
+            positions: positions.to_vec(),
+            ring,
+        });
+        let last = self.given.phases.len() - 1;
+        let phase = &mut self.given.phases[last];
+        let filter = filter.map(|filter| {
+            phase.filters.push(filter);
+            phase.filters.len() as u32 - 1
+        });
+        phase.sets.push(Set {
+            pe,
+            color,
+            setting,
+            filter,
+        });
+        phase.sets.sort_by_key(|set| set.pe);
+        self
+    }
+
+    /// A link of a color from a PE to the next one.
+    fn link(self, from: u32, color: u32) -> Self {
+        self.set(from, color, &[route(RAMP, EAST_BIT)]).set(
+            from + 1,
+            color,
+            &[route(WEST, RAMP_BIT)],
+        )
+    }
+
+    /// The same phase again, in another call or the same one.
+    fn again(mut self, another_call: bool) -> Self {
+        let call = self.given.rows.len() - usize::from(!another_call);
+        if another_call {
+            self.given.rows.push(self.given.rows[0].clone());
+            self.given.atoms.push(self.given.atoms[0]);
+        }
+        self.given.stages.push(Stage {
+            call,
+            phase: 0,
+            number: 0,
+        });
+        self
+    }
+
+    fn torn_down(mut self, color: usize) -> Self {
+        self.given.torn_down[color] = true;
+        self
+    }
+
+    fn held(&self) -> Vec<Vec<u64>> {
+        let each = self.given.pes() * self.given.atoms[0];
+        let calls = self.given.rows.len();
+        (0..calls)
+            .map(|call| (0..each).map(|at| (1000 * call + at + 1) as u64).collect())
+            .collect()
+    }
+
+    fn run(&self) -> Outcome {
+        let held = self.held();
+        assert_eq!(self.given.check(&held), Ok(()));
+        let outcome = run(&self.given, held.clone(), None, true);
+        for order in 1..6 {
+            let other = run(&self.given, held.clone(), Some(order), false);
+            if outcome.faults.is_empty() {
+                assert_eq!(
+                    (&outcome.held, &other.faults),
+                    (&other.held, &outcome.faults)
+                );
+            } else {
+                assert!(!other.faults.is_empty());
+            }
+        }
+        outcome
+    }
+
+    /// What PEs hold in the end.
+    fn ends_with(&self) -> Vec<u64> {
+        let outcome = self.run();
+        assert_eq!(outcome.faults, []);
+        outcome.held[0].clone()
+    }
+
+    /// What is wrong, and at which PE.
+    fn refused(&self) -> (Kind, usize, String) {
+        let outcome = self.run();
+        let fault = outcome.faults.first().expect("something is wrong").clone();
+        (fault.kind, fault.pe, fault.text)
+    }
+}
+
+/// The vectors of three PEs are combined on their way to the first.
+fn chain() -> Row {
+    let through = op(Place::Color(0), Action::Combine, Place::Color(1));
+    let lanes = vec![
+        vec![in_turn(vec![combines(1)])],
+        vec![in_turn(vec![through])],
+    ];
+    let lanes = [lanes, vec![vec![in_turn(vec![sends(0)])]]].concat();
+    Row::new(lanes, &[4])
+        .set(2, 0, &[route(RAMP, WEST_BIT)])
+        .set(1, 0, &[route(EAST, RAMP_BIT)])
+        .set(1, 1, &[route(RAMP, WEST_BIT)])
+        .set(0, 1, &[route(EAST, RAMP_BIT)])
+}
+
+#[test]
+fn vectors_are_combined_on_their_way_own_ones_first() {
+    assert_eq!(chain().ends_with(), [combined(1, combined(2, 3)), 2, 3]);
+}
+
+#[test]
+fn what_is_received_is_told_in_order() {
+    let receipts = chain().run().receipts;
+    let found: Vec<_> = receipts
+        .iter()
+        .map(|one| (one.pe, one.from, one.slices))
+        .collect();
+    assert_eq!(found, [(0, 1, 1)]);
+}
+
+#[test]
+fn a_pe_that_sends_nothing_is_named_as_what_all_wait_for() {
+    let mut row = chain();
+    row.given.phases[0].roles[2].lanes.clear();
+    let (kind, pe, text) = row.refused();
+    assert_eq!((kind, pe), (Kind::Stuck, 2));
+    assert!(
+        text.ends_with("for words from its own PE, which sends nothing more there"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_pe_that_receives_too_little_is_named_as_what_all_wait_for() {
+    let mut row = chain();
+    row.given.phases[0].roles[0].lanes.clear();
+    let (kind, pe, text) = row.refused();
+    assert_eq!((kind, pe), (Kind::Stuck, 0));
+    assert!(text.ends_with("which receives no more of them"), "{text}");
+}
+
+#[test]
+fn two_pes_that_wait_for_each_other_are_a_circle() {
+    let one = in_turn(vec![takes(0), sends(1)]);
+    let other = in_turn(vec![takes(1), sends(0)]);
+    let row = Row::new(vec![vec![one], vec![other]], &[4])
+        .set(0, 0, &[route(EAST, RAMP_BIT)])
+        .set(1, 0, &[route(RAMP, WEST_BIT)])
+        .link(0, 1);
+    let (kind, _, text) = row.refused();
+    assert_eq!(kind, Kind::Stuck);
+    assert!(text.ends_with("waits for itself"), "{text}");
+}
+
+/// A PE receives a color in two lanes, of which the second may come behind the first.
+fn two_receivers(after: Option<usize>) -> Row {
+    let mut second = takes(0).slice(1, 1);
+    second.after = after;
+    let first = takes(0).slice(0, 1);
+    let lanes = vec![
+        vec![in_turn(vec![sends(0).slice(0, 1), sends(0).slice(1, 1)])],
+        vec![in_turn(vec![first]), in_turn(vec![second])],
+    ];
+    Row::new(lanes, &[4, 4]).link(0, 0)
+}
+
+#[test]
+fn one_operation_at_a_time_receives_a_color() {
+    assert_eq!(two_receivers(None).refused().0, Kind::SeveralReceive);
+    assert_eq!(two_receivers(Some(0)).ends_with(), [1, 2, 1, 2]);
+}
+
+#[test]
+fn one_operation_at_a_time_sends_a_color() {
+    let senders = |after| {
+        let mut second = sends(0).slice(1, 1);
+        second.after = after;
+        let first = sends(0).slice(0, 1);
+        let lanes = vec![
+            vec![in_turn(vec![first]), in_turn(vec![second])],
+            vec![in_turn(vec![takes(0).slice(0, 2)])],
+        ];
+        Row::new(lanes, &[4, 4]).link(0, 0)
+    };
+    assert_eq!(senders(None).refused().0, Kind::SeveralSend);
+    assert_eq!(senders(Some(0)).ends_with(), [1, 2, 1, 2]);
+}
+
+/// PE 1 sends a slice on one color that it receives on another one, in lanes that are given.
+fn sends_and_receives(lanes: Vec<Lane>) -> Row {
+    let ends = vec![in_turn(vec![takes(1)])];
+    Row::new(vec![vec![in_turn(vec![sends(0)])], lanes, ends], &[4])
+        .link(0, 0)
+        .link(1, 1)
+}
+
+#[test]
+fn lanes_that_touch_a_slice_are_ordered_by_the_pe_and_not_by_what_comes() {
+    let two =
+        |first: Vec<Entry>, second: Vec<Entry>| sends_and_receives(vec![lane(first), lane(second)]);
+    let (into, out) = (|| vec![takes(0)], || vec![sends(1)]);
+    let open = two(vec![entry(into(), true)], vec![entry(out(), true)]);
+    let (kind, pe, _) = open.refused();
+    assert_eq!((kind, pe), (Kind::NoFixedOrder, 1));
+
+    let step = vec![entry(Vec::new(), true), entry(out(), true)];
+    let by_steps = two(vec![entry(into(), true)], step);
+    assert_eq!(by_steps.ends_with(), [1, 1, 1]);
+
+    let one = sends_and_receives(vec![in_turn(vec![takes(0), sends(1)])]);
+    assert_eq!(one.ends_with(), [1, 1, 1]);
+
+    let at_once = sends_and_receives(vec![lane(vec![entry(vec![takes(0), sends(1)], false)])]);
+    assert_eq!(at_once.refused().0, Kind::NoFixedOrder);
+}
+
+#[test]
+fn what_comes_after_another_lane_is_ordered_with_what_that_moves_the_same_way() {
+    // the first lane sends its slice and then receives into it; the second sends it as well
+    let first = in_turn(vec![sends(1), takes(0)]);
+    let rows = |second: Op| {
+        let lanes = vec![
+            vec![in_turn(vec![sends(0)])],
+            vec![first.clone(), in_turn(vec![second])],
+            vec![in_turn(vec![takes(1)]), in_turn(vec![takes(2).slice(1, 1)])],
+        ];
+        Row::new(lanes, &[4, 4]).link(0, 0).link(1, 1).link(1, 2)
+    };
+    let behind = rows(sends(2).behind(0));
+    assert_eq!(behind.refused().0, Kind::NoFixedOrder);
+}
+
+#[test]
+fn what_is_there_already_may_come_from_two_sides() {
+    let both = vec![in_turn(vec![takes(0)]), in_turn(vec![takes(1)])];
+    let row = |second: Op| {
+        let lanes = vec![
+            vec![in_turn(vec![sends(0)])],
+            both.clone(),
+            vec![in_turn(vec![second])],
+        ];
+        Row::new(lanes, &[4, 4])
+            .link(0, 0)
+            .set(2, 1, &[route(RAMP, WEST_BIT)])
+            .set(1, 1, &[route(EAST, RAMP_BIT)])
+    };
+    let mut held = row(sends(1)).held();
+    held[0][4] = held[0][0]; // the first slices of PEs 0 and 2 are alike
+    let row = row(sends(1));
+    assert_eq!(run(&row.given, held, None, false).faults, []);
+    assert_eq!(row.refused().0, Kind::NoFixedOrder);
+}
+
+#[test]
+fn a_router_that_is_torn_down_is_set_by_its_pe_when_the_teardown_has_come() {
+    let row = |advance| {
+        let lanes = vec![
+            vec![in_turn(vec![sends(0).then(advance)])],
+            vec![in_turn(vec![takes(0)])],
+        ];
+        Row::new(lanes, &[4]).link(0, 0).again(true).torn_down(0)
+    };
+    let outcome = row(Advance::Teardown).run();
+    assert_eq!(
+        (outcome.faults.len(), &outcome.held[1][..]),
+        (0, &[1001, 1001][..])
+    );
+    assert_eq!(row(Advance::Nothing).refused().0, Kind::NotTornDown);
+}
+
+#[test]
+fn what_is_not_torn_down_is_no_business_of_a_teardown() {
+    let lanes = vec![
+        vec![in_turn(vec![sends(0).then(Advance::Teardown)])],
+        vec![in_turn(vec![takes(0)])],
+    ];
+    assert_eq!(
+        Row::new(lanes, &[4]).link(0, 0).refused().0,
+        Kind::NotTornDown
+    );
+}
+
+/// A PE sends to itself, and receives what it has sent in its next entry.
+fn to_itself(size: i64, words: usize) -> Row {
+    let mut ops = vec![sends(0); words];
+    ops.extend(vec![takes(0); words]);
+    let lanes = vec![vec![in_turn(ops)], Vec::new()];
+    Row::new(lanes, &[size]).set(0, 0, &[route(RAMP, RAMP_BIT)])
+}
+
+#[test]
+fn one_burst_that_fits_a_queue_has_room_at_its_receiver() {
+    assert_eq!(to_itself(2, 1).ends_with(), [1, 2]);
+    assert_eq!(to_itself(3, 1).refused().0, Kind::Stuck);
+    assert_eq!(to_itself(1, 2).refused().0, Kind::Stuck);
+}
+
+#[test]
+fn what_stays_in_a_queue_is_left_over_where_nobody_takes_it() {
+    let lanes = vec![vec![in_turn(vec![sends(0)])], Vec::new()];
+    let row = Row::new(lanes, &[1]).link(0, 0);
+    let (kind, pe, _) = row.refused();
+    assert_eq!((kind, pe), (Kind::WordsLeft, 1));
+}
+
+#[test]
+fn what_stays_in_a_queue_goes_on_from_there() {
+    let through = op(Place::Color(0), Action::Combine, Place::Color(1));
+    let lanes = vec![
+        vec![in_turn(vec![sends(0).slice(0, 1), takes(2).slice(1, 1)])],
+        vec![in_turn(vec![sends(2).slice(1, 1), through])],
+        vec![in_turn(vec![takes(1)])],
+    ];
+    let row = Row::new(lanes, &[1, 1])
+        .link(0, 0)
+        .link(1, 1)
+        .set(1, 2, &[route(RAMP, WEST_BIT)])
+        .set(0, 2, &[route(EAST, RAMP_BIT)]);
+    assert_eq!(row.ends_with(), [1, 4, 3, 4, combined(3, 1), 6]);
+}
+
+/// PE 0 sends slices to PEs 1 and 2, whose filters share them out.
+fn shared_out(sizes: &[i64], passes: (i64, i64), before: i64) -> Row {
+    let count = sizes.len() as i64;
+    let filter = |first: i64, passes: i64| {
+        Some(Filter {
+            period: slices(0, count),
+            before: slices(0, first),
+            passes: slices(first, passes),
+        })
+    };
+    let lanes = vec![
+        vec![in_turn(vec![sends(0).slice(0, count)])],
+        vec![in_turn(vec![takes(0).slice(0, passes.0)])],
+        vec![in_turn(vec![takes(0).slice(before, passes.1)])],
+    ];
+    Row::new(lanes, sizes)
+        .set(0, 0, &[route(RAMP, EAST_BIT)])
+        .set_with(
+            1,
+            0,
+            &[route(WEST, EAST_BIT | RAMP_BIT)],
+            false,
+            filter(0, passes.0),
+        )
+        .set_with(
+            2,
+            0,
+            &[route(WEST, RAMP_BIT)],
+            false,
+            filter(before, passes.1),
+        )
+}
+
+#[test]
+fn filters_share_out_what_comes_by() {
+    let row = shared_out(&[4, 4, 4], (1, 2), 1);
+    assert_eq!(row.ends_with(), [1, 2, 3, 1, 5, 6, 7, 2, 3]);
+}
+
+#[test]
+fn a_filter_lets_whole_slices_in() {
+    let mut row = shared_out(&[4, 2, 4], (1, 2), 1);
+    row.given.phases[0].filters[0].passes = slices(1, 1);
+    assert_eq!(row.refused().0, Kind::CutFilter);
+}
+
+#[test]
+fn a_filter_ends_with_a_period() {
+    let mut row = shared_out(&[4, 4, 4], (1, 2), 1);
+    for filter in &mut row.given.phases[0].filters {
+        filter.period = slices(0, 2);
+    }
+    row.given.phases[0].roles[0].lanes = vec![in_turn(vec![sends(0).slice(0, 1)])];
+    row.given.phases[0].roles[2].lanes.clear();
+    row.given.phases[0].filters[1].passes = slices(1, 1);
+    assert_eq!(row.refused().0, Kind::NotReturned);
+}
+
+/// Two PEs send to a third, one after the other: the router of PE 1 lets its own words go first.
+fn own_first(advance: Advance, last: Advance) -> Row {
+    let lanes = vec![
+        vec![in_turn(vec![sends(0).then(last)])],
+        vec![in_turn(vec![sends(0).slice(1, 1).then(advance)])],
+        vec![in_turn(vec![takes(0).slice(1, 1), takes(0).slice(0, 1)])],
+    ];
+    Row::new(lanes, &[4, 4])
+        .set(0, 0, &[route(RAMP, EAST_BIT)])
+        .set(1, 0, &[route(RAMP, EAST_BIT), route(WEST, EAST_BIT)])
+        .set(2, 0, &[route(WEST, RAMP_BIT)])
+}
+
+#[test]
+fn positions_are_taken_in_turn_and_set_back() {
+    let right = own_first(Advance::OwnRouter, Advance::Reset);
+    assert_eq!(right.ends_with(), [1, 2, 3, 4, 1, 4]);
+    let (kind, pe, _) = own_first(Advance::OwnRouter, Advance::Nothing).refused();
+    assert_eq!((kind, pe), (Kind::NotReturned, 1));
+    let (kind, pe, text) = own_first(Advance::Nothing, Advance::Reset).refused();
+    assert_eq!((kind, pe), (Kind::Stuck, 1));
+    assert!(text.contains("position 0 of `red`"), "{text}");
+}
+
+#[test]
+fn words_behind_a_reset_are_those_of_the_next_call() {
+    let row = own_first(Advance::Reset, Advance::Nothing);
+    let (kind, _, text) = row.refused();
+    assert_eq!(kind, Kind::Stuck);
+    assert!(text.contains("set back"), "{text}");
+}
+
+#[test]
+fn a_command_for_all_is_taken_off_by_no_ring() {
+    let lanes = vec![
+        vec![in_turn(vec![sends(0).then(Advance::Reset)])],
+        vec![in_turn(vec![takes(0)])],
+    ];
+    let ring = Row::new(lanes.clone(), &[4])
+        .set(0, 0, &[route(RAMP, EAST_BIT)])
+        .ring(1, 0, &[route(WEST, RAMP_BIT)]);
+    assert_eq!(ring.refused().0, Kind::CommandRefused);
+    assert_eq!(Row::new(lanes, &[4]).link(0, 0).ends_with(), [1, 1]);
+}
+
+/// Each PE of a row sends in turn to all behind it, and hands the turn on.
+fn handed_on(turns: bool) -> Row {
+    let hand = Advance::HandOver;
+    let lanes = vec![
+        vec![in_turn(vec![sends(0).then(hand)])],
+        vec![in_turn(vec![takes(0), sends(0).slice(1, 1).then(hand)])],
+        vec![in_turn(vec![takes(0), takes(0).slice(1, 1)])],
+    ];
+    let positions = [route(WEST, EAST_BIT | RAMP_BIT), route(RAMP, EAST_BIT)];
+    let row = Row::new(lanes, &[4, 4])
+        .set(0, 0, &[route(RAMP, EAST_BIT)])
+        .set(2, 0, &[route(WEST, RAMP_BIT)]);
+    if turns {
+        row.ring(1, 0, &positions)
+    } else {
+        row.set(1, 0, &positions)
+    }
+}
+
+#[test]
+fn a_ring_takes_off_the_command_that_moves_it() {
+    assert_eq!(handed_on(true).ends_with(), [1, 2, 1, 4, 1, 4]);
+    let (kind, _, _) = handed_on(false).refused();
+    assert_eq!(kind, Kind::CommandRefused);
+}
+
+#[test]
+fn words_stay_on_the_grid_and_on_routes() {
+    let lanes = vec![vec![in_turn(vec![sends(0)])], vec![in_turn(vec![takes(0)])]];
+    let row = || Row::new(lanes.clone(), &[4]).set(1, 0, &[route(WEST, RAMP_BIT)]);
+    assert_eq!(
+        row().set(0, 0, &[route(RAMP, WEST_BIT)]).refused().0,
+        Kind::LeavesGrid
+    );
+    assert_eq!(row().refused().0, Kind::Lost);
+    let right = row().set(0, 0, &[route(RAMP, EAST_BIT)]);
+    assert_eq!(right.ends_with(), [1, 1]);
+}
+
+#[test]
+fn a_router_is_set_once_or_alike() {
+    let row = chain().set(2, 0, &[route(RAMP, WEST_BIT)]);
+    assert_eq!(row.run().faults, []);
+    assert_eq!(
+        chain().set(2, 0, &[route(WEST, WEST_BIT)]).refused().0,
+        Kind::SetTwice
+    );
+}
+
+#[test]
+fn slices_are_as_long_as_what_comes() {
+    let row = |sizes: &[i64], takes: Op| {
+        let lanes = vec![vec![in_turn(vec![sends(0)])], vec![in_turn(vec![takes])]];
+        Row::new(lanes, sizes).link(0, 0)
+    };
+    assert_eq!(
+        row(&[4, 3], takes(0).slice(1, 1)).refused().0,
+        Kind::OtherLength
+    );
+    assert_eq!(row(&[4, 4], takes(0).slice(1, 1)).ends_with(), [1, 2, 3, 1]);
+    let mut backward = takes(0);
+    backward.slices.backward = true;
+    assert_eq!(row(&[4, 4], backward.clone()).refused().0, Kind::OtherSlice);
+    assert_eq!(row(&[1, 1], backward).ends_with(), [1, 2, 1, 4]);
+}
+
+#[test]
+fn what_is_combined_is_the_same_elements() {
+    let row = |slice: i64| {
+        let lanes = vec![
+            vec![in_turn(vec![sends(0).slice(1, 1)])],
+            vec![in_turn(vec![combines(0).slice(slice, 1)])],
+        ];
+        Row::new(lanes, &[4, 4]).link(0, 0)
+    };
+    assert_eq!(row(0).refused().0, Kind::OtherSlice);
+    assert_eq!(row(1).ends_with(), [1, 2, 3, combined(4, 2)]);
+}
+
+/// PE 1 lets some wavelets pass from PE 0 to PE 2.
+fn relays(elements: i64) -> Row {
+    let mut relay = op(Place::Color(0), Action::Relay, Place::Color(1));
+    relay.elements = Some(Number::fixed(elements));
+    let lanes = vec![
+        vec![in_turn(vec![sends(0).slice(0, 2)])],
+        vec![in_turn(vec![relay])],
+        vec![in_turn(vec![takes(1).slice(0, 2)])],
+    ];
+    Row::new(lanes, &[4, 3]).link(0, 0).link(1, 1)
+}
+
+#[test]
+fn a_relay_lets_pass_what_comes() {
+    assert_eq!(relays(7).ends_with(), [1, 2, 3, 4, 1, 2]);
+    assert_eq!(relays(6).refused().0, Kind::OtherLength);
+    assert_eq!(relays(8).refused().0, Kind::Stuck);
+    assert_eq!(relays(4).refused().0, Kind::Stuck);
+}
+
+#[test]
+fn a_word_that_comes_to_the_next_call_is_found() {
+    let row = |first: Op| {
+        let lanes = vec![
+            vec![in_turn(vec![first, sends(0)])],
+            vec![in_turn(vec![takes(0)])],
+        ];
+        Row::new(lanes, &[4]).link(0, 0).again(true)
+    };
+    let mut nowhere = sends(0);
+    nowhere.slices = slices(0, 0);
+    assert_eq!(row(nowhere).run().faults, []);
+    let (kind, pe, _) = row(sends(0)).refused();
+    assert_eq!((kind, pe), (Kind::OtherSlice, 1));
+}
+
+#[test]
+fn the_stage_has_room_for_one_slice_in_each_place() {
+    let stages = |slice: i64| op(Place::Color(0), Action::Copy, Place::Stage(0)).slice(slice, 1);
+    let applies = |slice: i64| op(Place::Stage(0), Action::Combine, Place::Vector).slice(slice, 1);
+    let row = |ops: Vec<Op>| {
+        let lanes = vec![
+            vec![in_turn(vec![sends(0), sends(0).slice(1, 1)])],
+            vec![in_turn(ops)],
+        ];
+        Row::new(lanes, &[4, 4]).link(0, 0)
+    };
+    let right = row(vec![stages(0), stages(1), applies(0), applies(1)]);
+    assert_eq!(right.ends_with(), [1, 2, combined(3, 1), combined(4, 2)]);
+    let twice = row(vec![stages(0), stages(0), applies(0)]);
+    assert_eq!(twice.refused().0, Kind::Staging);
+    let again = row(vec![stages(0), applies(0), applies(0), stages(1)]);
+    assert_eq!(again.refused().0, Kind::Staging);
+}
+
+#[test]
+fn open_routers_are_passed_at_once() {
+    let count: u32 = 500;
+    let mut lanes = vec![vec![in_turn(vec![combines(0); count as usize - 1])]];
+    lanes.extend((1..count).map(|_| vec![in_turn(vec![sends(0).then(Advance::OwnRouter)])]));
+    let mut row = Row::new(lanes, &[4]).set(0, 0, &[route(EAST, RAMP_BIT)]);
+    for pe in 1..count {
+        row = row.set(pe, 0, &[route(RAMP, WEST_BIT), route(EAST, WEST_BIT)]);
+    }
+    let outcome = run(&row.given, row.held(), None, false);
+    assert_eq!(outcome.faults[0].kind, Kind::NotReturned); // nothing sets switches back here
+    assert!(outcome.events < 20 * u64::from(count), "{}", outcome.events);
+}
