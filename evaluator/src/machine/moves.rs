@@ -192,6 +192,13 @@ impl Machine<'_> {
                     }
                     return Ok(false);
                 }
+                Tried::Fewer(0) => {
+                    let text = format!(
+                        "what comes from {} is taken by an operation that has no room for it",
+                        self.name(op.pe as usize)
+                    );
+                    return Err(self.fault(Kind::OtherLength, &op, text));
+                }
                 Tried::Fewer(fewer) => count = fewer,
             }
         }
