@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from machine.plans import beginning, plan_of, program_of
 
 from collc.base.columns import Words
 from collc.machine import cuts, run
 from collc.plan import Plan
 from collc.plan.program import ProgramPlan
-from machine.plans import beginning, plan_of, program_of
 
 ALONE = {
     "two_phase": {"P": 12, "S": 3, "B": 16},  # switches that are reset

@@ -117,7 +117,7 @@ impl Machine<'_> {
     }
 
     pub(super) fn color(&self, color: u32) -> String {
-        format!("`{}`", self.given.colors[color as usize])
+        self.given.colors[color as usize].clone()
     }
 
     /// A fault of an operation that is under way.
@@ -129,6 +129,20 @@ impl Machine<'_> {
         fault.op = Some(op.op.number);
         fault.color = op.op.receive.color().or(op.op.send.color());
         Box::new(fault)
+    }
+
+    /// A fault of a router that words or a command of an operation come to.
+    pub(super) fn fault_on_way(
+        &self,
+        kind: Kind,
+        op: &Running,
+        slot: usize,
+        text: String,
+    ) -> Box<Fault> {
+        let fault = Fault::at(kind, self.pe_of(slot), text).on(self.color_of(slot));
+        let mut fault = Box::new(fault.with(op.pe as usize));
+        fault.stage = Some(op.stage as usize);
+        fault
     }
 
     /// A fault of a PE in the stage that it is in.

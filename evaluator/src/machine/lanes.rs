@@ -43,7 +43,7 @@ impl<'a> Machine<'a> {
                 self.pes[pe].stage = next;
                 continue;
             };
-            if !self.set_what_is_down(pe, stage.phase) {
+            if !self.set_what_is_down(pe, stage.phase, next) {
                 return Ok(());
             }
             self.pes[pe].stage = next;
@@ -67,7 +67,7 @@ impl<'a> Machine<'a> {
     }
 
     /// A PE sets the routers of a phase that are down between phases; not before all of them are.
-    fn set_what_is_down(&mut self, pe: usize, phase: usize) -> bool {
+    fn set_what_is_down(&mut self, pe: usize, phase: usize, stage: u32) -> bool {
         let sets = &self.shapes[phase].sets;
         let own = sets[pe] as usize..sets[pe + 1] as usize;
         for index in own.clone() {
@@ -83,7 +83,7 @@ impl<'a> Machine<'a> {
         for index in own {
             let color = self.given.phases[phase].sets[index].color;
             if self.given.torn_down[color as usize] {
-                self.set(phase, index);
+                self.set(phase, index, stage);
                 self.wake_at_router(self.slot(pe, color));
             }
         }

@@ -559,8 +559,8 @@ impl Machine<'_> {
             else {
                 let pe = self.pe_of(end.slot as usize);
                 let text = format!("the filter of {} cuts a slice", self.name(pe));
-                let fault = *self.fault(Kind::CutFilter, &self.ops[hop.op as usize], text);
-                return Err(Box::new(fault.with(pe)));
+                let (op, slot) = (&self.ops[hop.op as usize], end.slot as usize);
+                return Err(self.fault_on_way(Kind::CutFilter, op, slot, text));
             };
             parts.push((first as u32, last as u32));
         }

@@ -139,14 +139,21 @@ impl Machine<'_> {
         let kind = TOUCHES.iter().position(|one| *one == touch).unwrap_or(0);
         touched.last[base + own * TOUCHES.len() + kind] = lane.count;
         let Some(other) = meets else { return Ok(()) };
-        let pe = self.name(op.pe as usize);
+        let atoms = self.given.atoms[self.given.stages[op.stage as usize].call];
+        let (slice, pe) = (self.slice_at(op, cell % atoms), self.name(op.pe as usize));
         let text = if other == own {
-            format!("{pe} receives over what it sends or receives in the same entry")
+            format!("{pe} changes slice {slice} while another operation of the entry has it")
         } else {
-            format!("{pe} uses a slice in two lanes, changing it, and nothing orders them")
+            format!("{pe} changes slice {slice} while another lane has it, and nothing orders them")
         };
-        let mut fault = self.fault(Kind::NoFixedOrder, op, text);
-        fault.other = Some(other);
-        Err(fault)
+        let fault = *self.fault(Kind::NoFixedOrder, op, text);
+        Err(Box::new(fault.of_slice(slice).with(other)))
+    }
+
+    /// The slice of a phase that has an atom.
+    fn slice_at(&self, op: &Running, atom: usize) -> usize {
+        let phase = self.phase_of(op.stage);
+        let cuts = &phase.cuts[phase.cut_at[op.pe as usize] as usize];
+        cuts.partition_point(|cut| *cut as usize <= atom).max(1) - 1
     }
 }

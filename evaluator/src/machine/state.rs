@@ -10,13 +10,14 @@ pub const NONE: u32 = u32::MAX;
 
 /// A router on a color: its setting, if it has one, and the position it is in; of its filter the
 /// wavelets that it has counted. What belongs to a stage before `closed_to` finds it closed, since a
-/// reset has passed.
+/// reset has passed. One that is torn down between stages was set in stage `since`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Router {
     pub setting: u32,
     pub position: u32,
     pub filter: u32,
     pub closed_to: u32,
+    pub since: u32,
     pub passed: i64,
 }
 
@@ -234,6 +235,7 @@ impl<'a> Machine<'a> {
             position: 0,
             filter: NONE,
             closed_to: 0,
+            since: 0,
             passed: 0,
         };
         let skip = Skip {
@@ -340,7 +342,7 @@ impl<'a> Machine<'a> {
                 }
                 let slot = self.slot(set.pe as usize, set.color);
                 let before = self.routers[slot];
-                self.set(phase, index);
+                self.set(phase, index, 0);
                 let now = self.routers[slot];
                 let alike = self.same(before, now);
                 if before.setting != NONE && !alike {
@@ -362,8 +364,8 @@ impl<'a> Machine<'a> {
         setting(one) == setting(other) && filter(one) == filter(other)
     }
 
-    /// A phase sets one of its routers.
-    pub(super) fn set(&mut self, phase: usize, index: usize) {
+    /// A phase sets one of its routers, in a stage.
+    pub(super) fn set(&mut self, phase: usize, index: usize, since: u32) {
         let of = &self.given.phases[phase];
         let set = of.sets[index];
         let (pe, slot) = (set.pe as usize, self.slot(set.pe as usize, set.color));
@@ -390,6 +392,7 @@ impl<'a> Machine<'a> {
             position: 0,
             filter,
             closed_to: 0,
+            since,
             passed: 0,
         };
         self.skips[slot].to = NONE;

@@ -104,9 +104,10 @@ impl<'m, 'a> Search<'m, 'a> {
     /// Why a PE waits for ever; whether what it waits for waits for itself.
     fn cause(&self, pe: usize) -> (Fault, bool) {
         let name = self.machine.name(pe);
-        let mut seen = HashSet::new();
+        let (mut seen, mut path) = (HashSet::new(), Vec::new());
         let (mut at, mut last_op, mut torn_down) = (Wait::Pe(pe), None, None);
         while seen.insert(at) {
+            path.push(at);
             match (at, torn_down) {
                 (Wait::Op(op), _) => last_op = Some(op),
                 (Wait::Up(slot), _) | (Wait::Words(slot, RAMP), Some(_)) => torn_down = Some(slot),
@@ -117,7 +118,12 @@ impl<'m, 'a> Search<'m, 'a> {
                 Err((slot, why)) => {
                     let there = self.machine.pe_of(slot);
                     let is_there = |op: &u32| self.machine.ops[*op as usize].pe as usize == there;
-                    let kind = torn_down.map_or(Kind::Stuck, |_| Kind::NotTornDown);
+                    let torn_down = torn_down.is_some() || self.is_left_up(slot, last_op);
+                    let kind = if torn_down {
+                        Kind::NotTornDown
+                    } else {
+                        Kind::Stuck
+                    };
                     let text = format!("{name} waits for ever: {why}");
                     let op = last_op.filter(is_there);
                     return (
@@ -138,8 +144,57 @@ impl<'m, 'a> Search<'m, 'a> {
                 false,
             );
         }
-        let text = format!("{name} waits for ever: what it waits for waits for itself");
-        (self.fault(Kind::Stuck, pe, None, last_op, text), true)
+        (self.circle(pe, &path, at), true)
+    }
+
+    /// Whether a router is still as it was set for a stage before that of the words that wait.
+    fn is_left_up(&self, slot: usize, last_op: Option<u32>) -> bool {
+        let machine = self.machine;
+        let stage = last_op.map_or(0, |op| machine.ops[op as usize].stage);
+        let router = machine.routers[slot];
+        let torn_down = machine.given.torn_down[machine.color_of(slot) as usize];
+        torn_down && router.setting != NONE && router.since < stage
+    }
+
+    /// What waits for itself: told at a router of it that does not let in what waits for it, first of
+    /// all words of its own PE.
+    fn circle(&self, pe: usize, path: &[Wait], again: Wait) -> Fault {
+        let (machine, name) = (self.machine, self.machine.name(pe));
+        let first = path.iter().position(|one| *one == again).unwrap_or(0);
+        let waits = path[first..].iter().cycle().skip(path.len() - first - 1);
+        let pairs = waits.zip(path[first..].iter());
+        let routers: Vec<(usize, u32)> = pairs
+            .filter_map(|pair| match pair {
+                (Wait::Op(op), Wait::Router(slot)) => Some((*slot, *op)),
+                _ => None,
+            })
+            .collect();
+        let of = |op: u32| machine.ops[op as usize].pe as usize;
+        let own = |(slot, op): &&(usize, u32)| machine.pe_of(*slot) == of(*op);
+        let Some((slot, op)) = routers.iter().find(own).or(routers.first()).copied() else {
+            let op = path[first..].iter().find_map(|one| match one {
+                Wait::Op(op) => Some(*op),
+                _ => None,
+            });
+            let there = op.map_or(pe, of);
+            let text = format!("{name} waits for ever: what it waits for waits for itself");
+            return self.fault(Kind::Stuck, there, None, op, text).with(pe);
+        };
+        let there = machine.pe_of(slot);
+        let side = machine
+            .route(slot)
+            .map_or("no", |route| name_of(route.receive));
+        let text = format!(
+            "{name} waits for ever: the router of {} is in position {} of {}, for words from the {side}, \
+             and those wait for words of {}, which it does not let in",
+            machine.name(there),
+            machine.routers[slot].position,
+            machine.color(machine.color_of(slot)),
+            machine.name(of(op))
+        );
+        let op = Some(op).filter(|op| of(*op) == there);
+        self.fault(Kind::Stuck, there, Some(slot), op, text)
+            .with(pe)
     }
 
     fn fault(
@@ -167,8 +222,8 @@ impl<'m, 'a> Search<'m, 'a> {
             Wait::Lane(lane) => Ok(self.of_lane(lane)),
             Wait::Op(op) => Ok(self.of_op(op)),
             Wait::Router(slot) => self.of_router(slot, last_op),
-            Wait::Words(slot, side) => self.of_words(slot, side),
-            Wait::Deaf(slot) => self.of_deaf(slot),
+            Wait::Words(slot, side) => self.of_words(slot, side, last_op),
+            Wait::Deaf(slot) => self.of_deaf(slot, last_op),
             Wait::Up(slot) => match self.machine.route(slot) {
                 Some(route) => Ok(Wait::Words(slot, route.receive)),
                 None => Ok(Wait::Pe(self.machine.pe_of(slot))),
@@ -271,7 +326,12 @@ impl<'m, 'a> Search<'m, 'a> {
         ))
     }
 
-    fn of_words(&self, slot: usize, side: u8) -> Result<Wait, (usize, String)> {
+    fn of_words(
+        &self,
+        slot: usize,
+        side: u8,
+        last_op: Option<u32>,
+    ) -> Result<Wait, (usize, String)> {
         let machine = self.machine;
         let (pe, color) = (machine.pe_of(slot), machine.color_of(slot));
         if side == RAMP {
@@ -279,7 +339,7 @@ impl<'m, 'a> Search<'m, 'a> {
             if let Some(op) = self.ops.get(&pe).into_iter().flatten().find(sends) {
                 return Ok(Wait::Op(*op));
             }
-            if self.sends_later(pe, color) {
+            if self.later(pe, last_op, |op| op.sends_on() == Some(color)) {
                 return Ok(Wait::Pe(pe));
             }
             return Err((
@@ -314,22 +374,28 @@ impl<'m, 'a> Search<'m, 'a> {
     fn nothing_more(&self, slot: usize, from: &str) -> String {
         let machine = self.machine;
         let (pe, color) = (machine.pe_of(slot), machine.color_of(slot));
+        let router = machine.routers[slot];
+        let how = if router.closed_to > 0 {
+            "has been set back to"
+        } else {
+            "is in"
+        };
         format!(
-            "the router of {} is in position {} of {}, for words from {from}",
+            "the router of {} {how} position {} of {}, for words from {from}",
             machine.name(pe),
-            machine.routers[slot].position,
+            router.position,
             machine.color(color)
         )
     }
 
-    fn of_deaf(&self, slot: usize) -> Result<Wait, (usize, String)> {
+    fn of_deaf(&self, slot: usize, last_op: Option<u32>) -> Result<Wait, (usize, String)> {
         let machine = self.machine;
         let (pe, color) = (machine.pe_of(slot), machine.color_of(slot));
         let receives = |op: &&u32| machine.ops[**op as usize].op.receives_on() == Some(color);
         if let Some(op) = self.ops.get(&pe).into_iter().flatten().find(receives) {
             return Ok(Wait::Op(*op));
         }
-        if self.later(pe, |op| op.receives_on() == Some(color)) {
+        if self.later(pe, last_op, |op| op.receives_on() == Some(color)) {
             return Ok(Wait::Pe(pe));
         }
         let (name, color) = (machine.name(pe), machine.color(color));
@@ -339,15 +405,18 @@ impl<'m, 'a> Search<'m, 'a> {
         ))
     }
 
-    fn sends_later(&self, pe: usize, color: u32) -> bool {
-        self.later(pe, |op| op.sends_on() == Some(color))
-    }
-
-    /// Whether a PE has an operation before it that has not begun.
-    fn later(&self, pe: usize, is: impl Fn(&Op) -> bool) -> bool {
+    /// Whether a PE has an operation before it that has not begun, in no later call than the one that
+    /// waits for it.
+    fn later(&self, pe: usize, waits: Option<u32>, is: impl Fn(&Op) -> bool) -> bool {
         let machine = self.machine;
         let own = &machine.pes[pe];
         let here = |place: i64, op: &Op| op.r#where.at(place) != 0 && is(op);
+        let call = |stage: u32| machine.given.stages[stage as usize].call;
+        let last = waits.map_or(usize::MAX, |op| call(machine.ops[op as usize].stage));
+        let all = machine.given.stages.len() as u32;
+        if own.stage < all && call(own.stage) > last {
+            return false;
+        }
         for lane in own.first_lane..own.first_lane + own.lanes {
             let Some(lane) = &machine.lanes[lane as usize] else {
                 continue;
@@ -371,6 +440,7 @@ impl<'m, 'a> Search<'m, 'a> {
         let next = own.stage.wrapping_add(1) as usize;
         machine.given.stages[next.min(machine.given.stages.len())..]
             .iter()
+            .filter(|stage| stage.call <= last)
             .any(|stage| {
                 let phase = &machine.given.phases[stage.phase];
                 let role = usize::try_from(phase.role_at[pe])

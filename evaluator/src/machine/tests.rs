@@ -99,7 +99,7 @@ impl Row {
     fn new(lanes: Vec<Vec<Lane>>, sizes: &[i64]) -> Self {
         let pes = lanes.len();
         let atoms = sizes.len();
-        let colors = ["red", "green", "blue"];
+        let colors = ["`red`", "`green`", "`blue`"];
         let phase = Phase {
             role_at: (0..pes as i32).collect(),
             place_at: (0..pes as i32).collect(),

@@ -66,9 +66,7 @@ impl Machine<'_> {
                     let (name, color) = (self.name(pe), self.color(color));
                     let from = self.name(op.pe as usize);
                     let text = format!("words of {from} on {color} leave the grid at {name}");
-                    let mut fault = self.fault(Kind::LeavesGrid, op, text);
-                    fault.other = Some(pe);
-                    return Err(fault);
+                    return Err(self.fault_on_way(Kind::LeavesGrid, op, slot as usize, text));
                 };
                 let onward = self.slot(neighbour, color) as u32;
                 if straight.is_some() && !all {
@@ -93,9 +91,7 @@ impl Machine<'_> {
             self.color(color),
             self.name(pe)
         );
-        let mut fault = self.fault(Kind::Lost, op, text);
-        fault.other = Some(pe);
-        fault
+        self.fault_on_way(Kind::Lost, op, slot, text)
     }
 
     /// Whether nothing moves or sets a router any more before it is reset or torn down, nor counts
@@ -171,9 +167,7 @@ impl Machine<'_> {
             self.name(op.pe as usize),
             self.name(pe)
         );
-        let mut fault = self.fault(Kind::CommandRefused, op, text);
-        fault.other = Some(pe);
-        fault
+        self.fault_on_way(Kind::CommandRefused, op, slot, text)
     }
 
     /// A router takes its next position; in the last one it stays, unless that is a ring's.
@@ -202,9 +196,7 @@ impl Machine<'_> {
                 self.name(pe),
                 self.name(op.pe as usize)
             );
-            let mut fault = self.fault(Kind::CommandRefused, op, text);
-            fault.other = Some(pe);
-            return Err(fault);
+            return Err(self.fault_on_way(Kind::CommandRefused, op, slot, text));
         }
         let router = &mut self.routers[slot];
         (router.position, router.closed_to) = (0, op.stage + 1);
@@ -221,7 +213,7 @@ impl Machine<'_> {
                 self.color(color),
                 self.name(pe)
             );
-            return Err(self.fault(Kind::NotTornDown, op, text));
+            return Err(self.fault_on_way(Kind::NotTornDown, op, slot, text));
         }
         self.routers[slot].setting = NONE;
         self.wake_at_router(slot);
@@ -257,9 +249,7 @@ impl Machine<'_> {
                         self.name(pe),
                         self.name(op.pe as usize)
                     );
-                    let mut fault = self.fault(Kind::CommandRefused, op, text);
-                    fault.other = Some(pe);
-                    return Err(fault);
+                    return Err(self.fault_on_way(Kind::CommandRefused, op, slot, text));
                 }
                 _ => {}
             }
