@@ -241,7 +241,7 @@ ALONE: dict[str, tuple[Callable[[], Plan], str, Change, tuple[str, int, str]]] =
         ("kept back", 2, "own words"),
     ),
     "a turn is not handed over": (
-        ring, "part_0", ops(sent(advance=Advance.NOTHING)), ("stuck", 0, "sends nothing more there"),
+        ring, "part_0", ops(sent(advance=Advance.NOTHING)), ("stuck", 0, "sends nothing more"),
     ),
     "a router takes no command off": (
         ring, "part_1",
