@@ -151,6 +151,7 @@ def _run(calls: Calls, begin: Sequence[Words], order: int | None, *, receipts: b
     )
 
 
+_OF_TWO_LANES = ("no fixed order", "several receive", "several send")
 _FaultGiven = tuple[str, int | None, int, list[int | None], str]
 
 
@@ -163,7 +164,7 @@ def _fault(calls: Calls, given: Given, found: _FaultGiven) -> Fault:
         role = calls.called[call].phases[phase].roles[index] if index != NOBODY else None
     whom: tuple[int, int] | str | None = None
     if other is not None:
-        lanes = kind == "no fixed order" and role
+        lanes = kind in _OF_TWO_LANES and role
         whom = lanes.lanes[other].name if lanes else _pe(given, other)
     return Fault(
         kind,

@@ -185,7 +185,7 @@ impl<'a> Machine<'a> {
                 continue;
             }
             let one = self.running(pe, lane, number, op, shift * turn)?;
-            if one.over() && (op.advance == Advance::Nothing || op.sends_on().is_none()) {
+            if one.over() && !sends_a_command(op) {
                 self.has_ended(pe, lane, op); // there is nothing to move
                 continue;
             }
@@ -302,10 +302,10 @@ impl<'a> Machine<'a> {
         if let Some(color) = one.op.sends_on() {
             let slot = self.slot(pe, color);
             if self.sending[slot] != NONE {
-                let color = self.color(color);
-                let text = format!("{} sends on {color} in two lanes at once", self.name(pe));
-                return Err(self.fault(Kind::SeveralSend, &one, text));
+                let of = &self.ops[self.sending[slot] as usize];
+                return Err(self.at_once(Kind::SeveralSend, &one, color, of));
             }
+            self.use_end(&one, color, true)?;
             self.sending[slot] = index;
         }
         let Some(color) = one.op.receives_on().filter(|_| !one.over()) else {
@@ -318,13 +318,10 @@ impl<'a> Machine<'a> {
         };
         let slot = self.slot(pe, color);
         if self.receiving[slot] != NONE {
-            let color = self.color(color);
-            let text = format!(
-                "{} receives {color} in two operations at once",
-                self.name(pe)
-            );
-            return Err(self.fault(Kind::SeveralReceive, &one, text));
+            let of = &self.ops[self.receiving[slot] as usize];
+            return Err(self.at_once(Kind::SeveralReceive, &one, color, of));
         }
+        self.use_end(&one, color, false)?;
         self.receiving[slot] = index;
         if self.parked.contains_key(&(slot as u32)) {
             self.ready.push_back(Ready::Parked(slot as u32));
@@ -332,6 +329,20 @@ impl<'a> Machine<'a> {
             self.wake_at_receiver(slot);
         }
         Ok(())
+    }
+
+    /// Two operations of a PE send a color, or receive it, at once.
+    fn at_once(&self, kind: Kind, one: &Running, color: u32, of: &Running) -> Box<Fault> {
+        let does = if kind == Kind::SeveralSend {
+            "sends on"
+        } else {
+            "receives"
+        };
+        let (pe, name) = (self.name(one.pe as usize), self.color(color));
+        let text = format!("{pe} {does} {name} in two operations at once");
+        let first = self.pes[one.pe as usize].first_lane;
+        let fault = self.fault(kind, one, text).on(color);
+        Box::new(fault.with((of.lane - first) as usize))
     }
 
     /// Memory is combined with memory, or overwrites it.
@@ -517,6 +528,13 @@ fn begun(lane: &Lane, place: i64, follows: bool) -> LaneRun<'_> {
         to_receive,
         to_send,
     }
+}
+
+/// Whether something moves routers on also where no words come before it. What moves the own router on
+/// is the last word itself.
+fn sends_a_command(op: &Op) -> bool {
+    let by_words = matches!(op.advance, Advance::Nothing | Advance::OwnRouter);
+    op.sends_on().is_some() && !by_words
 }
 
 /// Whether the entry that a lane is in ends its part of a step.

@@ -323,6 +323,24 @@ fn one_operation_at_a_time_receives_a_color() {
 }
 
 #[test]
+fn that_one_receives_behind_another_by_way_of_the_fabric_does_not_count() {
+    // the second lane receives what PE 2 sends when it has got what the first lane has received
+    let first = in_turn(vec![takes(0).slice(0, 1), sends(1).slice(0, 1)]);
+    let second = in_turn(vec![takes(2).slice(1, 1), takes(0).slice(2, 1)]);
+    let lanes = vec![
+        vec![in_turn(vec![sends(0).slice(0, 1), sends(0).slice(2, 1)])],
+        vec![first, second],
+        vec![in_turn(vec![takes(1).slice(0, 1), sends(2).slice(1, 1)])],
+    ];
+    let row = Row::new(lanes, &[4, 4, 4])
+        .link(0, 0)
+        .link(1, 1)
+        .set(2, 2, &[route(RAMP, WEST_BIT)])
+        .set(1, 2, &[route(EAST, RAMP_BIT)]);
+    assert_eq!(row.refused().0, Kind::SeveralReceive);
+}
+
+#[test]
 fn one_operation_at_a_time_sends_a_color() {
     let senders = |after| {
         let mut second = sends(0).slice(1, 1);
@@ -551,6 +569,19 @@ fn positions_are_taken_in_turn_and_set_back() {
     let (kind, pe, text) = own_first(Advance::Nothing, Advance::Reset).refused();
     assert_eq!((kind, pe), (Kind::Stuck, 1));
     assert!(text.contains("position 0 of `red`"), "{text}");
+}
+
+#[test]
+fn a_command_needs_no_words_but_the_last_word_moves_the_own_router_on() {
+    let row = |advance: Advance| {
+        let mut row = own_first(advance, Advance::Reset);
+        let roles = &mut row.given.phases[0].roles;
+        roles[1].lanes[0].loops[0].entries[0].ops[0].slices.count = Number::fixed(0);
+        roles[2].lanes = vec![in_turn(vec![takes(0).slice(0, 1)])];
+        row
+    };
+    assert_eq!(row(Advance::Control).ends_with(), [1, 2, 3, 4, 1, 6]);
+    assert_eq!(row(Advance::OwnRouter).refused().0, Kind::Stuck);
 }
 
 #[test]
