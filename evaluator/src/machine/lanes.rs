@@ -231,6 +231,11 @@ impl<'a> Machine<'a> {
             came_back: false,
             waits: Waits::No,
         };
+        let through = op.receives_on().is_some() && op.sends_on().is_some();
+        if op.action == Action::Relay && !through {
+            let text = format!("{} lets nothing pass from one color to another", self.name(pe));
+            return Err(self.fault(Kind::OtherSlice, &one, text));
+        }
         if let (Action::Relay, Some(elements)) = (op.action, &op.elements) {
             one.left = elements.at(place) * phase.wavelets.0 / phase.wavelets.1;
             return Ok(one);
