@@ -192,7 +192,7 @@ impl Machine<'_> {
                     }
                     return Ok(false);
                 }
-                Tried::Fewer(0) => {
+                Tried::Fewer(fewer) if fewer == 0 || fewer >= count => {
                     let text = format!(
                         "what comes from {} is taken by an operation that has no room for it",
                         self.name(op.pe as usize)
@@ -550,7 +550,8 @@ impl Machine<'_> {
         let all = weights[end.count as usize];
         let mut begin = (window.before - router.passed).rem_euclid(window.period) - window.period;
         while begin < all {
-            let (low, high) = (begin.max(0), (begin + window.passes).min(all));
+            let behind = begin + window.passes.min(window.period);
+            let (low, high) = (begin.max(0), behind.min(all));
             begin += window.period;
             if low >= high {
                 continue;
