@@ -214,7 +214,7 @@ ALONE: dict[str, tuple[Callable[[], Plan], str, Change, tuple[str, int, str]]] =
     "a lane sends what another lane sends": (
         stream, "part_1",
         ops(lambda op: replace(op, send="exchange_backward_0") if op.sends_on else op),
-        ("several send", 1, "in two lanes at once"),
+        ("several send", 1, "in two operations at once"),
     ),
     "what is not in the stage is taken from it": (
         stream, "part_3",

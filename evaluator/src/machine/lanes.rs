@@ -233,7 +233,10 @@ impl<'a> Machine<'a> {
         };
         let through = op.receives_on().is_some() && op.sends_on().is_some();
         if op.action == Action::Relay && !through {
-            let text = format!("{} lets nothing pass from one color to another", self.name(pe));
+            let text = format!(
+                "{} lets nothing pass from one color to another",
+                self.name(pe)
+            );
             return Err(self.fault(Kind::OtherSlice, &one, text));
         }
         if let (Action::Relay, Some(elements)) = (op.action, &op.elements) {
