@@ -5,13 +5,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from machine.plans import beginning, plan_of, program_of
 
 from collc.base.columns import Words
+from collc.driver.pipeline import compile_text
 from collc.machine import cuts, run
 from collc.plan import Plan
+from collc.plan.dynamic_lengths import exchange_of_length, plan_of_length
 from collc.plan.program import ProgramPlan
 
 ALONE = {
@@ -67,6 +71,24 @@ def test_two_rounds_of_a_program_end_well_in_any_order(name):
     program = program_of(name, **PROGRAMS[name])
     calls = [*range(len(program.plans)), *program.calls]
     checked(program, beginning([program.plans[call] for call in calls]), calls)
+
+
+DYNAMIC = """
+target wse2
+grid row = 5 x 1
+collective total = allreduce(x: f32[n <= 20], add) on row { run direct_allreduce }
+program { total, total }
+"""
+
+
+@pytest.mark.parametrize("length", [1, 3, 5, 20])
+def test_a_length_of_the_call_may_leave_slices_empty(length):
+    program = compile_text(DYNAMIC, "dynamic.coll", {}, "wse2").program
+    (plan,) = program.plans
+    shorter = plan_of_length(plan, length)
+    phases = tuple(exchange_of_length(phase, length) for phase in shorter.phases)
+    called = replace(shorter, phases=phases)
+    checked(replace(program, plans=(called,)), beginning([called, called]))
 
 
 def test_what_is_left_of_a_call_is_no_business_of_the_next_one():

@@ -98,7 +98,7 @@ impl<'a> Machine<'a> {
         pe.first_lane..pe.first_lane + pe.lanes
     }
 
-    fn pe_of_lane(&self, lane: u32) -> usize {
+    pub(super) fn pe_of_lane(&self, lane: u32) -> usize {
         self.pes.partition_point(|pe| pe.first_lane <= lane) - 1
     }
 
@@ -130,7 +130,8 @@ impl<'a> Machine<'a> {
             if !next_entry(self.lane(lane), place) {
                 self.lane(lane).progress = Progress::Done;
                 self.poke(pe);
-                return self.may_end(pe);
+                self.may_end(pe);
+                return Ok(());
             }
             self.begin_entry(pe, lane, place)?;
         }
@@ -159,13 +160,12 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn may_end(&mut self, pe: usize) -> Checked<()> {
+    /// A PE all of whose lanes are done begins the next stage.
+    fn may_end(&mut self, pe: usize) {
         let mut lanes = Self::lanes_of(&self.pes[pe]);
-        let lanes = lanes.all(|lane| self.lane(lane).progress == Progress::Done);
-        if lanes {
+        if lanes.all(|lane| self.lane(lane).progress == Progress::Done) {
             self.due.push(Due::Begin(pe as u32));
         }
-        Ok(())
     }
 
     /// The operations of an entry begin.
@@ -469,18 +469,19 @@ impl<'a> Machine<'a> {
         self.due.extend(may.into_iter().map(Due::Start));
     }
 
+    /// What waits at a router may go on.
     pub(super) fn wake_at_router(&mut self, slot: usize) {
-        let mut next = std::mem::replace(&mut self.at_router[slot], NONE);
-        while next != NONE {
-            self.ready.push_back(Ready::Op(next));
-            let op = &mut self.ops[next as usize];
-            op.waits = Waits::No;
-            next = std::mem::replace(&mut op.next, NONE);
-        }
+        let first = std::mem::replace(&mut self.at_router[slot], NONE);
+        self.wake(first);
     }
 
+    /// What waits for a PE to receive may go on.
     pub(super) fn wake_at_receiver(&mut self, slot: usize) {
-        let mut next = std::mem::replace(&mut self.at_receiver[slot], NONE);
+        let first = std::mem::replace(&mut self.at_receiver[slot], NONE);
+        self.wake(first);
+    }
+
+    fn wake(&mut self, mut next: u32) {
         while next != NONE {
             self.ready.push_back(Ready::Op(next));
             let op = &mut self.ops[next as usize];

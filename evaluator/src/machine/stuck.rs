@@ -250,7 +250,7 @@ impl<'m, 'a> Search<'m, 'a> {
 
     fn of_lane(&self, lane: u32) -> Wait {
         let machine = self.machine;
-        let pe = machine.pes.partition_point(|pe| pe.first_lane <= lane) - 1;
+        let pe = machine.pe_of_lane(lane);
         let ops = self.ops.get(&pe).into_iter().flatten();
         let op = ops
             .copied()
