@@ -30,8 +30,6 @@ pub enum Kind {
     SetTwice,
     /// What is taken from the stage is not there, or is there twice.
     Staging,
-    /// Words come back to an operation that they went through.
-    Circle,
     /// A PE waits for own words that it is kept from.
     KeptBack,
 }
@@ -54,7 +52,6 @@ impl Kind {
             Kind::SeveralSend => "several send",
             Kind::SetTwice => "set twice",
             Kind::Staging => "staging",
-            Kind::Circle => "circle",
             Kind::KeptBack => "kept back",
         }
     }

@@ -226,7 +226,6 @@ impl<'a> Machine<'a> {
             total: 0,
             done: 0,
             left: 0,
-            mark: 0,
             next: NONE,
             came_back: false,
             waits: Waits::No,

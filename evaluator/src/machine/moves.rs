@@ -242,7 +242,8 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Find all that moves with so many slices of a hop, or of words that are parked at a slot.
+    /// Find all that moves with so many slices of a hop, or of words that are parked at a slot. What a PE
+    /// receives comes from one side at a time, so no operation is met twice.
     fn closure(
         &mut self,
         first: Hop,
@@ -250,7 +251,6 @@ impl Machine<'_> {
         count: u32,
         may_stay: bool,
     ) -> Checked<Tried> {
-        self.mark += 1;
         let mut closure = std::mem::take(&mut self.closure);
         closure.hops.clear();
         closure.takes.clear();
@@ -371,14 +371,6 @@ impl Machine<'_> {
             let fault = *self.fault(Kind::OtherSlice, &op, text);
             return Err(Box::new(fault.with(hop.from as usize)));
         }
-        if op.mark == self.mark {
-            let text = format!(
-                "words come back to {} in a circle",
-                self.name(op.pe as usize)
-            );
-            return Err(self.fault(Kind::Circle, &op, text));
-        }
-        self.ops[index as usize].mark = self.mark;
         if op.op.sends_on().is_none() {
             return Ok(stores(closure, end.hop, (index, &op), parts));
         }
