@@ -7,7 +7,7 @@ vector, -2 and below are the areas of the stage. Sides are NORTH, EAST, SOUTH, W
 
 from collc.base.columns import Array
 from collc.base.values import dataclass
-from collc.plan.numbers import Number
+from collc.plan.plan import Number
 
 VECTOR = -1
 NOBODY = -1  # of rows and roles

@@ -38,7 +38,7 @@ from collc.plan import (
     Slices,
     filters_of,
 )
-from collc.plan.program import ProgramPlan
+from collc.plan.plan import ProgramPlan
 from collc.spec.exchange import Slicing
 from collc.spec.simd import PAIR
 
@@ -54,28 +54,21 @@ def cuts_of(plan: Plan) -> Ints:
     One atom where nothing is cut, also where there is no element."""
     found = {0, max(plan.collective.contract.length, 1)}
     for phase in plan.phases:
-        bounds = _slicing(plan, phase).bounds
+        bounds = _slicing(phase).bounds
         for first in _firsts(phase):
             found |= {*(first + bounds).tolist()}
     return np.array(sorted(found), dtype=np.int64)
 
 
-def _slicing(plan: Plan, phase: Phase) -> Slicing:
-    """How a phase cuts the vectors; whole ones are one slice."""
-    if phase.exchange is None:
-        return Slicing(1, max(plan.collective.contract.length, 1))
-    return phase.exchange.slicing
+def _slicing(phase: Phase) -> Slicing:
+    """How a phase cuts the vectors; of a token that is nowhere in memory there is one element."""
+    return phase.slicing if phase.slicing.length else Slicing(phase.slicing.count, 1)
 
 
 def _firsts(phase: Phase) -> list[int]:
     """Where the vectors of lines begin: the blocks of their own, or the vector of all."""
-    blocks = phase.exchange.blocks if phase.exchange else None
+    blocks = phase.blocks
     return [blocks.first(block) for block in range(len(blocks.lines))] if blocks else [0]
-
-
-def _backward(phase: Phase, op: Op) -> bool:
-    whole = phase.exchange is not None and phase.exchange.backward and not phase.exchange.streams
-    return whole or op.slices.backward
 
 
 @dataclass(frozen=True)
@@ -197,7 +190,7 @@ class _Making:
         """A phase of the plan with a number."""
         plan = self.calls.plans[of]
         line = _Line(plan, phase)
-        cuts, slicing = cuts_of(plan), _slicing(plan, phase)
+        cuts, slicing = cuts_of(plan), _slicing(phase)
         words = plan.collective.contract.element.words
         parts = PAIR if phase.paired else 1
         sizes = np.diff(slicing.bounds) * words // parts
@@ -205,7 +198,7 @@ class _Making:
         filters = list(dict.fromkeys(one for found in counters for one in found.values()))
         sets = self._sets(of, phase, line, filters)
         return PhaseGiven(
-            tuple(self._role(of, phase, role) for role in phase.roles),
+            tuple(self._role(of, role) for role in phase.roles),
             line.spread(line.role_at, NOBODY),
             line.spread(line.place_at, 0),
             line.spread(line.block_at, 0),
@@ -216,11 +209,11 @@ class _Making:
             tuple(map(_filter, filters)),
         )
 
-    def _role(self, of: int, phase: Phase, role: Role) -> RoleGiven:
+    def _role(self, of: int, role: Role) -> RoleGiven:
         lanes = {lane.name: number for number, lane in enumerate(role.lanes)}
-        return RoleGiven(tuple(self._lane(of, phase, lane, lanes) for lane in role.lanes))
+        return RoleGiven(tuple(self._lane(of, lane, lanes) for lane in role.lanes))
 
-    def _lane(self, of: int, phase: Phase, lane: Lane, lanes: Names) -> LaneGiven:
+    def _lane(self, of: int, lane: Lane, lanes: Names) -> LaneGiven:
         number = 0
         loops = []
         for loop in lane.loops:
@@ -229,13 +222,13 @@ class _Making:
                 ops = []
                 for op in entry.ops:
                     if op.receive != "" and op.send != "":
-                        ops.append(self._op(of, phase, op, number, lanes.get(op.after)))
+                        ops.append(self._op(of, op, number, lanes.get(op.after)))
                     number += 1
                 entries.append(EntryGiven(tuple(ops), entry.ends_step))
             loops.append(LoopGiven(loop.turns, loop.shift, tuple(entries)))
         return LaneGiven(tuple(loops))
 
-    def _op(self, of: int, phase: Phase, op: Op, number: int, after: int | None) -> OpGiven:
+    def _op(self, of: int, op: Op, number: int, after: int | None) -> OpGiven:
         receive, send = (
             self.color(of, place)
             if isinstance(place, str)
@@ -244,7 +237,7 @@ class _Making:
             else VECTOR - 1 - place.area
             for place in (op.receive, op.send)
         )
-        slices = SlicesGiven(op.slices.first, op.slices.count, _backward(phase, op))
+        slices = _slices(op.slices)
         return OpGiven(
             number, receive, op.action.value, send, slices, op.advance.value, op.returns, after,
             op.vectors, op.elements, op.where,
@@ -294,7 +287,7 @@ class _Line:
             self.place_at = np.zeros(len(along), dtype=np.int64)
             self.place_at[self.order] = np.arange(len(self.order))
         self.role_at = self._roles(phase)
-        blocks = phase.exchange.blocks if phase.exchange else None
+        blocks = phase.blocks
         self.block_at: Ints = np.zeros(len(along), dtype=np.int64)
         for block, line in enumerate(blocks.lines if blocks else ()):
             self.block_at[across == line] = block

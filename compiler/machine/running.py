@@ -19,7 +19,7 @@ from collc.machine.reading import (
     places_of,
 )
 from collc.plan import Plan
-from collc.plan.program import ProgramPlan
+from collc.plan.plan import ProgramPlan
 
 
 @dataclass(frozen=True)

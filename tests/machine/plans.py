@@ -12,7 +12,7 @@ from collc.base.columns import Words
 from collc.driver.pipeline import compile_text
 from collc.machine import cuts
 from collc.plan import Plan
-from collc.plan.program import ProgramPlan
+from collc.plan.plan import ProgramPlan
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

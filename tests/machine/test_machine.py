@@ -15,8 +15,8 @@ from collc.base.columns import Words
 from collc.driver.pipeline import compile_text
 from collc.machine import cuts, run
 from collc.plan import Plan
-from collc.plan.dynamic_lengths import exchange_of_length, plan_of_length
-from collc.plan.program import ProgramPlan
+from collc.plan.dynamic_lengths import plan_of_length
+from collc.plan.plan import ProgramPlan
 
 ALONE = {
     "two_phase": {"P": 12, "S": 3, "B": 16},  # switches that are reset
@@ -85,9 +85,7 @@ program { total, total }
 def test_a_length_of_the_call_may_leave_slices_empty(length):
     program = compile_text(DYNAMIC, "dynamic.coll", {}, "wse2").program
     (plan,) = program.plans
-    shorter = plan_of_length(plan, length)
-    phases = tuple(exchange_of_length(phase, length) for phase in shorter.phases)
-    called = replace(shorter, phases=phases)
+    called = plan_of_length(plan, length)
     checked(replace(program, plans=(called,)), beginning([called, called]))
 
 

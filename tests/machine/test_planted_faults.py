@@ -27,7 +27,7 @@ from collc.plan import (
     Route,
     Slices,
 )
-from collc.plan.program import ProgramPlan
+from collc.plan.plan import ProgramPlan
 
 Change = Callable[[Role], Role]
 
