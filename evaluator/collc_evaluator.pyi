@@ -219,6 +219,32 @@ def run_untimed(
 def deliver(held: _Words, target: _Ints, into: _Ints, values: _Words, combines: _Flags) -> None:
     """Values into slices `into` of PEs `target`, one after the other."""
 
+class _Steps(Protocol):
+    """The transfers of the steps of a phase, in order, all [transfers]: from place `source` `count`
+    slices from `slice` on, at place `destination` into those from `into` on; step s has those up to
+    `ends[s]`, [steps]."""
+
+    @property
+    def source(self) -> _Ints: ...
+    @property
+    def destination(self) -> _Ints: ...
+    @property
+    def slice(self) -> _Ints: ...
+    @property
+    def into(self) -> _Ints: ...
+    @property
+    def count(self) -> _Ints: ...
+    @property
+    def combines(self) -> _Flags: ...
+    @property
+    def ends(self) -> _Ints: ...
+
+def carry_out(held: _Words, sizes: _Ints, pes: _Ints, bounds: _Ints, steps: _Steps) -> None:
+    """Steps carried out on what PEs hold, `held` [PEs, atoms] of so many elements (`sizes`), line by
+    line: `pes` [lines, places] are those at its places, `bounds` [lines or 1, slices + 1] the first
+    atoms of its slices. All transfers of a step read before any of them writes. ValueError where
+    something is not there, or slices are cut otherwise where they are put."""
+
 class _Transfers(Protocol):
     """In the order in which lanes do them, all [transfers]: the slot (PE * lanes of a PE + lane)
     where each begins, the distance to the next slot on its way and how many there are behind the

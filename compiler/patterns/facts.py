@@ -17,8 +17,9 @@ from collc.driver.planning import planned
 from collc.lowering import candidate_plans
 from collc.patterns.instances import ORDERS, Choice, contract_of_example, instance
 from collc.patterns.sources import Kind, Pattern
-from collc.run.expected import carry_out, promised
+from collc.run.expected import carry_out
 from collc.schedule import Phase, ReducePhase, Schedule
+from collc.schedule.promised import promised
 from collc.spec import ContractKind, ReduceStep, RunStep
 from collc.spec.exchange import StepsPhase
 from collc.target import TARGETS

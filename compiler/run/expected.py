@@ -19,6 +19,7 @@ from collc.base.grids import Grid, Lines, Site
 from collc.base.values import dataclass
 from collc.run.unordered_reference import in_any_order
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule, home_pe, pes_of_ranks
+from collc.schedule.promised import parts_of, promised
 from collc.spec import Collective, ContractKind, Operation, OwnOperation
 from collc.spec.arrays import DTYPE, combine, same
 from collc.spec.custom_contract import Holdings, OwnContract, dues
@@ -93,23 +94,6 @@ def _lines(schedule: Schedule, state: Array) -> Array:
     """The vectors as lines have them: those of the grid themselves, or along a path a copy."""
     path = schedule.collective.path
     return state if path is None else state[path.y, path.x][None]
-
-
-def promised(schedule: Schedule) -> Bools:
-    """Which elements of which PEs the contract says something about, [height, width, length]."""
-    contract, grid = schedule.collective.contract, schedule.collective.grid
-    found = np.zeros((grid.height, grid.width, contract.length), np.bool_)
-    x, y = home_pe(schedule)
-    if contract.own is not None:
-        found = _promised_of(schedule.collective)
-    elif contract.kind in (ContractKind.REDUCE, ContractKind.GATHER):
-        found[y, x] = True
-    elif contract.kind in (ContractKind.SCATTER, ContractKind.REDUCE_SCATTER):
-        for (x, y), part in owners(schedule.collective):
-            found[y, x, part] = True
-    else:
-        found[:] = True
-    return found
 
 
 def describe(wanted: Array, found: Array, asked: Bools) -> str:
@@ -329,12 +313,6 @@ def _is_reduction(schedule: Schedule, given: Array, wanted: Array) -> bool:
     return all(right.allows(row)[mask].all() for row, mask in rows)
 
 
-def _promised_of(collective: Collective) -> Bools:
-    """Which elements of which PEs the contract promises, [height, width, length]."""
-    own = _own(collective)
-    return _mask(collective, own.promised)
-
-
 def _given_of(collective: Collective) -> Bools:
     """Which elements of which PEs it starts from."""
     own, grid = _own(collective), collective.grid
@@ -367,14 +345,10 @@ def _same(result: Array, operands: Array, collective: Collective) -> bool:
 
 
 def _mask(collective: Collective, held: Holdings) -> Bools:
-    grid, slicing = collective.grid, _slicing(collective)
-    found = np.zeros((grid.height, grid.width, slicing.length), np.bool_)
-    pes = pes_of_ranks(collective)
-    for holder, into, count in {
-        *zip(held.holder.tolist(), held.into.tolist(), held.count.tolist(), strict=True)
-    }:
-        x, y = pes[holder]
-        found[y, x, slicing.bound(into) : slicing.bound(into + count)] = True
+    grid = collective.grid
+    found = np.zeros((grid.height, grid.width, collective.contract.length), np.bool_)
+    for (x, y), part in parts_of(collective, held):
+        found[y, x, part] = True
     return found
 
 

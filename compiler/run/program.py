@@ -24,12 +24,12 @@ from collc.run.expected import (
     make_input,
     marked_after_call,
     on_site,
-    promised,
     replaced_on_site,
 )
 from collc.schedule import Schedule, build_schedule
 from collc.schedule.barrier_tokens import schedule_of
 from collc.schedule.lengths import of_length
+from collc.schedule.promised import promised
 from collc.spec import Collective, Contract
 from collc.spec.arrays import DTYPE, words_of
 

@@ -4,7 +4,7 @@
 //! (what its code does), `others` (what else PEs run), `network` (routers of links that several PEs use), `steady` (long repetition is
 //! skipped), `timing` (a whole run). `streams` follows lines whose routers
 //! multiplex the links (`asleep`: those that do the same for long are not looked at). `transfers` moves the data of the same tables without any clock,
-//! `machine` does so for all plans, following lanes and routers;
+//! `machine` does so for all plans, following lanes and routers; `steps` carries out the steps of a schedule,
 //! `step_tables` lays transfers out as the rows of lanes, and `patterns` finds what repeats in them. `python` converts and calls.
 
 #![forbid(unsafe_code)]
@@ -22,6 +22,7 @@ mod python;
 pub mod state;
 pub mod steady;
 pub mod step_tables;
+pub mod steps;
 pub mod streams;
 pub mod timing;
 pub mod transfers;

@@ -4,7 +4,7 @@
 
 mod step_tables;
 
-use numpy::ndarray::{Array2, Array3};
+use numpy::ndarray::{Array2, Array3, ArrayView1};
 use numpy::{
     Element, IntoPyArray, PyArray1, PyArray2, PyArray3, PyReadonlyArray1, PyReadonlyArray2,
     PyReadonlyArray3, PyReadwriteArray2,
@@ -16,6 +16,7 @@ use pyo3::prelude::*;
 use crate::line::{self, Action, Entry, Kind, Lane, Machine};
 use crate::others::Stretch;
 use crate::state::{Move, Task};
+use crate::steps;
 use crate::streams;
 use crate::timing::{self, Budget, Failure};
 use crate::transfers::{self, Elements, Problem, Tables, Taking, Waiting};
@@ -459,15 +460,94 @@ fn deliver(
     Ok(())
 }
 
+/// The transfers of the steps of a phase, one after the other; step s has those up to `ends[s]`.
+#[derive(FromPyObject)]
+struct StepsGiven<'py> {
+    source: Ints<'py>,
+    destination: Ints<'py>,
+    slice: Ints<'py>,
+    into: Ints<'py>,
+    count: Ints<'py>,
+    combines: Flags<'py>,
+    ends: Ints<'py>,
+}
+
+/// See `steps::carry_out`.
+#[pyfunction]
+fn carry_out(
+    mut held: PyReadwriteArray2<u64>,
+    sizes: Ints,
+    pes: PyReadonlyArray2<i64>,
+    bounds: PyReadonlyArray2<i64>,
+    steps: StepsGiven,
+) -> PyResult<()> {
+    let (source, destination) = (indexes(&steps.source)?, indexes(&steps.destination)?);
+    let (slice, into, count) = (
+        indexes(&steps.slice)?,
+        indexes(&steps.into)?,
+        indexes(&steps.count)?,
+    );
+    let combines = column(&steps.combines);
+    same_length(&[
+        source.len(),
+        destination.len(),
+        slice.len(),
+        into.len(),
+        count.len(),
+        combines.len(),
+    ])?;
+    let transfer = |at: usize| steps::Transfer {
+        source: source[at],
+        destination: destination[at],
+        slice: slice[at],
+        into: into[at],
+        count: count[at],
+        combines: combines[at],
+    };
+    let transfers: Vec<_> = (0..source.len()).map(transfer).collect();
+    let (ends, sizes) = (indexes(&steps.ends)?, column(&sizes));
+    let mut held = held.as_array_mut();
+    if held.ncols() != sizes.len() {
+        return Err(PyValueError::new_err(
+            "what is held has a number for each atom",
+        ));
+    }
+    let values = held
+        .as_slice_mut()
+        .ok_or_else(|| PyValueError::new_err("what is held lies in rows"))?;
+    let mut held = steps::Held {
+        values,
+        sizes: &sizes,
+    };
+    let (pes, bounds) = (pes.as_array(), bounds.as_array());
+    if bounds.nrows() != pes.nrows() && bounds.nrows() != 1 {
+        return Err(PyValueError::new_err(
+            "slices of all lines are cut, or alike",
+        ));
+    }
+    for (at, places) in pes.outer_iter().enumerate() {
+        let line = steps::Line {
+            pes: row_of(&places)?,
+            bounds: row_of(&bounds.row(at.min(bounds.nrows() - 1)))?,
+        };
+        steps::carry_out(&mut held, &line, &transfers, &ends).map_err(PyValueError::new_err)?;
+    }
+    Ok(())
+}
+
 fn column<T: Element + Copy>(given: &PyReadonlyArray1<T>) -> Vec<T> {
     given.as_array().iter().copied().collect()
 }
 
 fn indexes(given: &Ints) -> PyResult<Vec<usize>> {
+    row_of(&given.as_array())
+}
+
+fn row_of(given: &ArrayView1<i64>) -> PyResult<Vec<usize>> {
     let index = |number: &i64| {
         usize::try_from(*number).map_err(|_| PyValueError::new_err(format!("{number} is no index")))
     };
-    given.as_array().iter().map(index).collect()
+    given.iter().map(index).collect()
 }
 
 /// Lanes that lanes send to; a negative number is none.
@@ -522,6 +602,7 @@ fn collc_evaluator(module: &Bound<'_, PyModule>) -> PyResult<()> {
         crate::machine::python::run_machine,
         module
     )?)?;
+    module.add_function(wrap_pyfunction!(carry_out, module)?)?;
     module.add_function(wrap_pyfunction!(step_tables::step_rows, module)?)?;
     module.add_function(wrap_pyfunction!(stream_ends, module)?)?;
     module.add_function(wrap_pyfunction!(step_tables::first_period, module)?)?;

@@ -8,8 +8,9 @@ from mismatches import mismatch
 
 from collc.language import parse_source
 from collc.proof import prove
-from collc.run.expected import expected, make_input, promised
+from collc.run.expected import expected, make_input
 from collc.schedule import Schedule, build_schedule
+from collc.schedule.promised import promised
 
 SUM = "allreduce(x: f32[7], add)"
 LARGEST = "reduce(x: f32[7], max)"

@@ -12,9 +12,10 @@ import numpy.typing as npt
 import pytest
 
 from collc.language import parse_source
-from collc.run.expected import expected, make_input, promised
+from collc.run.expected import expected, make_input
 from collc.schedule import ReducePhase, Schedule, build_schedule
 from collc.schedule.data import schedule_as_data
+from collc.schedule.promised import promised
 from collc.schedule.show import SHOWN_ORDERS, show_schedule
 from collc.spec.exchange import StepsPhase
 from commands import collc
