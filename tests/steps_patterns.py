@@ -282,9 +282,8 @@ def run(texts: Mapping[str, str], what: Schedule, arch: str, runs: int) -> tuple
     wanted = given
     with tempfile.TemporaryDirectory() as directory:
         write_files(Path(directory), texts)
-        simulator = fabsim.Simulator(
-            fabsim.compile(f"{directory}/layout.csl", arch=arch, strict=True)
-        )
+        program = fabsim.compile(f"{directory}/layout.csl", arch=arch, strict=True)
+        simulator = fabsim.opened(program).simulator  # with the options of FABSIM_OPTIONS
         words = words_of(given)
         simulator.memcpy_h2d(contract.buffer, words, *area)
         for _ in range(runs):

@@ -35,9 +35,16 @@ def begin(schedule: Schedule, cuts: Ints, call: int) -> Words:
 def due(schedule: Schedule, cuts: Ints, call: int) -> tuple[Words, Bools]:
     """What they hold after it by a proved schedule, and which of that the contract promises; both
     [PEs, atoms]. What is not promised may be anything: a plan need not leave what the schedule
-    does. ValueError where a phase cuts an atom, or puts it where atoms are others."""
-    schedule = with_tokens(schedule)
-    held, pes = begin(schedule, cuts, call), _pes(schedule)
+    does."""
+    held = carried(schedule, cuts, begin(schedule, cuts, call))
+    return held, promised(with_tokens(schedule), cuts).reshape(held.shape)
+
+
+def carried(schedule: Schedule, cuts: Ints, held: Words) -> Words:
+    """What becomes of what PEs hold, [PEs, atoms]. ValueError where a phase cuts an atom, or puts
+    it where atoms are others."""
+    schedule, held = with_tokens(schedule), held.copy()
+    pes = _pes(schedule)
     for phase in schedule.phases:
         if isinstance(phase, BroadcastPhase):
             held[:] = held[phase.y * phase.width + phase.x].copy()
@@ -49,7 +56,7 @@ def due(schedule: Schedule, cuts: Ints, call: int) -> tuple[Words, Bools]:
         else:
             steps, bounds = _steps_of(phase), _first_atoms(phase, cuts)
         carry_out(held, np.diff(cuts), np.ascontiguousarray(lines), bounds, steps)
-    return held, promised(schedule, cuts).reshape(held.shape)
+    return held
 
 
 def _pes(schedule: Schedule) -> Ints:

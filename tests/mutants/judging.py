@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import steps_patterns
@@ -149,14 +150,19 @@ def root_of_call(kind: str, target: str) -> Subject:
     )
 
 
+def makers() -> Iterator[Callable[[], Subject]]:
+    """What makes every plan that is changed."""
+    yield from (partial(tree, *run) for run in trees.RUNS)
+    yield from (partial(vector, *run) for run in trees.WRITTEN)
+    yield from (partial(exchange, *run) for run in exchanges.RUNS)
+    yield from (partial(stream, *run) for run in streams.RUNS)
+    yield from (partial(program, name) for name in programs.SUCCESSIONS)
+    yield from (partial(root_of_call, *run) for run in roots.RUNS)
+
+
 def all_subjects() -> Iterator[Subject]:
     """Every plan that is changed."""
-    yield from (tree(*run) for run in trees.RUNS)
-    yield from (vector(*run) for run in trees.WRITTEN)
-    yield from (exchange(*run) for run in exchanges.RUNS)
-    yield from (stream(*run) for run in streams.RUNS)
-    yield from (program(name) for name in programs.SUCCESSIONS)
-    yield from (root_of_call(*run) for run in roots.RUNS)
+    yield from (make() for make in makers())
 
 
 def numbered(plan: Plan) -> Plan:

@@ -1,0 +1,281 @@
+"""Every call followed through the machine without a clock (`collc.machine`), twice.
+
+The machine tells what cannot go on, what arrives where it is not wanted, and what is not as at
+first when all is quiet. What the promised elements hold then is compared with what the schedule
+makes of them (`collc.machine.due`). Here both are put into words.
+
+A length that is given when the program runs changes nothing but which slices are empty, so a few
+lengths stand for all: the longest, and shorter ones of which some slices are empty. Where a root is
+given, or an alternative depends on the length, one round follows for each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from collc.base.columns import Ints, Words
+from collc.base.diagnostics import Diagnostic
+from collc.base.grids import Grid
+from collc.base.values import dataclass
+from collc.machine import Fault, cuts, run
+from collc.machine.due import begin, carried, due
+from collc.plan import Phase, Plan
+from collc.plan.dynamic_lengths import plan_of_length
+from collc.plan.program import ProgramPlan
+from collc.schedule import Schedule
+from collc.schedule.lengths import of_length
+from collc.spec import ContractKind
+from collc.spec.exchange import StepsPhase
+
+MOST_LENGTHS = 8  # of those that have empty slices
+MOST_ASKED = 64  # PEs, up to which is told whose contributions a PE has
+
+
+class _Codes(NamedTuple):
+    """The code of a fault in a reduction, in a multicast, and in what is made of steps."""
+
+    reduction: str
+    multicast: str
+    steps: str
+
+
+_OF_KIND = {
+    "stuck": _Codes("C314", "C317", "C321"),
+    "lost": _Codes("C314", "C317", "C320"),
+    "leaves the grid": _Codes("C314", "C317", "C320"),
+    "words left": _Codes("C314", "C317", "C321"),
+    "circle": _Codes("C314", "C317", "C320"),
+    "several receive": _Codes("C315", "C317", "C320"),
+    "several send": _Codes("C315", "C317", "C320"),
+    "other slice": _Codes("C315", "C317", "C322"),
+    "other length": _Codes("C315", "C317", "C322"),
+    "staging": _Codes("C315", "C317", "C322"),
+    "no fixed order": _Codes("C315", "C317", "C323"),
+    "cut filter": _Codes("C314", "C317", "C321"),
+    "kept back": _Codes("C314", "C317", "C321"),
+    "not returned": _Codes("C329", "C317", "C321"),
+    "command refused": _Codes("C316", "C317", "C321"),
+    "not torn down": _Codes("C331", "C331", "C331"),
+    "set twice": _Codes("C313", "C313", "C313"),
+    "shared queue": _Codes("C305", "C305", "C305"),
+}
+_OTHER_VALUES = _Codes("C315", "C317", "C322")
+
+_HELP = {
+    "C305": "give the colors queues of their own",
+    "C313": "give the phases different colors",
+    "C314": "a router has to be in the position that takes the next vector; use a pre-order tree",
+    "C315": "the routes do not follow the schedule; please report this",
+    "C316": "routers between sender and receiver have to be in their last position; "
+    "please report this",
+    "C317": "the routes do not cover the grid; please report this",
+    "C320": "each color has to lead from one sender to one receiver; please report this",
+    "C321": "what is sent in a step has to be received in the same step, in one order",
+    "C322": "lanes do not follow the schedule; please report this",
+    "C323": "what is changed has to be staged, or to wait; please report this",
+    "C329": "the last vector on a color brings its routers back; please report this",
+    "C331": "the compiler decides how colors are handed over, not the program; please report this",
+}
+
+
+def follow(plan: Plan | ProgramPlan, schedules: Sequence[Schedule]) -> Iterator[Diagnostic]:
+    """C314 to C317, C320 to C323, C329, C331: what does not go on, or ends in another way than the
+    schedules of the collectives say. At most one of each code for a phase."""
+    if isinstance(plan, Plan):
+        yield from _of_calls(plan, (plan,), schedules, (0, 0))
+        return
+    of_name = {schedule.collective.name: schedule for schedule in schedules}
+    for one in plan.call_streams or (plan,):
+        own = [of_name[each.collective.name] for each in one.plans]
+        if one.alone:
+            yield from _of_calls(one.plans[0], one.plans, own, (0, 0))
+        else:
+            yield from _of_calls(one, one.plans, own, _called(one))
+
+
+def _called(plan: ProgramPlan) -> tuple[int, ...]:
+    """The collectives that are called one after the other: two rounds, or as many as some call has
+    alternatives, in each of which it takes another one."""
+    names = plan.program.alternatives
+    most = max((len(names.get(call, ())) for call in plan.program.calls), default=0)
+    found = []
+    for turn in range(max(2, most)):
+        for call in plan.program.calls:
+            of_call = names.get(call, (call,))
+            found.append(plan.index_of_collective(of_call[turn % len(of_call)]))
+    return tuple(found)
+
+
+def _of_calls(
+    plan: Plan | ProgramPlan,
+    plans: Sequence[Plan],
+    schedules: Sequence[Schedule],
+    called: tuple[int, ...],
+) -> Iterator[Diagnostic]:
+    """What is wrong with calls one behind the other, of vectors of the lengths to be followed."""
+    told: set[tuple[str, object]] = set()
+    for shorter in _lengths(schedules):
+        for_length = tuple(
+            plan_of_length(one, shorter(one.collective.contract.length)) if shorter else one
+            for one in plans
+        )
+        of_length_too = [
+            of_length(one, shorter(one.collective.contract.length)) if shorter else one
+            for one in schedules
+        ]
+        whole = replace(plan, plans=for_length) if isinstance(plan, ProgramPlan) else for_length[0]
+        calls = _Calls(whole, for_length, tuple(of_length_too), called)
+        for problem in calls.problems():
+            if (problem.code, problem.at) not in told:
+                told.add((problem.code, problem.at))
+                yield problem
+
+
+Shorter = Callable[[int], int]
+
+
+def _lengths(schedules: Sequence[Schedule]) -> Iterator[Shorter | None]:
+    """What makes of the longest vectors those of the lengths to be followed."""
+    yield None
+    given = [one.collective.contract.run_length for one in schedules]
+    if not any(given):
+        return
+    phases = [phase for one in schedules for phase in one.phases]
+    most = max((one.slicing.count for one in phases if isinstance(one, StepsPhase)), default=1)
+    short = np.unique(np.linspace(1, most, min(most, MOST_LENGTHS)).astype(np.int64))
+    for length in short.tolist():
+
+        def at_most(longest: int, length: int = length) -> int:
+            return min(length, longest)
+
+        yield at_most
+
+
+@dataclass(frozen=True, eq=False)
+class _Calls:
+    """Calls one behind the other: `called` are numbers of the `plans`, and of their schedules."""
+
+    plan: Plan | ProgramPlan
+    plans: tuple[Plan, ...]
+    schedules: tuple[Schedule, ...]
+    called: tuple[int, ...]
+
+    def problems(self) -> Iterator[Diagnostic]:
+        """What is wrong with them; what PEs hold is looked at if nothing else is."""
+        first = [begin(self.schedules[k], self.cuts[k], call) for call, k in enumerate(self.called)]
+        found = run(self.plan, first, calls=self.called)
+        if found.faults:
+            yield from map(self._worded, found.faults)
+            return
+        for call, held in enumerate(found.held):
+            problem = self._other_values(call, held)
+            if problem:
+                yield problem
+                return
+
+    @property
+    def cuts(self) -> tuple[Ints, ...]:
+        """The atoms of each plan."""
+        return tuple(cuts(plan) for plan in self.plans)
+
+    def _worded(self, fault: Fault) -> Diagnostic:
+        """A fault in words."""
+        plan = self.plans[self.called[fault.call or 0]]
+        phase = plan.phases[fault.phase or 0]
+        code = _code(_OF_KIND[fault.kind], phase)
+        verb = "gets stuck: " if fault.kind == "stuck" else ""
+        where = f"`{self._label(plan, phase)}` {verb}" if verb else f"in `{phase.name}` "
+        return Diagnostic(
+            code,
+            f"{where}{fault.text}{self._when(fault.call or 0)}",
+            phase.pattern.span,
+            help=_HELP[code],
+        )
+
+    def _label(self, plan: Plan, phase: Phase) -> str:
+        """`reduce`, or in a program `c0.reduce`."""
+        own = plan.collective.name
+        return f"{own}.{phase.name}" if isinstance(self.plan, ProgramPlan) else phase.name
+
+    def _when(self, call: int) -> str:
+        """Words for a call that is not the first of its collective."""
+        before = self.called[:call].count(self.called[call])
+        return " in its next call" if before else ""
+
+    def _other_values(self, call: int, held: Words) -> Diagnostic | None:
+        """The first promised atom of the first PE that holds something else behind a call."""
+        k = self.called[call]
+        plan, schedule, bounds = self.plans[k], self.schedules[k], self.cuts[k]
+        wanted, asked = due(schedule, bounds, call)
+        wrong = np.argwhere((held != wanted) & asked)
+        if not len(wrong):
+            return None
+        pe, atom = (int(n) for n in wrong[0])
+        grid = schedule.collective.grid
+        phase = _last_at(plan, grid, pe)
+        first, last = int(bounds[atom]), int(bounds[atom + 1]) - 1
+        which = "its element" if first == last == 0 else f"elements {first} to {last}"
+        message = f"in `{self._label(plan, phase)}` {_pe(grid, pe)} ends with other values in "
+        message += f"{which}{self._when(call)}{self._contributions(call, pe, atom)}"
+        code = _code(_OTHER_VALUES, phase)
+        return Diagnostic(code, message, phase.pattern.span, help=_HELP[code])
+
+    def _contributions(self, call: int, pe: int, atom: int) -> str:
+        """Of which PEs an atom has contributions, and of which it should."""
+        k = self.called[call]
+        schedule, bounds = self.schedules[k], self.cuts[k]
+        grid = schedule.collective.grid
+        if grid.width * grid.height > MOST_ASKED:
+            return ""
+        first = [begin(self.schedules[k], self.cuts[k], n) for n, k in enumerate(self.called)]
+
+        def there(given: Words) -> int:
+            calls = [*first[:call], given, *first[call + 1 :]]
+            return int(run(self.plan, calls, calls=self.called).held[call][pe, atom])
+
+        def wanted(given: Words) -> int:
+            return int(carried(schedule, bounds, given)[pe, atom])
+
+        found, due_of = (_made_of(value, first[call]) for value in (there, wanted))
+        if found == due_of:
+            return ": the same contributions in another order, or from other elements"
+        names = [", ".join(_pe(grid, one) for one in of) or "nobody" for of in (found, due_of)]
+        return f": contributions of {names[0]}, due are those of {names[1]}"
+
+
+def _made_of(value: Callable[[Words], int], given: Words) -> list[int]:
+    """The PEs on whose first values a value depends."""
+    before, found = value(given), []
+    for pe in range(len(given)):
+        changed = given.copy()
+        changed[pe] += np.uint64(1)
+        if value(changed) != before:
+            found.append(pe)
+    return found
+
+
+def _code(codes: _Codes, phase: Phase) -> str:
+    if phase.exchange is not None:
+        return codes.steps
+    return codes.multicast if phase.kind is ContractKind.BROADCAST else codes.reduction
+
+
+def _last_at(plan: Plan, grid: Grid, pe: int) -> Phase:
+    """The last phase in which a PE does anything."""
+    x, y = pe % grid.width, pe // grid.width
+    for phase in reversed(plan.phases):
+        at = (phase.path.place_of((x, y)), 0) if phase.path else (x, y)
+        role = phase.role_at(at)
+        if role is not None and role.ops:
+            return phase
+    return plan.phases[-1]
+
+
+def _pe(grid: Grid, pe: int) -> str:
+    """`PE (3, 0)`, as the whole grid counts it; of lines that are alike, on the first one."""
+    dx, dy = (grid.site.x, grid.site.y) if grid.site else (0, 0)
+    return f"PE ({pe % grid.width + dx}, {pe // grid.width + dy})"

@@ -1,0 +1,470 @@
+"""The machine beside the checks that it is to replace: who refuses what, and who is right.
+
+    python tests/machine_gate.py [--every N] [--points N] [--jobs N] [--only PART ...] [--up-to PES]
+
+In four parts, each of which can be run alone:
+
+right     plans that were verified: examples, patterns over sizes, random programs. The machine
+          refuses none of them, and neither its order nor a second call changes what PEs hold.
+mutants   plans with one thing changed (tests/mutants): what the walks of checks and the machine say
+          of them. Where they differ, the program is written and run on fabsim, without checks.
+refused   plans that the tests of checks have made, in the same way, but for fabsim.
+times     what the machine takes for large plans.
+
+Of the mutants every N-th is looked at, of the right plans every N-th point. Exits with 1 if a right
+plan is refused, an order decides, or the machine lets something pass that fabsim shows to be wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import re
+import signal
+import sys
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from itertools import islice, product
+from multiprocessing import Pool
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import pytest
+import sweep
+from accuracy_programs import text_point
+from programs import test_random_parts, test_random_programs
+from programs.bare import planned
+from sweep import Combination
+
+from collc.base.diagnostics import CollcError
+from collc.checks.follow import follow
+from collc.driver.pipeline import compile_text
+from collc.machine import cuts, run
+from collc.machine.due import begin
+from collc.patterns import Kind, instance
+from collc.plan import Plan
+from collc.plan.program import ProgramPlan
+from collc.schedule import Schedule
+from mutants import judging
+from mutants.judging import RIGHT, Subject
+
+ROOT = Path(__file__).parents[1]
+EXAMPLES = sorted((ROOT / "examples").rglob("*.coll"))
+TARGETS = ("wse2", "wse3")
+# the codes of the walks that the machine is to replace; what other checks refuse is of form, or
+# about numbers, and stays refused
+WALKS = frozenset(
+    "C314 C315 C316 C317 C320 C321 C322 C323 C325 C329 C331 C332".split()  # noqa: SIM905
+)
+SECONDS = 60  # for one plan
+ORDERS = 8
+LATE = ((20, 1), (200, 2), (200, 3), (2000, 4))  # most cycles, and a seed
+PROGRAMS = 60  # random programs of each kind
+
+AGREE, NEITHER, FORM = "both refuse", "neither refuses", "refused for its form or a budget"
+WALK, MACHINE = "the walks alone", "the machine alone"
+
+
+def schedules_of(plan: Plan | ProgramPlan) -> tuple[Schedule, ...]:
+    """What a plan is to carry out."""
+    return (plan.schedule,) if isinstance(plan, Plan) else plan.schedules
+
+
+@dataclass(frozen=True)
+class Row:
+    """A plan: what the walks and the machine say of it, and what fabsim makes of it if they differ;
+    `error` is an exception of the machine's."""
+
+    part: str
+    subject: str
+    kind: str
+    what: str
+    walks: tuple[str, ...] = ()
+    machine: tuple[str, ...] = ()
+    says: str = ""
+    fabsim: str = ""
+    error: str = ""
+    seconds: float = 0.0
+
+    @property
+    def agreement(self) -> str:
+        """Who refuses it."""
+        if set(self.walks) - WALKS:
+            return FORM
+        machine = bool(self.machine or self.error)
+        if bool(self.walks) is machine:
+            return AGREE if machine else NEITHER
+        return MACHINE if machine else WALK
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether the gate stays shut."""
+        if self.part == "right":
+            return bool(self.machine or self.error)
+        if self.agreement == WALK:
+            return self.fabsim not in (RIGHT, "")
+        return self.agreement == MACHINE and (self.fabsim == RIGHT or bool(self.error))
+
+
+# What the machine says.
+
+
+def judged(row: Row, plan: Plan | ProgramPlan, schedules: Sequence[Schedule]) -> Row:
+    """The row with what the machine says of a plan, within `SECONDS`."""
+    began, machine, says, error = perf_counter(), (), "", ""
+    try:
+        with _limited():
+            found = list(follow(plan, schedules))
+        machine = tuple(sorted({problem.code for problem in found}))
+        says = found[0].message if found else ""
+    except Exception as problem:  # whatever it is, it is told with the plan
+        error = _told(problem)
+    spent = perf_counter() - began
+    return replace(row, machine=machine, says=says, error=error, seconds=spent)
+
+
+@contextmanager
+def _limited() -> Iterator[None]:
+    """What takes longer than `SECONDS` raises TimeoutError."""
+    signal.signal(signal.SIGALRM, _too_long)
+    signal.alarm(SECONDS)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+
+
+def _too_long(*_: object) -> None:
+    raise TimeoutError(f"more than {SECONDS} s")
+
+
+def _told(problem: BaseException) -> str:
+    """An exception and where it was raised."""
+    at = traceback.extract_tb(problem.__traceback__)[-1]
+    return f"{type(problem).__name__}: {problem} ({Path(at.filename).name}:{at.lineno})"
+
+
+# Plans that are right.
+
+
+def right_plans(points: int, up_to: int) -> list[tuple[str, Callable[[], ProgramPlan]]]:
+    """Plans by name, each to be made when it is asked for; those of the sweep every `points`-th."""
+    found: list[tuple[str, Callable[[], ProgramPlan]]] = []
+    for path, target in product(EXAMPLES, (None, *TARGETS)):
+        found.append((f"{path.relative_to(ROOT)} {target}", partial(_example, path, target)))
+    known = sweep.read_table(sweep.TABLE)
+    verified = [
+        one
+        for one in sweep.combinations(sweep.PES, sweep.LENGTHS)
+        if one in known
+        and known[one].verdict == sweep.VERIFIED
+        and one.pes <= up_to
+        and sweep.patterns()[one.pattern].kind is not Kind.EXAMPLE
+    ]
+    random.Random(0).shuffle(verified)
+    for one in verified[::points]:
+        name = f"{one.pattern} {one.target} P={one.pes} B={one.length}"
+        found.append((name, partial(_point, one)))
+    for number in range(0, 40 * PROGRAMS, max(points // 4, 1) * 10):
+        found.append((f"random program {number}", partial(_random, number)))
+        found.append((f"random program on parts {number}", partial(_on_parts, number)))
+        found.append((f"text point {number}", partial(_text_point, number)))
+    return found
+
+
+def _example(path: Path, target: str | None) -> ProgramPlan:
+    return compile_text(path.read_text(encoding="utf-8"), path.name, {}, target).program
+
+
+def _point(one: Combination) -> ProgramPlan:
+    pattern = sweep.patterns()[one.pattern]
+    order = sweep.order_of(pattern, one)
+    contract = sweep.contract_of(one.pattern)
+    choice, _, _ = instance(pattern, contract, one.pes, one.length, order=order, target=one.target)
+    return compile_text(choice.text, choice.use, choice.parameters, one.target).program
+
+
+def _random(number: int) -> ProgramPlan:
+    return planned(test_random_programs.random_program(random.Random(number)))[1]
+
+
+def _on_parts(number: int) -> ProgramPlan:
+    text = test_random_parts.random_program(random.Random(number))
+    return compile_text(text, "random.coll", {}).program
+
+
+def _text_point(number: int) -> ProgramPlan:
+    return compile_text(text_point(number).text, "random.coll", {}).program
+
+
+def right(given: tuple[str, Callable[[], ProgramPlan]]) -> list[Row]:
+    """What the machine says of a plan that is right."""
+    name, make = given
+    row = Row("right", name, "right", "")
+    try:
+        plan = make()
+    except CollcError:
+        return []
+    told = judged(row, plan, plan.schedules)
+    if told.machine or told.error:
+        return [told]
+    try:
+        with _limited():
+            differs = [
+                order_decides(one) for one in plan.plans if plan.alone or one is plan.plans[0]
+            ]
+    except Exception as problem:
+        return [replace(told, error=_told(problem))]
+    problem = next(filter(None, differs), "")
+    return [replace(told, machine=("order",), says=problem) if problem else told]
+
+
+def order_decides(plan: Plan) -> str:
+    """What depends on the order in which the machine goes on, in words; empty if nothing does."""
+    bounds = cuts(plan)
+    first = [begin(plan.schedule, bounds, call) for call in (0, 1)]
+    wanted = run(plan, first)
+    for order in range(ORDERS):
+        found = run(plan, first, order=order)
+        for call, (one, other) in enumerate(zip(wanted.held, found.held, strict=True)):
+            if (one != other).any():
+                return f"order {order} leaves something else behind call {call}"
+        if len(found.faults) != len(wanted.faults):
+            return f"order {order} has {len(found.faults)} faults"
+    return ""
+
+
+# Mutants.
+
+
+@cache
+def _subject(number: int) -> Subject:
+    return list(judging.makers())[number]()
+
+
+def mutants(given: tuple[int, int, int, int]) -> list[Row]:
+    """Every `every`-th mutant of a plan from `first` on, of which every `parts`-th."""
+    number, every, first, parts = given
+    subject = _subject(number)
+    schedules = schedules_of(subject.plan)
+    chosen = islice(subject.mutants(subject.plan), first * every, None, every * parts)
+    rows = []
+    for mutant in chosen:
+        walks = tuple(sorted({problem.code for problem in subject.check(mutant.changed)}))
+        row = Row("mutants", subject.name, mutant.kind.value, mutant.what, walks)
+        row = judged(row, mutant.changed, schedules)
+        if row.agreement in (WALK, MACHINE):
+            row = replace(row, fabsim=on_fabsim(subject, mutant))
+        rows.append(row)
+    return rows
+
+
+def on_fabsim(subject: Subject, mutant: Any) -> str:
+    """What fabsim makes of a mutant that no check has seen, with PEs that begin at once and, if
+    that is right, with some that begin late."""
+    found = ""
+    for late in ("", *(f"--late-starts {cycles}:{seed}" for cycles, seed in LATE)):
+        os.environ["FABSIM_OPTIONS"] = late
+        try:
+            with _limited():
+                found = judging.without_checks(subject, mutant)
+        except TimeoutError:
+            found = "still running after a minute"
+        finally:
+            del os.environ["FABSIM_OPTIONS"]
+        if found != RIGHT:
+            return f"{found} ({late})" if late else found
+    return found
+
+
+# Plans that tests have made.
+
+
+class _Recorder:
+    """A plugin of pytest that keeps the plans which tests hand to checks."""
+
+    def __init__(self) -> None:
+        self.found: dict[object, tuple[str, Plan | ProgramPlan]] = {}
+        self.test = ""
+
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        self.test = item.nodeid
+
+    def keep(self, check: Callable[..., Any]) -> Callable[..., Any]:
+        """A check that keeps what it is given first."""
+
+        def kept(plan: Any, *others: Any, **named: Any) -> Any:
+            if isinstance(plan, Plan):  # a test may try one plan with hundreds of lengths
+                alike = plan.target, plan.phases, plan.colors
+                self.found.setdefault(alike, (self.test, plan))
+            elif isinstance(plan, ProgramPlan):
+                self.found.setdefault(id(plan), (self.test, plan))
+            return check(plan, *others, **named)
+
+        return kept
+
+
+def recorded() -> list[tuple[str, Plan | ProgramPlan]]:
+    """The plans that tests/checks hand to checks, each with the first test that does."""
+    import collc.checks  # noqa: PLC0415 - what is changed here
+    import collc.checks.program  # noqa: PLC0415
+
+    recorder = _Recorder()
+    collc.checks.check_plan = recorder.keep(collc.checks.check_plan)
+    collc.checks.program.check_program = recorder.keep(collc.checks.program.check_program)
+    for name, check in list(collc.checks.CHECKS.items()):
+        collc.checks.CHECKS[name] = recorder.keep(check)
+    arguments = [str(ROOT / "tests" / "checks"), "-q", "-p", "no:cacheprovider", "-n", "0"]
+    arguments += ["--deselect", "tests/checks/test_mutants.py", "-k", "not mutants"]
+    pytest.main(arguments, plugins=[recorder])
+    return list(recorder.found.values())
+
+
+def refused(_: object) -> list[Row]:
+    """What is said of every plan that tests have made."""
+    from collc.checks import check_plan  # noqa: PLC0415 - as it was before tests were recorded
+    from collc.checks.program import check_program  # noqa: PLC0415
+
+    rows = []
+    for test, plan in recorded():
+        check = check_plan if isinstance(plan, Plan) else check_program
+        walks = tuple(sorted({problem.code for problem in check(plan)}))
+        row = Row("refused", test.partition("::")[0], "", test.partition("::")[2], walks)
+        rows.append(judged(row, plan, schedules_of(plan)))
+    return rows
+
+
+# Times.
+
+LARGE = {
+    "snake of 65,280 PEs": "grid g = 256 x 255 collective c = reduce(x: f32[4], add) on g "
+    "{ order snake reduce two_phase(S = 256) to 0 } program { c }",
+    "ring on 750 PEs": "grid g = 750 x 1 collective c = allreduce(x: f32[1500], add) on g "
+    "{ order ring run ring_allreduce } program { c }",
+    "all_to_all on 512 PEs": "grid g = 512 x 1 collective c = all_to_all(x: f32[512]) on g "
+    "{ run linear_all_to_all } program { c }",
+}
+
+
+def times(name: str) -> list[Row]:
+    """Seconds for two calls of a large plan, without the check around them."""
+    plan = compile_text(f"target wse2 {LARGE[name]}\n", "large.coll", {}).plans[0]
+    bounds = cuts(plan)
+    first = [begin(plan.schedule, bounds, call) for call in (0, 1)]
+    began = perf_counter()
+    found = run(plan, first)
+    spent = perf_counter() - began
+    row = judged(Row("times", name, "", f"{found.events} events"), plan, [plan.schedule])
+    return [replace(row, says=f"run {spent:.2f} s, check {row.seconds:.2f} s; {row.says}")]
+
+
+# The table.
+
+
+def table(rows: Sequence[Row]) -> Iterator[str]:
+    """What the rows come to."""
+    of_right = [row for row in rows if row.part == "right"]
+    if of_right:
+        wrong = [row for row in of_right if row.is_wrong]
+        yield f"right plans: {len(of_right)}, refused or with an order that decides: {len(wrong)}"
+    for part in ("mutants", "refused"):
+        some = [row for row in rows if row.part == part]
+        if some:
+            yield from ("", f"{part}: {len(some)}", "")
+            yield from _counted(some, lambda row: row.kind or "plans")
+            yield from ("", *_by_code(some))
+    for row in (row for row in rows if row.part == "times"):
+        yield f"{row.subject}: {row.what}, {row.says}"
+
+
+def _counted(rows: Sequence[Row], of: Callable[[Row], str]) -> Iterator[str]:
+    heads = (FORM, AGREE, NEITHER, WALK, MACHINE)
+    yield f"| change | {' | '.join(heads)} | fabsim: right of walks' | of machine's |"
+    yield "|---" * (len(heads) + 3) + "|"
+    for name in [*dict.fromkeys(map(of, rows)), "all"]:
+        some = [row for row in rows if name in ("all", of(row))]
+        counts = Counter(row.agreement for row in some)
+        fits = Counter(row.agreement for row in some if row.fabsim == RIGHT)
+        cells = (*(counts[head] for head in heads), fits[WALK], fits[MACHINE])
+        yield f"| {name} | {' | '.join(map(str, cells))} |"
+
+
+def _by_code(rows: Sequence[Row]) -> Iterator[str]:
+    """By the codes of the checks of today, how many of these plans the machine refuses as well."""
+    yield "| code | plans | the machine, too | it alone | the machine, too |"
+    yield "|---|---|---|---|---|"
+    for code in sorted({code for row in rows for code in row.walks}):
+        some = [row for row in rows if code in row.walks]
+        alone = [row for row in some if row.walks == (code,)]
+        both = [sum(bool(row.machine) for row in of) for of in (some, alone)]
+        yield f"| {code} | {len(some)} | {both[0]} | {len(alone)} | {both[1]} |"
+
+
+def differences(rows: Sequence[Row]) -> Iterator[str]:
+    """What is wrong or differs, one by one."""
+    for row in rows:
+        if row.is_wrong or row.agreement in (WALK, MACHINE):
+            mark = "WRONG" if row.is_wrong else "differs"
+            yield (
+                f"{mark}: {row.part}: {row.subject}: {_short(row.what)}: "
+                f"walks {' '.join(row.walks) or '-'}"
+                f", machine {' '.join(row.machine) or row.error or '-'} ({_short(row.says, 300)})"
+                f"{f', fabsim: {row.fabsim}' if row.fabsim else ''}"
+            )
+
+
+def _short(text: str, most: int = 160) -> str:
+    """A text without the numbers of a plan that are as they nearly always are."""
+    text = re.sub(r", (modulus|every|divisor|slope|table)=(0|1|\(\))", "", text)
+    return text if len(text) <= most else f"{text[:most]} ..."
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--every", type=int, default=1, help="look at one mutant in so many")
+    parser.add_argument("--points", type=int, default=20, help="and at one point in so many")
+    parser.add_argument("--up-to", type=int, default=64, help="the most PEs of a point")
+    parser.add_argument("--jobs", type=int, default=2, help="processes")
+    parts = ("right", "mutants", "refused", "times")
+    parser.add_argument("--only", nargs="+", choices=parts, default=parts, help="which parts")
+    return parser.parse_args()
+
+
+def main() -> int:
+    """Run all parts, print the tables and what differs."""
+    options, rows = arguments(), list[Row]()
+    parts: dict[str, tuple[Callable[[Any], list[Row]], list[Any]]] = {
+        "right": (right, right_plans(options.points, options.up_to)),
+        "mutants": (
+            mutants,
+            [
+                (number, options.every, first, 4)
+                for number, first in product(range(len(list(judging.makers()))), range(4))
+            ],
+        ),
+        "refused": (refused, [()]),
+        "times": (times, list(LARGE)),
+    }
+    for name in options.only:
+        work, given = parts[name]
+        began = perf_counter()
+        with Pool(1 if name == "times" else options.jobs) as pool:
+            for number, some in enumerate(pool.imap_unordered(work, given), 1):
+                rows += some
+                for line in differences(some):
+                    print(line, flush=True)
+                if number % 50 == 0:
+                    print(f"{name}: {number} of {len(given)}", flush=True)
+        print(f"{name}: {perf_counter() - began:.0f} s", flush=True)
+    print("\n".join(table(rows)))
+    return int(any(row.is_wrong for row in rows))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
