@@ -25,6 +25,7 @@ from collc.machine import Fault, cuts, run
 from collc.machine.due import begin, carried, due
 from collc.plan import Phase, Plan
 from collc.plan.dynamic_lengths import plan_of_length
+from collc.plan.placement import colors_of
 from collc.plan.program import ProgramPlan
 from collc.schedule import Schedule
 from collc.schedule.lengths import of_length
@@ -184,17 +185,22 @@ class _Calls:
 
     def _worded(self, fault: Fault) -> Diagnostic:
         """A fault in words."""
-        plan = self.plans[self.called[fault.call or 0]]
-        phase = plan.phases[fault.phase or 0]
-        code = _code(_OF_KIND[fault.kind], phase)
-        verb = "gets stuck: " if fault.kind == "stuck" else ""
-        where = f"`{self._label(plan, phase)}` {verb}" if verb else f"in `{phase.name}` "
-        return Diagnostic(
-            code,
-            f"{where}{fault.text}{self._when(fault.call or 0)}",
-            phase.pattern.span,
-            help=_HELP[code],
-        )
+        call = fault.call or 0
+        plan = self.plans[self.called[call]]
+        phase = plan.phases[fault.phase if fault.phase is not None else self._on(plan, fault)]
+        code, label = _code(_OF_KIND[fault.kind], phase), self._label(plan, phase)
+        where = f"`{label}` gets stuck: " if fault.kind == "stuck" else f"in `{label}` "
+        message = f"{where}{fault.text}{self._when(call)}"
+        return Diagnostic(code, message, phase.pattern.span, help=_HELP[code])
+
+    @staticmethod
+    def _on(plan: Plan, fault: Fault) -> int:
+        """The phase that uses the color of a fault that belongs to none."""
+        numbers = dict(plan.colors)
+        for index, phase in enumerate(plan.phases):
+            if fault.color in {numbers.get(name) for name in colors_of([phase])}:
+                return index
+        return 0
 
     def _label(self, plan: Plan, phase: Phase) -> str:
         """`reduce`, or in a program `c0.reduce`."""
