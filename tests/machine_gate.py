@@ -431,6 +431,10 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--points", type=int, default=20, help="and at one point in so many")
     parser.add_argument("--up-to", type=int, default=64, help="the most PEs of a point")
     parser.add_argument("--jobs", type=int, default=2, help="processes")
+    every_plan = range(len(list(judging.makers())))
+    parser.add_argument(
+        "--plans", type=int, nargs="+", default=every_plan, help="numbers of the plans changed"
+    )
     parts = ("right", "mutants", "refused", "times")
     parser.add_argument("--only", nargs="+", choices=parts, default=parts, help="which parts")
     return parser.parse_args()
@@ -445,7 +449,7 @@ def main() -> int:
             mutants,
             [
                 (number, options.every, first, 4)
-                for number, first in product(range(len(list(judging.makers()))), range(4))
+                for number, first in product(options.plans, range(4))
             ],
         ),
         "refused": (refused, [()]),
