@@ -43,7 +43,7 @@ from programs.bare import planned
 from sweep import Combination
 
 from collc.base.diagnostics import CollcError
-from collc.checks.follow import follow
+from collc.checks.follow import called, follow
 from collc.driver.pipeline import compile_text
 from collc.machine import cuts, run
 from collc.machine.due import begin
@@ -52,7 +52,7 @@ from collc.plan import Plan
 from collc.plan.program import ProgramPlan
 from collc.schedule import Schedule
 from mutants import judging
-from mutants.judging import RIGHT, Subject
+from mutants.judging import RIGHT, SAME, Subject
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted((ROOT / "examples").rglob("*.coll"))
@@ -108,7 +108,7 @@ class Row:
         if self.part == "right":
             return bool(self.machine or self.error)
         if self.agreement == WALK:
-            return self.fabsim not in (RIGHT, "")
+            return self.fabsim not in (RIGHT, SAME, "")
         return self.agreement == MACHINE and (self.fabsim == RIGHT or bool(self.error))
 
 
@@ -216,27 +216,24 @@ def right(given: tuple[str, Callable[[], ProgramPlan]]) -> list[Row]:
         return [told]
     try:
         with _limited():
-            differs = [
-                order_decides(one) for one in plan.plans if plan.alone or one is plan.plans[0]
-            ]
-    except Exception as problem:
-        return [replace(told, error=_told(problem))]
-    problem = next(filter(None, differs), "")
+            problem = order_decides(plan)
+    except Exception as error:
+        return [replace(told, error=_told(error))]
     return [replace(told, machine=("order",), says=problem) if problem else told]
 
 
-def order_decides(plan: Plan) -> str:
+def order_decides(plan: ProgramPlan) -> str:
     """What depends on the order in which the machine goes on, in words; empty if nothing does."""
-    bounds = cuts(plan)
-    first = [begin(plan.schedule, bounds, call) for call in (0, 1)]
-    wanted = run(plan, first)
+    calls = (0, 0) if plan.alone else called(plan)
+    first = [begin(plan.schedules[k], cuts(plan.plans[k]), n) for n, k in enumerate(calls)]
+    wanted = run(plan, first, calls=calls)
     for order in range(ORDERS):
-        found = run(plan, first, order=order)
+        found = run(plan, first, order=order, calls=calls)
         for call, (one, other) in enumerate(zip(wanted.held, found.held, strict=True)):
             if (one != other).any():
                 return f"order {order} leaves something else behind call {call}"
-        if len(found.faults) != len(wanted.faults):
-            return f"order {order} has {len(found.faults)} faults"
+        if found.faults:
+            return f"order {order}: {found.faults[0].text}"
     return ""
 
 
@@ -268,6 +265,8 @@ def mutants(given: tuple[int, int, int, int]) -> list[Row]:
 def on_fabsim(subject: Subject, mutant: Any) -> str:
     """What fabsim makes of a mutant that no check has seen, with PEs that begin at once and, if
     that is right, with some that begin late."""
+    if _same_text(subject, mutant):
+        return SAME
     found = ""
     for late in ("", *(f"--late-starts {cycles}:{seed}" for cycles, seed in LATE)):
         os.environ["FABSIM_OPTIONS"] = late
@@ -281,6 +280,15 @@ def on_fabsim(subject: Subject, mutant: Any) -> str:
         if found != RIGHT:
             return f"{found} ({late})" if late else found
     return found
+
+
+def _same_text(subject: Subject, mutant: Any) -> bool:
+    """Whether the change is in nothing that is written."""
+    try:
+        both = [subject.texts(plan) for plan in (subject.plan, mutant.changed)]
+    except Exception:  # as judging.without_checks
+        return False
+    return judging.without_comments(both[0]) == judging.without_comments(both[1])
 
 
 # Plans that tests have made.

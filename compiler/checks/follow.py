@@ -23,7 +23,7 @@ from collc.base.grids import Grid
 from collc.base.values import dataclass
 from collc.machine import Fault, cuts, run
 from collc.machine.due import begin, carried, due
-from collc.plan import Phase, Plan
+from collc.plan import Phase, Plan, is_of
 from collc.plan.dynamic_lengths import plan_of_length
 from collc.plan.placement import colors_of
 from collc.plan.program import ProgramPlan
@@ -95,10 +95,10 @@ def follow(plan: Plan | ProgramPlan, schedules: Sequence[Schedule]) -> Iterator[
         if one.alone:
             yield from _of_calls(one.plans[0], one.plans, own, (0, 0))
         else:
-            yield from _of_calls(one, one.plans, own, _called(one))
+            yield from _of_calls(one, one.plans, own, called(one))
 
 
-def _called(plan: ProgramPlan) -> tuple[int, ...]:
+def called(plan: ProgramPlan) -> tuple[int, ...]:
     """The collectives that are called one after the other: two rounds, or as many as some call has
     alternatives, in each of which it takes another one."""
     names = plan.program.alternatives
@@ -121,7 +121,7 @@ def _of_calls(
     told: set[tuple[str, object]] = set()
     for shorter in _lengths(schedules):
         for_length = tuple(
-            plan_of_length(one, shorter(one.collective.contract.length)) if shorter else one
+            _of_length(one, shorter(one.collective.contract.length)) if shorter else one
             for one in plans
         )
         of_length_too = [
@@ -134,6 +134,18 @@ def _of_calls(
             if (problem.code, problem.at) not in told:
                 told.add((problem.code, problem.at))
                 yield problem
+
+
+def _of_length(plan: Plan, length: int) -> Plan:
+    """A plan for vectors of a length, which may be shorter than those of its contract."""
+    shorter = plan_of_length(plan, length)
+    phases = (
+        replace(phase, exchange=replace(phase.exchange, slicing=phase.pattern.slicing))
+        if phase.exchange is not None and is_of(phase, StepsPhase)
+        else phase
+        for phase in shorter.phases
+    )
+    return replace(shorter, phases=tuple(phases))
 
 
 Shorter = Callable[[int], int]
