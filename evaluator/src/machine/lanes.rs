@@ -230,15 +230,16 @@ impl<'a> Machine<'a> {
             came_back: false,
             waits: Waits::No,
         };
-        let through = op.receives_on().is_some() && op.sends_on().is_some();
-        if op.action == Action::Relay && !through {
+        let ends = (op.receives_on().is_some(), op.sends_on().is_some());
+        let relays = op.action == Action::Relay && ends != (false, false);
+        if relays && ends != (true, true) {
             let text = format!(
                 "{} lets nothing pass from one color to another",
                 self.name(pe)
             );
             return Err(self.fault(Kind::OtherSlice, &one, text));
         }
-        if let (Action::Relay, Some(elements)) = (op.action, &op.elements) {
+        if let (true, Some(elements)) = (relays, &op.elements) {
             one.left = elements.at(place) * phase.wavelets.0 / phase.wavelets.1;
             return Ok(one);
         }
@@ -261,7 +262,7 @@ impl<'a> Machine<'a> {
         let bound = |slice: i64| shape.before[slice as usize];
         one.first = bound(first);
         one.per = bound(first + count) - one.first;
-        if op.action == Action::Relay {
+        if relays {
             let last = (one.first + one.per) as usize;
             one.left = shape.weights[last] - shape.weights[one.first as usize];
             one.per = 1;

@@ -181,17 +181,21 @@ impl<'m, 'a> Search<'m, 'a> {
             return self.fault(Kind::Stuck, there, None, op, text).with(pe);
         };
         let there = machine.pe_of(slot);
-        let side = machine
-            .route(slot)
-            .map_or("no", |route| name_of(route.receive));
-        let text = format!(
-            "{name} waits for ever: the router of {} is in position {} of {}, for words from the {side}, \
-             and those wait for words of {}, which it does not let in",
-            machine.name(there),
-            machine.routers[slot].position,
-            machine.color(machine.color_of(slot)),
-            machine.name(of(op))
-        );
+        let (at, color) = (machine.name(there), machine.color(machine.color_of(slot)));
+        let text = match machine.route(slot) {
+            Some(route) => format!(
+                "{name} waits for ever: the router of {at} is in position {} of {color}, for words from \
+                 the {}, and those wait for words of {}, which it does not let in",
+                machine.routers[slot].position,
+                name_of(route.receive),
+                machine.name(of(op))
+            ),
+            None => format!(
+                "{name} waits for ever: the router of {at} is not set on {color}, and is not before \
+                 words of {} come, which it does not let in",
+                machine.name(of(op))
+            ),
+        };
         let op = Some(op).filter(|op| of(*op) == there);
         self.fault(Kind::Stuck, there, Some(slot), op, text)
             .with(pe)
