@@ -1,0 +1,128 @@
+"""Calls followed through the machine: what is right passes, and what is not is told in words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from changing import advancing_by
+from machine.plans import plan_of, program_of
+
+from collc.base.diagnostics import Diagnostic
+from collc.checks.follow import called, follow
+from collc.driver.pipeline import compile_text
+from collc.plan import Advance, Plan
+from collc.plan.program import ProgramPlan
+from collc.schedule import Schedule
+
+DYNAMIC = """target wse2
+grid row = 5 x 1
+collective all = allreduce(x: f32[n <= 12], add) on row { run ring_allreduce }
+program { all }
+"""
+
+
+def with_roles(plan: Plan, change: object, phase: int = 0) -> Plan:
+    """The plan with every role of a phase changed."""
+    old = plan.phases[phase]
+    new = replace(old, roles=tuple(map(change, old.roles)))  # type: ignore[call-overload]
+    return replace(plan, phases=(*plan.phases[:phase], new, *plan.phases[phase + 1 :]))
+
+
+def told(plan: Plan | ProgramPlan, schedules: tuple[Schedule, ...] | None = None) -> Diagnostic:
+    own = (plan.schedule,) if isinstance(plan, Plan) else plan.schedules
+    return next(follow(plan, schedules or own))
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        plan_of("two_phase", "wse2", P=12, S=3, B=16),
+        plan_of("ring_2d", "wse3"),
+        plan_of("row_major", "wse2"),
+        plan_of("halo_exchange", "wse2"),
+        program_of("program_together", W=4, H=3, B=2),
+        program_of("rotating_root", P=5, B=2),
+        program_of("select", P=4, B=16),
+        compile_text(DYNAMIC, "dynamic.coll", {}).program,
+    ],
+    ids=lambda plan: plan.phases[0].name if isinstance(plan, Plan) else plan.program.calls[0],
+)
+def test_plans_that_are_right_pass(plan: Plan | ProgramPlan) -> None:
+    schedules = (plan.schedule,) if isinstance(plan, Plan) else plan.schedules
+    assert list(follow(plan, schedules)) == []
+
+
+def test_a_router_that_stays_in_a_position_for_others_is_where_a_tree_gets_stuck() -> None:
+    plan = plan_of("two_phase", "wse2", P=12, S=3, B=16)
+
+    def for_the_own_one(advance: Advance) -> Advance:
+        return Advance.OWN_ROUTER if advance is Advance.RESET else advance
+
+    problem = told(with_roles(plan, advancing_by(for_the_own_one)))
+    assert (problem.code, problem.at) == ("C314", plan.phases[0].pattern.span)
+    assert problem.message == (
+        "`reduce` gets stuck: PE (0, 0) waits for ever: the router of PE (9, 0) is in position 0 "
+        "of `reduce_even`, for words from its own PE, which sends nothing more there"
+    )
+
+
+def test_words_of_the_next_call_that_come_first_are_told() -> None:
+    plan = plan_of("star", "wse2", P=5, B=8)
+    problem = told(with_roles(plan, advancing_by(lambda _: Advance.NOTHING)))
+    assert problem.code == "C315"
+    assert problem.message == (
+        "in `reduce` PE (0, 0) takes in call 0 words that PE (1, 0) sends in call 1"
+    )
+
+
+def test_another_order_of_the_same_vectors_is_told() -> None:
+    plan, other = (plan_of(name, "wse2", P=5, B=8) for name in ("star", "chain"))
+    problem = told(plan, (other.schedule,))
+    assert problem.code == "C315"
+    assert problem.message == (
+        "in `reduce` PE (0, 0) ends with other values in elements 0 to 7: the same contributions "
+        "in another order, or from other elements"
+    )
+
+
+def test_whose_contributions_are_there_and_whose_are_due_is_told() -> None:
+    text = "target wse2 grid row = 3 x 1 collective c = broadcast(x: f32[1]) on row "
+    text += "{{ broadcast from {} }} program {{ c }}"
+    plan, other = (compile_text(text.format(x), "b.coll", {}).program.plans[0] for x in (0, 2))
+    problem = told(plan, (other.schedule,))
+    assert problem.code == "C317"
+    assert "PE (0, 0) ends with other values in its element" in problem.message
+    assert problem.message.endswith("contributions of PE (0, 0), due are those of PE (2, 0)")
+
+
+def test_a_slice_of_an_exchange_that_is_another_one_is_told() -> None:
+    plan = plan_of("ring_allreduce", "wse2", P=4, B=8)
+    turned = plan_of("ring_allreduce", "wse3", P=4, B=8).schedule
+    assert list(follow(plan, (turned,))) == []  # the target is no part of a schedule
+    (phase,) = turned.phases
+    fewer = replace(turned, phases=(replace(phase, steps=phase.steps[:-1]),))
+    problem = told(plan, (fewer,))
+    assert problem.code == "C322" and "ends with other values in elements" in problem.message
+
+
+def test_what_a_collective_of_a_program_does_wrong_is_told_with_its_name() -> None:
+    program = program_of("program_mixed", P=8)
+
+    torn = next(
+        k
+        for k, plan in enumerate(program.plans)
+        if any(op.advance is Advance.TEARDOWN for role in plan.phases[0].roles for op in role.ops)
+    )
+    plans = list(program.plans)
+    plans[torn] = with_roles(plans[torn], advancing_by(lambda _: Advance.NOTHING))
+    problem = told(replace(program, plans=tuple(plans)))
+    name = plans[torn].collective.name
+    assert problem.code in {"C314", "C331", "C317"} and f"`{name}." in problem.message
+
+
+def test_every_alternative_is_called_and_all_calls_are_twice() -> None:
+    rooted = program_of("rotating_root", P=5, B=2)
+    assert set(called(rooted)) == set(range(len(rooted.plans)))
+    mixed = program_of("program_mixed", P=8)
+    assert called(mixed) == 2 * mixed.calls
