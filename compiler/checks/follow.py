@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -21,8 +22,8 @@ from collc.base.columns import Ints, Words
 from collc.base.diagnostics import Diagnostic
 from collc.base.grids import Grid
 from collc.base.values import dataclass
-from collc.machine import Fault, cuts, run
-from collc.machine.due import begin, carried, due
+from collc.machine import Fault, Run, cuts, run
+from collc.machine.due import atoms, begin, carried, due
 from collc.plan import Phase, Plan, is_of
 from collc.plan.dynamic_lengths import plan_of_length
 from collc.plan.placement import colors_of
@@ -180,7 +181,7 @@ class _Calls:
     def problems(self) -> Iterator[Diagnostic]:
         """What is wrong with them; what PEs hold is looked at if nothing else is."""
         first = [begin(self.schedules[k], self.cuts[k], call) for call, k in enumerate(self.called)]
-        found = run(self.plan, first, calls=self.called)
+        found = self.run(first)
         if found.faults:
             yield from map(self._worded, found.faults)
             return
@@ -190,10 +191,16 @@ class _Calls:
                 yield problem
                 return
 
-    @property
+    def run(self, first: Sequence[Words]) -> Run:
+        """The calls, with what PEs hold before each."""
+        finer = [self.cuts[k] for k in self.called]
+        return run(self.plan, first, calls=self.called, atoms=finer)
+
+    @cached_property
     def cuts(self) -> tuple[Ints, ...]:
         """The atoms of each plan."""
-        return tuple(cuts(plan) for plan in self.plans)
+        both = zip(self.schedules, self.plans, strict=True)
+        return tuple(atoms(schedule, cuts(plan)) for schedule, plan in both)
 
     def _worded(self, fault: Fault) -> Diagnostic:
         """A fault in words."""
@@ -253,7 +260,7 @@ class _Calls:
 
         def there(given: Words) -> int:
             calls = [*first[:call], given, *first[call + 1 :]]
-            return int(run(self.plan, calls, calls=self.called).held[call][pe, atom])
+            return int(self.run(calls).held[call][pe, atom])
 
         def wanted(given: Words) -> int:
             return int(carried(schedule, bounds, given)[pe, atom])

@@ -32,6 +32,35 @@ def begin(schedule: Schedule, cuts: Ints, call: int) -> Words:
     return rng.integers(1, 1 << 63, size=shape, dtype=np.uint64)
 
 
+def atoms(schedule: Schedule, cuts: Ints) -> Ints:
+    """The cuts, and more where slices change their places: those of one length that take each
+    other's place are cut alike."""
+    moved = [one for one in schedule.phases if isinstance(one, StepsPhase) and _changes_places(one)]
+    while True:
+        found = cuts
+        for phase in moved:
+            for first in np.unique(_begins(phase)).tolist():
+                found = _alike(first + phase.slicing.bounds, found)
+        if len(found) == len(cuts):
+            return cuts
+        cuts = found
+
+
+def _changes_places(phase: StepsPhase) -> bool:
+    return any(bool((moves.into != moves.slice).any()) for moves in phase.steps)
+
+
+def _alike(bounds: Ints, cuts: Ints) -> Ints:
+    """The cuts with those within a slice in all slices of its length."""
+    inside = np.setdiff1d(cuts[(cuts > bounds[0]) & (cuts < bounds[-1])], bounds)
+    sizes, there = np.diff(bounds), np.searchsorted(bounds, inside, side="right") - 1
+    found = [cuts]
+    for size in np.unique(sizes[there]):
+        within = np.unique((inside - bounds[there])[sizes[there] == size])
+        found.append((bounds[:-1][sizes == size][:, None] + within).reshape(-1))
+    return np.unique(np.concatenate(found))
+
+
 def due(schedule: Schedule, cuts: Ints, call: int) -> tuple[Words, Bools]:
     """What they hold after it by a proved schedule, and which of that the contract promises; both
     [PEs, atoms]. What is not promised may be anything: a plan need not leave what the schedule
@@ -113,12 +142,17 @@ def _joined(columns: Sequence[Ints]) -> Ints:
 def _first_atoms(phase: StepsPhase, cuts: Ints) -> Ints:
     """The first atom of each slice, and the one behind the last, [lines or 1, slices + 1]: with
     blocks each line has its own."""
-    begins = np.zeros(1, np.int64)
-    if phase.blocks is not None:
-        first, last = phase.lines
-        begins = np.array([phase.blocks.first_of_line(line) for line in range(first, last + 1)])
-    elements = begins[:, None] + phase.slicing.bounds
+    elements = _begins(phase)[:, None] + phase.slicing.bounds
     atoms = np.searchsorted(cuts, elements)
     if (cuts[np.minimum(atoms, len(cuts) - 1)] != elements).any():
         raise ValueError(f"`{phase.name}` cuts vectors within an atom")
     return atoms
+
+
+def _begins(phase: StepsPhase) -> Ints:
+    """The first element that each line works on, [lines], or one for all where there are no
+    blocks."""
+    if phase.blocks is None:
+        return np.zeros(1, np.int64)
+    first, last = phase.lines
+    return np.array([phase.blocks.first_of_line(line) for line in range(first, last + 1)])

@@ -82,11 +82,18 @@ class Color:
 
 @dataclass(frozen=True)
 class Calls:
-    """What is run: plans, each with the colors of its phases by symbol, and the calls of them."""
+    """What is run: plans, each with the colors of its phases by symbol, and the calls of them.
+    `cuts` are the atoms of calls, where they are to be finer than those of `cuts_of`."""
 
     plans: tuple[Plan, ...]
     colors: tuple[dict[str, Color], ...]  # by plan
     calls: tuple[int, ...]
+    cuts: tuple[Ints, ...] = ()
+
+    def cuts_of(self, of: int) -> Ints:
+        """The atoms of the plan with a number."""
+        finer = dict(zip(self.calls, self.cuts, strict=False))
+        return finer[of] if of in finer else cuts_of(self.plans[of])
 
     @cached_property
     def grid(self) -> Grid:
@@ -99,13 +106,13 @@ class Calls:
         return tuple(self.plans[call] for call in self.calls)
 
 
-def calls_of_plan(plan: Plan, count: int) -> Calls:
+def calls_of_plan(plan: Plan, count: int, cuts: Sequence[Ints] = ()) -> Calls:
     """So many calls of a plan."""
     names = {name: Color(number, f"`{name}`") for name, number in plan.colors}
-    return Calls((plan,), (names,), (0,) * count)
+    return Calls((plan,), (names,), (0,) * count, tuple(cuts))
 
 
-def calls_of_program(plan: ProgramPlan, calls: Sequence[int]) -> Calls:
+def calls_of_program(plan: ProgramPlan, calls: Sequence[int], cuts: Sequence[Ints] = ()) -> Calls:
     """Calls of the collectives of a program, whose colors are numbered together."""
     names: list[dict[str, Color]] = [{} for _ in plan.plans]
     for use in plan.uses:
@@ -113,7 +120,7 @@ def calls_of_program(plan: ProgramPlan, calls: Sequence[int]) -> Calls:
             color = plan.colors[k]
             of = Color(color.number, f"color {color.number}", color.torn_down)
             names[use.collective][name] = of
-    return Calls(plan.plans, tuple(names), tuple(calls))
+    return Calls(plan.plans, tuple(names), tuple(calls), tuple(cuts))
 
 
 def given_of(calls: Calls) -> Given:
@@ -138,7 +145,7 @@ def given_of(calls: Calls) -> Given:
         tuple(phases),
         stages,
         tuple(rows_of(plan) for plan in calls.called),
-        tuple(len(cuts_of(plan)) - 1 for plan in calls.called),
+        tuple(len(calls.cuts_of(call)) - 1 for call in calls.calls),
         min(target.input_queue_words[queue] for queue in target.input_queues),
     )
 
@@ -190,7 +197,7 @@ class _Making:
         """A phase of the plan with a number."""
         plan = self.calls.plans[of]
         line = _Line(plan, phase)
-        cuts, slicing = cuts_of(plan), _slicing(phase)
+        cuts, slicing = self.calls.cuts_of(of), _slicing(phase)
         words = plan.collective.contract.element.words
         parts = PAIR if phase.paired else 1
         sizes = np.diff(slicing.bounds) * words // parts

@@ -68,40 +68,44 @@ class Run:
     receipts: tuple[Receipt, ...] = ()
 
 
-def run(
+def run(  # noqa: PLR0913 - what is run, then how
     plan: Plan | ProgramPlan,
     begin: Sequence[Words],
     *,
     order: int | None = None,
     calls: Sequence[int] | None = None,
     receipts: bool = False,
+    atoms: Sequence[Ints] = (),
 ) -> Run:
     """Run calls one behind the other, with no barrier between them: of a plan as many as `begin`
     has arrays, of a program its own, or those of `calls`, each the index of a collective. A call is
     run beside no other: those of call streams are run stream by stream.
 
     `begin[k]` is what PEs of the grid of call k hold when they begin it, uint64 [PEs, atoms], with
-    the atoms of `cuts`. With an `order`, a seed, who goes on next is random. Raises ValueError if
-    there are more or fewer arrays than calls.
+    the atoms of `cuts`, or of `atoms[k]`, which may be finer. With an `order`, a seed, who goes on
+    next is random. Raises ValueError if there are more or fewer arrays than calls.
     """
     if isinstance(plan, Plan):
-        return _run(calls_of_plan(plan, len(begin)), begin, order, receipts=receipts)
+        one = calls_of_plan(plan, len(begin), atoms)
+        return _run(one, begin, order, receipts=receipts)
     if plan.alone:
-        one = calls_of_plan(plan.plans[0], len(begin))
+        one = calls_of_plan(plan.plans[0], len(begin), atoms)
         return _run(one, begin, order, receipts=receipts)
     called = plan.calls if calls is None else calls
     if len(called) != len(begin):
         raise ValueError(f"{len(called)} calls begin with {len(begin)} arrays")
     if not plan.call_streams:
-        return _run(calls_of_program(plan, called), begin, order, receipts=receipts)
-    return _run_streams(plan, called, begin, order, receipts=receipts)
+        of_program = calls_of_program(plan, called, atoms)
+        return _run(of_program, begin, order, receipts=receipts)
+    return _run_streams(plan, called, begin, order, atoms, receipts=receipts)
 
 
-def _run_streams(
+def _run_streams(  # noqa: PLR0913 - the same
     plan: ProgramPlan,
     calls: Sequence[int],
     begin: Sequence[Words],
     order: int | None,
+    atoms: Sequence[Ints],
     *,
     receipts: bool,
 ) -> Run:
@@ -113,7 +117,9 @@ def _run_streams(
         own = [k for k, call in enumerate(calls) if plan.plans[call].collective.name in names]
         called = [names.index(plan.plans[calls[k]].collective.name) for k in own]
         begins = [begin[k] for k in own]
-        part = _run(calls_of_program(stream, called), begins, order, receipts=receipts)
+        finer = [atoms[k] for k in own] if atoms else ()
+        of_stream = calls_of_program(stream, called, finer)
+        part = _run(of_stream, begins, order, receipts=receipts)
         for k, of_call in zip(own, part.held, strict=True):
             held[k] = of_call
         faults = (

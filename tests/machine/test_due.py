@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from collc.base.columns import Array, Ints
 from collc.language import parse_source
-from collc.machine.due import begin, due
+from collc.machine.due import atoms, begin, due
 from collc.run.expected import carry_out
 from collc.schedule import Schedule, build_schedule
 from collc.schedule.barrier_tokens import with_tokens
@@ -122,6 +122,13 @@ def test_an_atom_is_promised_if_an_element_of_it_is() -> None:
 def test_atoms_that_a_slice_cuts_are_refused() -> None:
     with pytest.raises(ValueError, match="within an atom"):
         due(schedule_of("a ring", 5, 10), np.array([0, 3, 10]), 0)
+
+
+def test_slices_that_take_the_place_of_others_are_cut_alike() -> None:
+    schedule = schedule_of("other places", 3, 2)
+    assert atoms(schedule, np.array([0, 1, 2, 4, 6])).tolist() == [0, 1, 2, 3, 4, 5, 6]
+    schedule = schedule_of("a ring", 5, 10)
+    assert atoms(schedule, np.array([0, 1, 2, 10])).tolist() == [0, 1, 2, 10]
 
 
 def test_atoms_that_differ_where_a_slice_is_put_are_refused() -> None:

@@ -21,6 +21,16 @@ collective all = allreduce(x: f32[n <= 12], add) on row { run ring_allreduce }
 program { all }
 """
 
+# slices of two lengths in one plan, of which some take the places of others
+TWO_SLICINGS = """target wse2
+grid row = 4 x 1
+contract moved(n) slices 6 { after each r where 0 < r < 3 : r has slice 0 of r - 1 as slice 3 }
+algorithm first(n) slices 2 { step { each r where r < n - 1 : slice 0  r -> r + 1 as slice 1 } }
+algorithm again(n) slices 3 { step { each r where r < n - 1 : slice 2  r -> r + 1 } }
+collective c = moved(x: f32[24]) on row { run first then run again }
+program { c }
+"""
+
 
 def with_roles(plan: Plan, change: object, phase: int = 0) -> Plan:
     """The plan with every role of a phase changed."""
@@ -45,6 +55,7 @@ def told(plan: Plan | ProgramPlan, schedules: tuple[Schedule, ...] | None = None
         program_of("rotating_root", P=5, B=2),
         program_of("select", P=4, B=16),
         compile_text(DYNAMIC, "dynamic.coll", {}).program,
+        compile_text(TWO_SLICINGS, "slices.coll", {}).program,
     ],
     ids=lambda plan: plan.phases[0].name if isinstance(plan, Plan) else plan.program.calls[0],
 )
