@@ -49,7 +49,7 @@ from collc.machine import cuts, run
 from collc.machine.due import begin
 from collc.patterns import Kind, instance
 from collc.plan import Plan
-from collc.plan.program import ProgramPlan
+from collc.plan.plan import ProgramPlan
 from collc.schedule import Schedule
 from mutants import judging
 from mutants.judging import RIGHT, SAME, Subject

@@ -24,13 +24,12 @@ from collc.base.grids import Grid
 from collc.base.values import dataclass
 from collc.machine import Fault, Run, cuts, run
 from collc.machine.due import atoms, begin, carried, due
-from collc.plan import Phase, Plan, is_of
+from collc.plan import Form, Phase, Plan, form_of
 from collc.plan.dynamic_lengths import plan_of_length
 from collc.plan.placement import colors_of
-from collc.plan.program import ProgramPlan
+from collc.plan.plan import ProgramPlan
 from collc.schedule import Schedule
 from collc.schedule.lengths import of_length
-from collc.spec import ContractKind
 from collc.spec.exchange import StepsPhase
 
 MOST_LENGTHS = 8  # of those that have empty slices
@@ -50,7 +49,6 @@ _OF_KIND = {
     "lost": _Codes("C314", "C317", "C320"),
     "leaves the grid": _Codes("C314", "C317", "C320"),
     "words left": _Codes("C314", "C317", "C321"),
-    "circle": _Codes("C314", "C317", "C320"),
     "several receive": _Codes("C315", "C317", "C320"),
     "several send": _Codes("C315", "C317", "C320"),
     "other slice": _Codes("C315", "C317", "C322"),
@@ -122,7 +120,7 @@ def _of_calls(
     told: set[tuple[str, object]] = set()
     for shorter in _lengths(schedules):
         for_length = tuple(
-            _of_length(one, shorter(one.collective.contract.length)) if shorter else one
+            plan_of_length(one, shorter(one.collective.contract.length)) if shorter else one
             for one in plans
         )
         of_length_too = [
@@ -135,18 +133,6 @@ def _of_calls(
             if (problem.code, problem.at) not in told:
                 told.add((problem.code, problem.at))
                 yield problem
-
-
-def _of_length(plan: Plan, length: int) -> Plan:
-    """A plan for vectors of a length, which may be shorter than those of its contract."""
-    shorter = plan_of_length(plan, length)
-    phases = (
-        replace(phase, exchange=replace(phase.exchange, slicing=phase.pattern.slicing))
-        if phase.exchange is not None and is_of(phase, StepsPhase)
-        else phase
-        for phase in shorter.phases
-    )
-    return replace(shorter, phases=tuple(phases))
 
 
 Shorter = Callable[[int], int]
@@ -210,7 +196,7 @@ class _Calls:
         code, label = _code(_OF_KIND[fault.kind], phase), self._label(plan, phase)
         where = f"`{label}` gets stuck: " if fault.kind == "stuck" else f"in `{label}` "
         message = f"{where}{fault.text}{self._when(call)}"
-        return Diagnostic(code, message, phase.pattern.span, help=_HELP[code])
+        return Diagnostic(code, message, phase.span, help=_HELP[code])
 
     @staticmethod
     def _on(plan: Plan, fault: Fault) -> int:
@@ -247,7 +233,7 @@ class _Calls:
         message = f"in `{self._label(plan, phase)}` {_pe(grid, pe)} ends with other values in "
         message += f"{which}{self._when(call)}{self._contributions(call, pe, atom)}"
         code = _code(_OTHER_VALUES, phase)
-        return Diagnostic(code, message, phase.pattern.span, help=_HELP[code])
+        return Diagnostic(code, message, phase.span, help=_HELP[code])
 
     def _contributions(self, call: int, pe: int, atom: int) -> str:
         """Of which PEs an atom has contributions, and of which it should."""
@@ -284,9 +270,10 @@ def _made_of(value: Callable[[Words], int], given: Words) -> list[int]:
 
 
 def _code(codes: _Codes, phase: Phase) -> str:
-    if phase.exchange is not None:
+    form = form_of(phase)
+    if form.is_cut:
         return codes.steps
-    return codes.multicast if phase.kind is ContractKind.BROADCAST else codes.reduction
+    return codes.multicast if form is Form.MULTICAST else codes.reduction
 
 
 def _last_at(plan: Plan, grid: Grid, pe: int) -> Phase:

@@ -12,7 +12,7 @@ from collc.base.diagnostics import Diagnostic
 from collc.checks.follow import called, follow
 from collc.driver.pipeline import compile_text
 from collc.plan import Advance, Plan
-from collc.plan.program import ProgramPlan
+from collc.plan.plan import ProgramPlan
 from collc.schedule import Schedule
 
 DYNAMIC = """target wse2
@@ -71,7 +71,7 @@ def test_a_router_that_stays_in_a_position_for_others_is_where_a_tree_gets_stuck
         return Advance.OWN_ROUTER if advance is Advance.RESET else advance
 
     problem = told(with_roles(plan, advancing_by(for_the_own_one)))
-    assert (problem.code, problem.at) == ("C314", plan.phases[0].pattern.span)
+    assert (problem.code, problem.at) == ("C314", plan.phases[0].span)
     assert problem.message == (
         "`reduce` gets stuck: PE (0, 0) waits for ever: the router of PE (9, 0) is in position 0 "
         "of `reduce_even`, for words from its own PE, which sends nothing more there"
