@@ -51,6 +51,7 @@ from collc.patterns import Kind, instance
 from collc.plan import Plan
 from collc.plan.plan import ProgramPlan
 from collc.schedule import Schedule
+from collc.schedule.barrier_tokens import schedule_of
 from mutants import judging
 from mutants.judging import RIGHT, SAME, Subject
 
@@ -74,7 +75,8 @@ WALK, MACHINE = "the walks alone", "the machine alone"
 
 def schedules_of(plan: Plan | ProgramPlan) -> tuple[Schedule, ...]:
     """What a plan is to carry out."""
-    return (plan.schedule,) if isinstance(plan, Plan) else plan.schedules
+    plans = (plan,) if isinstance(plan, Plan) else plan.plans
+    return tuple(schedule_of(one.collective) for one in plans)
 
 
 @dataclass(frozen=True)
@@ -213,7 +215,7 @@ def right(given: tuple[str, Callable[[], ProgramPlan]]) -> list[Row]:
         plan = make()
     except CollcError:
         return []
-    told = judged(row, plan, plan.schedules)
+    told = judged(row, plan, schedules_of(plan))
     if told.machine or told.error:
         return [told]
     try:
@@ -227,7 +229,8 @@ def right(given: tuple[str, Callable[[], ProgramPlan]]) -> list[Row]:
 def order_decides(plan: ProgramPlan) -> str:
     """What depends on the order in which the machine goes on, in words; empty if nothing does."""
     calls = (0, 0) if plan.alone else called(plan)
-    first = [begin(plan.schedules[k], cuts(plan.plans[k]), n) for n, k in enumerate(calls)]
+    due = schedules_of(plan)
+    first = [begin(due[k], cuts(plan.plans[k]), n) for n, k in enumerate(calls)]
     wanted = run(plan, first, calls=calls)
     for order in range(ORDERS):
         found = run(plan, first, order=order, calls=calls)
@@ -366,11 +369,12 @@ def times(name: str) -> list[Row]:
     """Seconds for two calls of a large plan, without the check around them."""
     plan = compile_text(f"target wse2 {LARGE[name]}\n", "large.coll", {}).plans[0]
     bounds = cuts(plan)
-    first = [begin(plan.schedule, bounds, call) for call in (0, 1)]
+    (due,) = schedules_of(plan)
+    first = [begin(due, bounds, call) for call in (0, 1)]
     began = perf_counter()
     found = run(plan, first)
     spent = perf_counter() - began
-    row = judged(Row("times", name, "", f"{found.events} events"), plan, [plan.schedule])
+    row = judged(Row("times", name, "", f"{found.events} events"), plan, [due])
     return [replace(row, says=f"run {spent:.2f} s, check {row.seconds:.2f} s; {row.says}")]
 
 

@@ -14,6 +14,7 @@ from collc.driver.pipeline import compile_text
 from collc.plan import Advance, Plan
 from collc.plan.plan import ProgramPlan
 from collc.schedule import Schedule
+from collc.schedule.barrier_tokens import schedule_of
 
 DYNAMIC = """target wse2
 grid row = 5 x 1
@@ -39,9 +40,13 @@ def with_roles(plan: Plan, change: object, phase: int = 0) -> Plan:
     return replace(plan, phases=(*plan.phases[:phase], new, *plan.phases[phase + 1 :]))
 
 
+def due_of(plan: Plan | ProgramPlan) -> tuple[Schedule, ...]:
+    plans = (plan,) if isinstance(plan, Plan) else plan.plans
+    return tuple(schedule_of(one.collective) for one in plans)
+
+
 def told(plan: Plan | ProgramPlan, schedules: tuple[Schedule, ...] | None = None) -> Diagnostic:
-    own = (plan.schedule,) if isinstance(plan, Plan) else plan.schedules
-    return next(follow(plan, schedules or own))
+    return next(follow(plan, schedules or due_of(plan)))
 
 
 @pytest.mark.parametrize(
@@ -60,8 +65,7 @@ def told(plan: Plan | ProgramPlan, schedules: tuple[Schedule, ...] | None = None
     ids=lambda plan: plan.phases[0].name if isinstance(plan, Plan) else plan.program.calls[0],
 )
 def test_plans_that_are_right_pass(plan: Plan | ProgramPlan) -> None:
-    schedules = (plan.schedule,) if isinstance(plan, Plan) else plan.schedules
-    assert list(follow(plan, schedules)) == []
+    assert list(follow(plan, due_of(plan))) == []
 
 
 def test_a_router_that_stays_in_a_position_for_others_is_where_a_tree_gets_stuck() -> None:
@@ -89,7 +93,7 @@ def test_words_of_the_next_call_that_come_first_are_told() -> None:
 
 def test_another_order_of_the_same_vectors_is_told() -> None:
     plan, other = (plan_of(name, "wse2", P=5, B=8) for name in ("star", "chain"))
-    problem = told(plan, (other.schedule,))
+    problem = told(plan, (schedule_of(other.collective),))
     assert problem.code == "C315"
     assert problem.message == (
         "in `reduce` PE (0, 0) ends with other values in elements 0 to 7: the same contributions "
@@ -101,7 +105,7 @@ def test_whose_contributions_are_there_and_whose_are_due_is_told() -> None:
     text = "target wse2 grid row = 3 x 1 collective c = broadcast(x: f32[1]) on row "
     text += "{{ broadcast from {} }} program {{ c }}"
     plan, other = (compile_text(text.format(x), "b.coll", {}).program.plans[0] for x in (0, 2))
-    problem = told(plan, (other.schedule,))
+    problem = told(plan, (schedule_of(other.collective),))
     assert problem.code == "C317"
     assert "PE (0, 0) ends with other values in its element" in problem.message
     assert problem.message.endswith("contributions of PE (0, 0), due are those of PE (2, 0)")
@@ -109,7 +113,7 @@ def test_whose_contributions_are_there_and_whose_are_due_is_told() -> None:
 
 def test_a_slice_of_an_exchange_that_is_another_one_is_told() -> None:
     plan = plan_of("ring_allreduce", "wse2", P=4, B=8)
-    turned = plan_of("ring_allreduce", "wse3", P=4, B=8).schedule
+    turned = schedule_of(plan_of("ring_allreduce", "wse3", P=4, B=8).collective)
     assert list(follow(plan, (turned,))) == []  # the target is no part of a schedule
     (phase,) = turned.phases
     fewer = replace(turned, phases=(replace(phase, steps=phase.steps[:-1]),))
