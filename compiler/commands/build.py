@@ -21,6 +21,7 @@ from collc.commands.source import (
     print_warnings,
     reporting_each,
     sources_options,
+    text_option,
 )
 from collc.driver.bundle import Bundle
 from collc.driver.read_back import verify_text
@@ -57,6 +58,7 @@ class _Wanted:
     dump: str | None
     unread: bool
     timed: bool
+    emitted: str
     fabric: Wanted
 
     def directory(self, source: Source, alone: bool) -> Path:
@@ -84,6 +86,7 @@ class _Wanted:
 @click.option(
     "--name", callback=_name, metavar="NAME", help="Call the collective, and its modules, NAME."
 )
+@text_option
 @click.option("--timed", is_flag=True, help="With time stamps of every PE, which run.py reports.")
 @fabric_options
 @click.option(
@@ -118,7 +121,8 @@ def command(source: Source, alone: bool, wanted: Wanted, **options: Any) -> Told
         click.echo(_FRONT[asked.dump](*source.prove_all()), nl=False)
         return {}, ()
     source = source.for_target(wanted.target)
-    bundle = source.compile(timed=asked.timed, name=asked.name).placed(wanted)
+    bundle = source.compile(timed=asked.timed, name=asked.name, emitted=asked.emitted)
+    bundle = bundle.placed(wanted)
     if asked.dump:
         return _dumped(bundle, asked.dump, source), ()
     if asked.listed:

@@ -20,8 +20,9 @@ from collc.commands.directory import FILE, directory, write
 from collc.commands.fabric import fabric_options
 from collc.commands.output import WRONG_RUN, facts_of, predicted_facts, print_data
 from collc.commands.run_on import Asked, Runs, back_end_options, run_on
-from collc.commands.source import Source, reporting, source_options
+from collc.commands.source import Source, reporting, source_options, text_option
 from collc.driver.bundle import Bundle
+from collc.emit.render import FORMS
 from collc.plan.dynamic_lengths import checked_lengths
 from collc.run import RunError, RunReport
 from collc.run.program import NOTHING_KNOWN
@@ -147,6 +148,7 @@ def _lengths(
     metavar="[NAME=]FILE.npy",
     help="Input vectors: an array [height, width, length]; random if not given.",
 )
+@text_option
 @click.option(
     "--trace",
     type=FILE,
@@ -164,6 +166,7 @@ def command(  # noqa: PLR0913, PLR0917 - as many as there are options
     skew: int,
     lengths: tuple[tuple[str, tuple[int, ...]], ...],
     inputs: Named,
+    emitted: str,
     trace: Path | None,
     report: bool,
     wanted: Wanted,
@@ -178,11 +181,13 @@ def command(  # noqa: PLR0913, PLR0917 - as many as there are options
     source = source.for_target(wanted.target)
     if asked.names and (inputs or trace or report):
         raise click.UsageError("--input, --trace and --report are of runs without --on")
+    if asked.names and emitted != FORMS:
+        raise click.UsageError(f"--text {emitted} is of runs without --on")
     if asked.names:
         runs = Runs(seed, max(2, repeats), skew or None, lengths)
         run_on(source, asked, wanted, runs, output)
         return
-    bundle = source.compile(skew).placed(wanted)
+    bundle = source.compile(skew, emitted=emitted).placed(wanted)
     how: dict[str, Any] = {
         "seed": seed,
         "repeats": repeats,

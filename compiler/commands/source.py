@@ -19,6 +19,7 @@ from collc.base.values import dataclass
 from collc.commands.output import FAULT, Form, print_data, print_sarif, report
 from collc.driver.bundle import Bundle
 from collc.driver.pipeline import compile_text, prove_program, prove_text, read
+from collc.emit.render import FORMS, TEXTS
 from collc.language import read_source
 from collc.language.prelude import PRELUDE_FILE
 from collc.language.render import as_json, headline, render
@@ -68,6 +69,18 @@ _FORMS = click.option(
     show_default=True,
     help="How to print what is found: for people, a line each, as JSON, or as SARIF 2.1.0.",
 )
+
+
+def text_option(command: Callable[..., None]) -> Callable[..., None]:
+    """`--text`, which chooses what is emitted."""
+    return click.option(
+        "--text",
+        "emitted",
+        type=click.Choice(TEXTS),
+        default=FORMS,
+        show_default=True,
+        help="A PE text for each form of a plan, or (experimental) one for all, made from lanes.",
+    )(command)
 
 
 def source_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -149,10 +162,18 @@ class Source:
         """The same for a target, where the command line names none."""
         return replace(self, target=self.target or target)
 
-    def compile(self, skew: int = 0, *, timed: bool = False, name: str | None = None) -> Bundle:
-        """The file's bundle; raises as `text` does, and CollcError for a program at fault."""
+    def compile(
+        self,
+        skew: int = 0,
+        *,
+        timed: bool = False,
+        name: str | None = None,
+        emitted: str = FORMS,
+    ) -> Bundle:
+        """The file's bundle; raises as `text` does, and CollcError for a program at fault, or for
+        what the text that is to be emitted does not have."""
         given = self.text, self.name, self.definitions, self.target, skew
-        return compile_text(*given, timed=timed, name=name)
+        return compile_text(*given, timed=timed, name=name, emitted=emitted)
 
     def parse(self, *, leave_open: bool = False) -> Spec:
         """What the file says, with `leave_open` as if all steps were `auto`; raises likewise."""

@@ -12,7 +12,7 @@ from collc.driver.longest import with_longest
 from collc.driver.planning import Planned, architectures, planned_spec
 from collc.driver.proving import prove_all, refuse_if_any
 from collc.emit.clock import with_time_stamps
-from collc.emit.render import render
+from collc.emit.render import FORMS, render
 from collc.emit.spelling import spelled
 from collc.language import parse_source
 from collc.lowering.resources import left_by
@@ -33,28 +33,33 @@ def compile_text(  # noqa: PLR0913 - the text, then how
     *,
     timed: bool = False,
     name: str | None = None,
+    emitted: str = FORMS,
 ) -> Bundle:
     """Compile a `.coll` text to a bundle, or raise CollcError with every problem found.
 
     `file` is the name used in messages and in the emitted comments; `target` overrides the file's
     own, `name` the one collective's. With a `skew` PEs wait before each call, up to so many turns
-    of an empty loop. A program that is `timed` has time stamps.
+    of an empty loop. A program that is `timed` has time stamps. What is `emitted` is a text for
+    each form, or, with "lanes", one for all, which is an experiment: it refuses what it does not
+    print yet.
     """
     spec = read(text, file, parameters, target, name=name)
     spec = with_limits(with_time_stamps(spec) if timed else spec)
-    return bundle_of(planned_spec(spec, skew), skew)
+    return bundle_of(planned_spec(spec, skew), skew, text=emitted)
 
 
-def bundle_of(planned: Planned, skew: int = 0) -> Bundle:
-    """The bundle of a program whose plan keeps all limits."""
+def bundle_of(planned: Planned, skew: int = 0, *, text: str = FORMS) -> Bundle:
+    """The bundle of a program whose plan keeps all limits, as one of the texts."""
     spec, program, prediction = planned
 
     @under_way("writing CSL")
     def emitted() -> dict[str, str]:
         seen = seen_from_the_root(program)
-        return render(spec, seen, prediction, architectures(program), skew)
+        return render(spec, seen, prediction, architectures(program), skew, text)
 
-    return Bundle(spec, program, prediction, LazyFiles(emitted))
+    # what a text does not have it says at once
+    files = LazyFiles(emitted) if text == FORMS else emitted()
+    return Bundle(spec, program, prediction, files)
 
 
 def read(  # noqa: PLR0913 - the text, then how

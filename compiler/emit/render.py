@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from importlib.resources import files
 from itertools import product
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
+from collc.base.diagnostics import CollcError, Diagnostic
 from collc.base.files import MANIFEST
 from collc.cost import Prediction
 from collc.emit.clock import HOP, ClockModel, clock_model
+from collc.emit.lanes.library import library_of, with_numbers
+from collc.emit.lanes.model import LibraryModel
+from collc.emit.lanes.not_yet import of_program as not_yet
 from collc.emit.manifest import manifest_of, with_hashes
 from collc.emit.model import BundleModel, model_of
 from collc.emit.program import ProgramModel, call_stream_models, program_model
@@ -25,17 +29,20 @@ from collc.target.fabric import Wanted, fabric_of
 if TYPE_CHECKING:
     from jinja2 import Environment
 
+FORMS, LANES = "forms", "lanes"  # a text for each form, one text for all
+TEXTS = (FORMS, LANES)
 WIDTH = 120  # characters of a line of emitted CSL
 _BRACKET = re.compile(r"[][(){}]")
 _BREAK = re.compile(r"(?<=,) | (?=(?:else|and|or|\+|-) )")
 
 
-def render(
+def render(  # noqa: PLR0913, PLR0917 - the program, then how
     spec: Spec,
     plan: ProgramPlan,
     prediction: Prediction,
     architectures: tuple[str, ...],
     skew: int = 0,
+    text: str = FORMS,
 ) -> dict[str, str]:
     """The files of the bundle: {name: text}.
 
@@ -43,11 +50,17 @@ def render(
     `skew` PEs wait before each call, up to so many turns of an empty loop.
     """
     source = source_name(spec.file)
+    if text == LANES:
+        refuse(not_yet(plan, skew, spec.time_stamps is not None))
     model: BundleModel | ProgramModel
     if plan.alone:
         model = model_of(plan.plans[0], source)
         clock = clock_model(spec, (model.width, model.height))
-        texts = _texts_of_one(model, clock)
+        if text == LANES:
+            library = library_of(plan.plans[0], source)
+            texts, model = _texts_of_lanes(library, model), with_numbers(model, library)
+        else:
+            texts = _texts_of_one(model, clock)
     else:
         model = program_model(plan, source, skew)
         clock = clock_model(spec, (model.width, model.height))
@@ -58,6 +71,29 @@ def render(
         texts[commands_name(arch)] = text
     texts[MANIFEST] = manifest_of(spec, plan, prediction, model, texts)
     return dict(sorted(texts.items()))
+
+
+def refuse(problems: Iterable[Diagnostic]) -> None:
+    """Raise CollcError if there are any."""
+    found = list(problems)
+    if found:
+        raise CollcError(found)
+
+
+def _texts_of_lanes(library: LibraryModel, model: BundleModel) -> dict[str, str]:
+    """What is emitted for one collective as lanes: what does not depend on it, and what does."""
+    names = {"ops.csl": "ops.csl", "queues.csl": "queues.csl", "op.csl": f"{library.op}.csl"}
+    names |= {"join.csl": "join.csl"} if library.joins else {}
+    names |= {
+        "library_layout.csl": f"{library.name}_layout.csl",
+        "pe.csl": f"{library.name}_pe.csl",
+    }
+    names |= {"layout.csl": "layout.csl", "pe_program.csl": "pe_program.csl"}
+    how = library.combine
+    given = {"m": library, "element": library.element, "simd": library.simd}
+    given |= {"combine": how.builtin, "move": how.move}
+    texts = {name: _filled(f"lanes/{template}", **given) for template, name in names.items()}
+    return texts | {"run.py": _filled("run.py", m=model, clock=None)}
 
 
 def _texts_of_one(model: BundleModel, clock: ClockModel | None) -> dict[str, str]:

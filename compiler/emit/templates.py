@@ -47,6 +47,7 @@ def compile_all(folder: Path, compiled: Path) -> None:
 def _digest(folder: Path) -> str:
     """Of the templates, of Jinja, and of what is said here of how they are filled in."""
     digest = hashlib.sha256(jinja2.__version__.encode())
-    for file in (Path(__file__), *sorted(folder.glob("*.j2"))):
-        digest.update(file.name.encode() + b"\0" + file.read_bytes())
+    files = {file.relative_to(folder).as_posix(): file for file in folder.rglob("*.j2")}
+    for name, file in ((Path(__file__).name, Path(__file__)), *sorted(files.items())):
+        digest.update(name.encode() + b"\0" + file.read_bytes())
     return digest.hexdigest()

@@ -74,7 +74,7 @@ def slots_of(plan: Plan, *, kept: bool = False) -> Slots:
     how = _How(bound, kept or bound, is_one_word(plan))
     each = [_slots_of_phase(i, phase, in_code, how) for i, phase in enumerate(plan.phases)]
     if is_ready(plan):
-        slot = _slot(0, plan.phases[0], empties_stage)
+        slot = slot_of(0, plan.phases[0], empties_stage)
         each.append(Slots(pairs=(slot,), sources=(slot,)))
     kinds = (field.name for field in fields(Slots))
     return Slots(**{kind: tuple(s for one in each for s in getattr(one, kind)) for kind in kinds})
@@ -110,7 +110,7 @@ def _slots_of_phase(at: int, phase: Phase, in_code: bool, how: _How) -> Slots:
 
     def slots(*having: Having) -> tuple[Slot, ...]:
         """A slot for each condition that some role meets."""
-        return tuple(_slot(at, phase, one) for one in having if any(map(one, phase.roles)))
+        return tuple(slot_of(at, phase, one) for one in having if any(map(one, phase.roles)))
 
     of_tree = sources_of_tree(phase, one_word=how.one_word)
     sources = (having for having in of_tree if not (in_code and having is stores))
@@ -147,10 +147,11 @@ def _slot_of_lane(at: int, phase: Phase, number: int, does: Callable[[Lane], boo
     def has(role: Role) -> bool:
         return any(lane.loops and does(lane) for lane in role.lanes[number : number + 1])
 
-    return _slot(at, phase, has)
+    return slot_of(at, phase, has)
 
 
-def _slot(at: int, phase: Phase, has: Callable[[Role], bool]) -> Slot:
+def slot_of(at: int, phase: Phase, has: Callable[[Role], bool]) -> Slot:
+    """The PEs of the roles that have something."""
     having = {index for index, role in enumerate(phase.roles) if has(role)}
     areas = ((_bits(area.x), _bits(area.y)) for area, role in phase.regions if role in having)
     return Slot(at, _joined(areas), phase.path is not None)

@@ -1,0 +1,302 @@
+"""What PEs do in a phase, as sections of chains: a PE goes through sections one after the other; in
+one it goes along chains beside each other; and along a chain through operations.
+
+    section   ends when all of its chains have ended
+    chain     each operation begins as the one before it ends
+    act       an operation of a lane at the PEs of a class; or the command to routers behind it
+
+PEs of a role that do the same are a class. What operations have slices may depend on the place, and
+then a role has several.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
+
+from collc.base.values import dataclass
+from collc.emit.lanes.cuts import Cut
+from collc.emit.lanes.not_yet import UnprintedError
+from collc.plan import BY_WAVELET, Action, Advance, Buffer, Lane, Memory, Op, Phase, Role
+
+_ADVANCES = {
+    Advance.TEARDOWN: "routers that are torn down",
+    Advance.HAND_OVER: "turns that routers hand over",
+}
+MOST_ACTS = 48  # of a class, each of which has an import
+
+
+@dataclass(frozen=True)
+class Act:
+    """An operation of a lane, its slices `shift` further on, modulo `modulus` if that is not 0;
+    with a `command` the control wavelet behind it."""
+
+    lane: str
+    op: Op
+    shift: int = 0
+    modulus: int = 0
+    command: Advance = Advance.NOTHING
+    last: Op | None = None  # with whose slices it ends, instead of its own
+
+    @property
+    def name(self) -> str:
+        """What it is called in the text."""
+        if self.command is not Advance.NOTHING:
+            return "tell"
+        if isinstance(self.op.send, str):
+            return "relay" if self.op.action is Action.RELAY else "send"
+        if isinstance(self.op.receive, str):
+            return "store" if self.op.action is Action.COMBINE else "take"
+        return "settle"
+
+    @property
+    def is_local(self) -> bool:
+        """Whether no word comes or goes."""
+        return self.name == "settle"
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether nothing follows its end: what it sends comes back, and is received."""
+        return self.op.returns and self.command is Advance.NOTHING
+
+    def first_at(self, place: int) -> int:
+        """Its first slice."""
+        first = self.op.slices.first.at(place) + self.shift
+        return first % self.modulus if self.modulus else first
+
+
+Chain = tuple[Act, ...]
+
+
+@dataclass(frozen=True)
+class Section:
+    """Chains beside each other, by the lane and the number of each."""
+
+    chains: tuple[tuple[tuple[str, int], Chain], ...]
+
+    @property
+    def ends(self) -> int:
+        """How many ends are waited for."""
+        return sum(not chain[-1].is_silent for _, chain in self.chains)
+
+
+@dataclass(frozen=True)
+class PeClass:
+    """PEs of a role, by their places on the line, that do the same."""
+
+    role: int
+    places: tuple[int, ...]
+    sections: tuple[Section, ...]
+
+
+def classes_of(phase: Phase, cut: Cut) -> tuple[PeClass, ...]:
+    """The classes of a phase, role by role. Raises UnprintedError for what is not printed yet."""
+    found = []
+    for index, role in enumerate(phase.roles):
+        alike: dict[object, tuple[list[int], list[Step]]] = {}
+        for place in places_of(phase, index):
+            steps = _steps_at(role, place, cut)
+            alike.setdefault(_key(steps), ([], steps))[0].append(place)
+        for places, steps in alike.values():
+            sections = tuple(section for step in steps for section in _sections(step))
+            found.append(PeClass(index, tuple(places), sections))
+    return tuple(found)
+
+
+Step = list[tuple[Lane, list[list[Act]]]]  # what lanes do in a step, entry by entry
+
+
+def _key(steps: list[Step]) -> object:
+    """What tells PEs of a role apart that do not do the same."""
+    return tuple(
+        tuple(
+            (lane.name, tuple(tuple(map(_key_of, entry)) for entry in entries))
+            for lane, entries in step
+        )
+        for step in steps
+    )
+
+
+def _key_of(act: Act) -> tuple[object, ...]:
+    return id(act.op), act.shift, act.command, id(act.last)
+
+
+def places_of(phase: Phase, role: int) -> tuple[int, ...]:
+    """The places on a line of the PEs that play a role."""
+    along = (region.sides(phase.axis[0])[0] for region, index in phase.regions if index == role)
+    if phase.axis == "xy":
+        return (0,)
+    return tuple(sorted({place for run in along for place in run}))
+
+
+def _steps_at(role: Role, place: int, cut: Cut) -> list[Step]:
+    """What the PE at a place does on its lanes in each step, entry by entry, without those that
+    move nothing."""
+    steps: list[Step] = []
+    for lane in role.lanes:
+        for number, entries in enumerate(_entries_by_step(lane, place, cut)):
+            while len(steps) <= number:
+                steps.append([])
+            if entries:
+                steps[number].append((lane, entries))
+    return [_settled(step, role.lanes[0], place, cut) for step in steps if step]
+
+
+def _settled(step: Step, lane: Lane, place: int, cut: Cut) -> Step:
+    """The step, if it only takes words from the stage, as one of the first lane, whoever these came
+    to; and as one operation where that has all slices in their order."""
+    acts = [act for _, entries in step for entry in entries for act in entry]
+    if not all(act.is_local for act in acts):
+        return step
+    acts = [replace(act, lane=lane.name) for act in acts]
+    if len({(act.op.receive, act.op.action) for act in acts}) > 1 or cut.stages_one_slice:
+        return [(lane, [[act] for act in acts])]
+    acts.sort(key=lambda act: act.first_at(place))
+    ends = [act.first_at(place) + act.op.slices.count.at(place) for act in acts]
+    apart = any(act.first_at(place) > end for act, end in zip(acts[1:], ends, strict=False))
+    copies = acts[0].op.action is Action.COPY
+    if len(acts) < 2 or apart or not copies or max(ends) != ends[-1]:
+        return [(lane, [[act] for act in acts])]
+    return [(lane, [[replace(acts[0], last=acts[-1].op)]])]
+
+
+def _entries_by_step(lane: Lane, place: int, cut: Cut) -> Iterator[list[list[Act]]]:
+    found: list[list[Act]] = []
+    unrolled = 0
+    for loop in lane.loops:
+        for turn in range(loop.turns.at(place)):
+            shift, modulus = turn * loop.shift.at(place), 0
+            if loop.shift.at(place) or loop.shift.varies:
+                modulus = cut.slicing.count
+            for entry in loop.entries:
+                acts = [
+                    act
+                    for op in entry.ops
+                    for act in _acts(Act(lane.name, op, shift, modulus), place, cut)
+                ]
+                unrolled += len(acts)
+                if unrolled > MOST_ACTS:
+                    raise UnprintedError(f"lanes of more than {MOST_ACTS} operations")
+                if acts:
+                    found.append(acts)
+                if entry.ends_step.at(place):
+                    yield found
+                    found = []
+    if found:
+        yield found
+
+
+def _acts(act: Act, place: int, cut: Cut) -> Iterator[Act]:
+    """An operation, if it moves anything at a place, and the command behind it."""
+    op = act.op
+    if op.advance in {Advance.TEARDOWN, Advance.HAND_OVER}:
+        raise UnprintedError(_ADVANCES[op.advance])
+    if not op.where.at(place) or not _extent(act, place, cut):
+        return
+    yield act
+    if op.advance in BY_WAVELET:
+        yield Act(act.lane, op, act.shift, act.modulus, op.advance)
+
+
+def _extent(act: Act, place: int, cut: Cut) -> int:
+    if act.op.elements is not None:
+        return act.op.elements.at(place)
+    return cut.slicing.size(act.first_at(place), act.op.slices.count.at(place))
+
+
+def _sections(step: Step) -> Iterator[Section]:
+    """A step as sections: one, but where a lane that is alone has operations beside each other and
+    others behind these."""
+    if len(step) == 1 and any(map(_beside, step[0][1])) and len(step[0][1]) > 1:
+        lane, entries = step[0]
+        for entry in entries:
+            yield _section([(lane, [entry])])
+        return
+    yield _section(step)
+
+
+def _beside(entry: list[Act]) -> bool:
+    """Whether an entry has operations that begin together."""
+    return sum(act.command is Advance.NOTHING for act in entry) > 1
+
+
+def _section(step: Step) -> Section:
+    chains: dict[tuple[str, int], list[Act]] = {}
+    for lane, entries in step:
+        if any(map(_beside, entries)):
+            if len(entries) > 1:
+                raise UnprintedError(
+                    "lanes beside each other that take several operations at once, then others"
+                )
+            for number, chain in enumerate(_split(entries[0])):
+                chains[lane.name, number] = chain
+        else:
+            chains[lane.name, 0] = [act for entry in entries for act in entry]
+    return Section(tuple((key, tuple(chain)) for key, chain in _attached(chains)))
+
+
+def _split(entry: list[Act]) -> list[list[Act]]:
+    """The operations of an entry with their commands; what goes to a color comes first."""
+    groups = [list(of) for _, of in groupby(entry, key=lambda act: id(act.op))]
+    return sorted(groups, key=lambda acts: not isinstance(acts[0].op.send, str))
+
+
+def _attached(
+    chains: dict[tuple[str, int], list[Act]],
+) -> Iterable[tuple[tuple[str, int], list[Act]]]:
+    """The chains, those that begin behind an operation of another lane at the end of that."""
+    left = dict(chains)
+    for key, chain in chains.items():
+        if not chain[0].op.after:
+            continue
+        before = _chain_before(chain[0], left, key)
+        if before is None or not _ends_alike(left[before][-1], chain[0]):
+            raise UnprintedError("an operation that two others begin behind")
+        left[before] = left[before] + left.pop(key)
+    return left.items()
+
+
+def _chain_before(
+    act: Act, chains: dict[tuple[str, int], list[Act]], own: tuple[str, int]
+) -> tuple[str, int] | None:
+    for key, chain in chains.items():
+        same = (other.lane == act.op.after and _ends_alike(other, act) for other in chain)
+        if key != own and any(same):
+            return key
+    return None
+
+
+def _ends_alike(one: Act, other: Act) -> bool:
+    """Whether two move their slices the same way: from the fabric, or to it."""
+    return isinstance(one.op.send, str) == isinstance(other.op.send, str)
+
+
+def merged(sequences: Iterable[Sequence[str]]) -> list[str]:
+    """The shortest list, found greedily, that has each sequence in its order; names that come again
+    have a number."""
+    found: list[str] = []
+    for names in sequences:
+        at = 0
+        for name in names:
+            if name in found[at:]:
+                at = found.index(name, at) + 1
+            else:
+                found.insert(at, name)
+                at += 1
+    return found
+
+
+def places_in(sequence: Sequence[str], names: Sequence[str]) -> list[int]:
+    """Where the names of a sequence are in a merged list."""
+    at, found = 0, []
+    for name in names:
+        at = sequence.index(name, at)
+        found.append(at)
+        at += 1
+    return found
+
+
+def in_stage(place: object) -> bool:
+    """Whether an operation takes words from the stage, or puts them there."""
+    return isinstance(place, Memory) and place.buffer is Buffer.STAGE

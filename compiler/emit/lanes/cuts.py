@@ -1,0 +1,43 @@
+"""How the vectors of a phase are cut: the one place that knows where a plan says so."""
+
+from collc.base.values import dataclass
+from collc.lowering.memory import stage_of
+from collc.plan import Phase
+from collc.spec.exchange import Blocks, Slicing
+
+
+@dataclass(frozen=True)
+class Cut:
+    """The slices of a phase; of whole vectors there is one. `blocks` say where those of a line
+    begin. The stage has room for `staged` elements, or for so many `areas` of a vector's length.
+    With `dynamic_length` the length is that of a call."""
+
+    slicing: Slicing
+    blocks: Blocks | None = None
+    areas: int = 0
+    staged: int = 0
+    dynamic_length: bool = False
+
+    @property
+    def stage(self) -> int:
+        """Elements of the stage."""
+        return max(self.areas * self.slicing.length, self.staged)
+
+    @property
+    def stages_one_slice(self) -> bool:
+        """Whether the stage has room for less than the vector."""
+        return 0 < self.stage < self.slicing.length
+
+
+def cut_of(phase: Phase, words: int) -> Cut:
+    """How the vectors of a phase, which have so many `words`, are cut."""
+    exchange = phase.exchange
+    if exchange is None:
+        return Cut(Slicing(1, words))
+    return Cut(
+        exchange.slicing,
+        exchange.blocks,
+        exchange.areas,
+        stage_of(phase),
+        exchange.dynamic_length,
+    )

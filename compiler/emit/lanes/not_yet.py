@@ -1,0 +1,61 @@
+"""What is not printed as lanes yet, in words."""
+
+from collections.abc import Iterator
+
+from collc.base.diagnostics import Diagnostic
+from collc.base.values import dataclass
+from collc.plan import Plan
+from collc.plan.program import ProgramPlan
+from collc.spec.arithmetic import arithmetic_of
+
+HELP = "leave out `--text lanes`; the text for each form has it"
+
+
+@dataclass(frozen=True)
+class UnprintedError(Exception):
+    """Something that plans have and the text does not, in words."""
+
+    what: str
+
+
+def diagnostic(plan: Plan | None, what: str) -> Diagnostic:
+    """The message about a collective, or about a program."""
+    name = f"`{plan.collective.name}`: " if plan else ""
+    message = f"{name}`--text lanes` does not print {what} yet"
+    return Diagnostic("C507", message, plan.collective.span if plan else None, help=HELP)
+
+
+def of_program(program: ProgramPlan, skew: int, timed: bool) -> Iterator[Diagnostic]:
+    """What is known of a program before it is read."""
+    if skew:
+        yield diagnostic(None, "programs whose PEs wait before each call (`--skew`)")
+    if timed:
+        yield diagnostic(None, "time stamps")
+    if not program.alone:
+        yield diagnostic(None, "programs of several calls")
+        return
+    for plan in program.plans:
+        yield from (diagnostic(plan, what) for what in _of_collective(plan))
+
+
+def _of_collective(plan: Plan) -> Iterator[str]:
+    contract, grid = plan.collective.contract, plan.collective.grid
+    if contract.run_length:
+        yield "lengths that are given when the program runs"
+    if contract.result:
+        yield "a buffer for the result (`into`)"
+    if contract.stride > 1:
+        yield "strided buffers"
+    if grid.site is not None:
+        yield "collectives on a part of a grid"
+    if not plan.phases:
+        yield "collectives of one PE"
+    if contract.operation and _kind(plan) == "map":
+        yield "operations that the vector unit does not have"
+    if contract.operation and _kind(plan) == "negated_dsd":
+        yield "minima of floats"
+
+
+def _kind(plan: Plan) -> str:
+    contract = plan.collective.contract
+    return arithmetic_of(contract.element.word, contract.operation).kind

@@ -1,0 +1,489 @@
+"""The phases of a library: slots, in which classes of PEs have their operations, what follows what,
+and the positions of all that they occupy.
+
+A slot is an import of the PE's text. PEs of different classes that do the same at the same point of
+a chain have it in the same slot, whatever their roles are called.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection, Iterable, Iterator, Sequence, Set
+from dataclasses import replace
+
+from collc.base.values import dataclass
+from collc.emit.blocks import first_of_block
+from collc.emit.conditions import cases_of
+from collc.emit.detours import detours_model
+from collc.emit.grid_places import coordinates, places_at
+from collc.emit.lanes.classes import (
+    Act,
+    PeClass,
+    Section,
+    in_stage,
+    merged,
+    places_in,
+)
+from collc.emit.lanes.cuts import Cut, cut_of
+from collc.emit.lanes.model import (
+    ClassModel,
+    JoinModel,
+    LaneModel,
+    PhaseModel,
+    SectionModel,
+    SlotModel,
+)
+from collc.emit.lanes.not_yet import UnprintedError
+from collc.emit.lanes.numbers import Key, Registers, Tasks, User
+from collc.emit.lanes.spelling import Speller
+from collc.emit.roles import RoutesModel, routes_models
+from collc.plan import Advance, Phase, Plan, Region, Strided, leaders_of, sides_of
+from collc.plan.slots import Slot, slot_of
+
+NO_QUEUE = 0  # the position of one that nothing uses
+
+
+@dataclasses.dataclass
+class Numbers:
+    """What phases take numbers from; `classes` are those of each phase."""
+
+    plan: Plan
+    classes: Sequence[tuple[PeClass, ...]]
+    registers: Registers
+    tasks: Tasks
+    inputs: int = 0
+    outputs: int = 0
+
+    def queue(self, kind: str) -> int:
+        """The next position of `inputs` or `outputs`."""
+        at: int = getattr(self, kind)
+        setattr(self, kind, at + 1)
+        return at
+
+
+def phase_model(given: Numbers, index: int) -> PhaseModel:
+    """The phase with an index, which takes the positions it needs from `given`. Raises
+    UnprintedError for what is not printed yet."""
+    plan, phase = given.plan, given.plan.phases[index]
+    cut, classes = cut_of(phase, plan.collective.contract.words), given.classes[index]
+    lanes = _lanes(given, phase, classes)
+    layouts = [
+        _arranged(
+            [one.sections[at] for one in classes if at < len(one.sections)],
+            [lane.name for lane in lanes],
+        )
+        for at in range(max(len(one.sections) for one in classes))
+    ]
+    numbered = _Builder(given, phase, cut, classes, lanes, layouts, index)
+    sections = tuple(numbered.section(at) for at in range(len(layouts)))
+    grid = plan.collective.grid if phase.path is None else plan.collective.lined
+    place, line = places_at(phase, plan.collective.grid)
+    several = len(classes) != len(phase.roles)
+    size, names = (grid.width, grid.height), coordinates(phase)
+    regions = tuple(_split_regions(phase, classes)) if several else phase.regions
+    models = tuple(numbered.model(i, one) for i, one in enumerate(classes))
+    routes = routes_models(phase, frozenset(), place)
+    detours = detours_model(phase.detours, plan.collective.grid)
+    return PhaseModel(
+        name=phase.name,
+        type_name="".join(part.capitalize() for part in phase.name.split("_")),
+        about=phase.about,
+        lanes=lanes,
+        sections=sections,
+        fields=tuple(slot.field for section in sections for slot in section.slots),
+        ends=tuple(_ends_field(at) for at, section in enumerate(sections) if section.joins),
+        classes=models,
+        tables=tuple(numbered.speller.tables.items()),
+        cases=cases_of(regions, size, len(classes), f"{phase.name}_classes", names),
+        role_cases=cases_of(phase.regions, size, len(phase.roles), f"{phase.name}_roles", names)
+        if several
+        else None,
+        on_path=phase.path is not None,
+        place=place,
+        block=numbered.block(line),
+        cut=cut,
+        slices=any(
+            f"{phase.name}_{of}" in line
+            for one in models
+            for line in one.lines
+            for of in ("slices", "backward")
+        )
+        or _filters(routes),
+        routes=tuple(numbered.by_position(one) for one in routes),
+        detours=detours
+        and replace(detours, settings=tuple(map(numbered.by_position, detours.settings))),
+        filters=_filters(routes),
+        stage=f"{phase.name}_stage" if cut.stage else "",
+    )
+
+
+def _filters(routes: Iterable[RoutesModel]) -> bool:
+    """Whether some router has a filter, which counts words."""
+    return any("_words(" in line for one in routes for _, of in one.settings for line in of)
+
+
+def _ends_field(section: int) -> str:
+    return f"ends_{section + 1}" if section else "ends"
+
+
+def _lanes(given: Numbers, phase: Phase, classes: Sequence[PeClass]) -> tuple[LaneModel, ...]:
+    """The lanes of a phase; queues are counted as plans do it."""
+    names = list(dict.fromkeys(lane.name for role in phase.roles for lane in role.lanes))
+    bound, leaders = given.plan.target.binds_output_queues, leaders_of(phase)
+    sides, found = sides_of(phase), dict[str, LaneModel]()
+    for at, name in enumerate(names):
+        ops = [op for role in phase.roles for o in role.lanes if o.name == name for op in o.ops]
+        receives = any(op.receives_on for op in ops) or not sides
+        sends = any(op.sends_on for op in ops)
+        has_input = sides[at].receives if sides else receives
+        has_output = bool(sides[at].outputs(bound=bound)) if sides else sends
+        source = given.queue("inputs") if has_input else NO_QUEUE
+        leader = found[leaders[name]] if name in leaders else None
+        if has_output or leader is None:
+            output = given.queue("outputs") if has_output else NO_QUEUE
+        else:
+            output = leader.output
+        found[name] = LaneModel(name, source, output, leader.output if leader else output)
+    return tuple(found.values())
+
+
+ChainKey = tuple[str, int]  # a lane, and 1 for what it receives beside what it sends
+
+
+@dataclass(frozen=True)
+class _Arranged:
+    """The chains of a section, each with the names of its slots."""
+
+    chains: tuple[tuple[ChainKey, tuple[str, ...]], ...]
+
+    def place(self, key: ChainKey, acts: Sequence[Act]) -> list[tuple[int, int]]:
+        """Where the acts of a class's chain are: which chain, and which slot of it."""
+        keys = [key for key, _ in self.chains]
+        at = keys.index(_key_among(key, acts, keys))
+        return [(at, slot) for slot in places_in(self.chains[at][1], _names(acts))]
+
+
+def _names(acts: Sequence[Act]) -> list[str]:
+    """Slots are alike where what they do and the lane are."""
+    return [f"{act.lane}.{act.name}" for act in acts]
+
+
+def _key_among(key: ChainKey, acts: Sequence[Act], keys: Collection[ChainKey]) -> ChainKey:
+    """The chain that a PE has operations in: where others receive beside what they send, one that
+    only receives does so in the same chain."""
+    lane, _ = key
+    only_receives = not any(isinstance(act.op.send, str) for act in acts)
+    return (lane, 1) if only_receives and (lane, 1) in keys else key
+
+
+def _arranged(sections: Sequence[Section], lanes: Sequence[str]) -> _Arranged:
+    """The chains of all classes in common: first what lanes send, in their order. Of the sequences
+    of a chain the longest come first, so that the others find their place in them."""
+    keys = {key for section in sections for key, _ in section.chains}
+    found: dict[ChainKey, list[list[str]]] = {}
+    for section in sections:
+        for key, chain in section.chains:
+            found.setdefault(_key_among(key, chain, keys), []).append(_names(chain))
+    order = sorted(found, key=lambda key: (key[1], lanes.index(key[0])))
+    return _Arranged(
+        tuple((key, tuple(merged(sorted(found[key], key=len, reverse=True)))) for key in order)
+    )
+
+
+class _Builder:
+    """Slots, joins and classes of a phase, with their numbers."""
+
+    def __init__(  # noqa: PLR0913, PLR0917 - what a phase is made of
+        self,
+        given: Numbers,
+        phase: Phase,
+        cut: Cut,
+        classes: Sequence[PeClass],
+        lanes: Sequence[LaneModel],
+        layouts: Sequence[_Arranged],
+        index: int,
+    ) -> None:
+        self.given, self.phase, self.cut, self.classes = given, phase, cut, classes
+        self.lanes = {lane.name: lane for lane in lanes}
+        self.layouts = layouts
+        self.index = index
+        self.earlier = [one.name for one in given.plan.phases[:index]]
+        self.colors = {name: at for at, (name, _) in enumerate(given.plan.colors)}
+        self.speller = Speller(phase.name)
+        self.fields = self._fields()
+        self.users = self._users()
+        self.yielding = self._yielding()
+        self.registers = given.registers.assigned(map(self._user, self.fields))
+        self.tasks, self.tasks_in_turn = given.tasks.assigned(self._users_of_tasks(), self._area)
+
+    def _yielding(self) -> frozenset[str]:
+        """The lanes that PEs only send on, where there are others that they also receive on: who
+        is served there waits for others first."""
+        lanes = [lane for role in self.phase.roles for lane in role.lanes]
+        received = {lane.name for lane in lanes if lane.receives}
+        return frozenset(self.lanes) - received if received else frozenset()
+
+    def _most_ends(self, section: int) -> int:
+        here = (one.sections[section].ends for one in self.classes if section < len(one.sections))
+        return max(1, *here, 1)
+
+    def _fields(self) -> dict[Key, str]:
+        """The name of each slot in the parameters of the phase."""
+        found: dict[Key, str] = {}
+        used: set[str] = set()
+        single = len(self.lanes) == 1
+        for section, layout in enumerate(self.layouts):
+            for chain, (_, names) in enumerate(layout.chains):
+                for slot, name in enumerate(names):
+                    lane, _, does = name.rpartition(".")
+                    field = base = does if single else f"{lane}_{does}"
+                    number = section + 1
+                    while field in used:
+                        field, number = f"{base}_{number}", number + 1
+                    used.add(field)
+                    found[section, chain, slot] = field
+        return found
+
+    def placed(self, one: PeClass) -> Iterator[tuple[Key, Act]]:
+        """The slots of a class with its acts."""
+        for at, section in enumerate(one.sections):
+            for key, chain in section.chains:
+                where = self.layouts[at].place(key, chain)
+                for (number, slot), act in zip(where, chain, strict=True):
+                    yield (at, number, slot), act
+
+    def _users(self) -> dict[Key, set[int]]:
+        users: dict[Key, set[int]] = {slot: set() for slot in self.fields}
+        for index, one in enumerate(self.classes):
+            for slot, _ in self.placed(one):
+                users[slot].add(index)
+        return users
+
+    def _user(self, slot: Key) -> User:
+        classes = frozenset(self.users[slot])
+        condition = f"{self.phase.name}.{self.fields[slot]}.takes_part"
+        return User(self.index, slot, classes, self._area(classes), condition)
+
+    def _area(self, classes: Set[int]) -> Slot:
+        """The PEs of the roles of some classes."""
+        roles = {id(self.phase.roles[self.classes[one].role]) for one in classes}
+        return slot_of(self.index, self.phase, lambda role: id(role) in roles)
+
+    def _users_of_tasks(self) -> dict[Key, Set[int]]:
+        """The classes that have a task: behind a slot, or one that joins ends."""
+        found: dict[Key, set[int]] = {}
+        for index, one in enumerate(self.classes):
+            ends = self._ends(one)
+            for slot, act in self.placed(one):
+                if not act.is_local and not act.is_silent and slot not in ends:
+                    found.setdefault(slot, set()).add(index)
+            for at, section in enumerate(one.sections):
+                for number in range(section.ends - 1):
+                    found.setdefault((at, -1, number), set()).add(index)
+        return {key: found[key] for key in sorted(found)}
+
+    def _ends(self, one: PeClass) -> dict[Key, tuple[int, int, bool]]:
+        """For what a class waits for beside others: the section, which of its joins the end is told
+        to, the last of them being 0, and whether it unblocks that. What is received ends last."""
+        found: dict[Key, tuple[int, int, bool]] = {}
+        for at, section in enumerate(one.sections):
+            if section.ends < 2:
+                continue
+            last = [
+                (self.layouts[at].place(key, chain)[-1], chain[-1])
+                for key, chain in section.chains
+                if not chain[-1].is_silent
+            ]
+            last.sort(key=lambda end: isinstance(end[1].op.receive, str))
+            for i, ((chain, slot), _) in enumerate(last):
+                found[at, chain, slot] = at, min(len(last) - 2, len(last) - 1 - i), i > 0
+        return found
+
+    def section(self, at: int) -> SectionModel:
+        """A section of the PE's text."""
+        layout, name = self.layouts[at], f"{self.phase.name}_{at + 1}" if at else self.phase.name
+        most = self._most_ends(at)
+        joins = tuple(
+            JoinModel(
+                name=f"{name}_{_JOINED[number]}",
+                ends=_ends_field(at),
+                least=number + 1,
+                task=self.tasks[at, -1, number],
+                then="" if number == 0 else f"{name}_{_JOINED[number]}_end",
+                shares_task=(at, -1, number) in self.tasks_in_turn,
+                activates=self.tasks[at, -1, number - 1] if number else -1,
+            )
+            for number in range(most - 1)
+        )
+        starts = tuple(
+            (
+                self.name((at, chain, 0)),
+                " or ".join(
+                    f"{self.phase.name}.{self.fields[at, chain, slot]}.takes_part"
+                    for slot in range(len(names))
+                ),
+            )
+            for chain, (_, names) in enumerate(layout.chains)
+        )
+        slots = tuple(slot for slot in self.slots(at))
+        return SectionModel(name, starts, "", joins, slots)
+
+    def name(self, slot: Key) -> str:
+        """What the text calls a slot."""
+        return f"{self.phase.name}_{self.fields[slot]}"
+
+    def slots(self, at: int) -> Iterator[SlotModel]:
+        """The slots of a section, chain by chain."""
+        for chain, (_, names) in enumerate(self.layouts[at].chains):
+            for slot, kind in enumerate(names):
+                where = at, chain, slot
+                lane = self.lanes[kind.rpartition(".")[0]]
+                last = slot + 1 == len(names)
+                yield SlotModel(
+                    name=self.name(where),
+                    field=self.fields[where],
+                    phase=self.phase.name,
+                    lane=lane.name,
+                    input=lane.input,
+                    output=lane.output,
+                    microthread=lane.microthread,
+                    task=self.tasks.get(where, -1),
+                    register=self.registers[where],
+                    begins=self._begins(where),
+                    then="" if last else f"begin_{self.name((at, chain, slot + 1))}",
+                    stage=f"&{self.phase.name}_stage" if self.cut.stage else "&none",
+                    loads=not kind.endswith(".tell"),
+                    key=where,
+                    shares_register="",
+                    shares_task=where in self.tasks_in_turn,
+                )
+
+    def _begins(self, slot: Key) -> str:
+        at, chain, number = slot
+        if at:
+            return ""
+        before = [f"{name}.takes_part" for name in self.earlier]
+        before += [
+            f"{self.phase.name}.{self.fields[at, chain, one]}.takes_part" for one in range(number)
+        ]
+        return " and ".join(f"!{one}" for one in before) or "true"
+
+    def block(self, line: str) -> str:
+        """Where the block of a line begins."""
+        words = self.given.plan.element.words
+        return first_of_block(self.cut.blocks, line, words) if self.cut.blocks else ""
+
+    def by_position(self, routes: RoutesModel) -> RoutesModel:
+        """Routes with the positions of colors in place of their names."""
+        settings = ((str(self.colors[name]), lines) for name, lines in routes.settings)
+        return replace(routes, settings=tuple(settings))
+
+    def model(self, index: int, one: PeClass) -> ClassModel:
+        """The lines of the layout that say what a class does."""
+        ends, acts = self._ends(one), dict(self.placed(one))
+        lines = list(self._lane_lines(one))
+        for slot in self.fields:
+            if slot in acts:
+                lines += self._lines(self.fields[slot], acts[slot], ends.get(slot), one.places)
+        for at, section in enumerate(one.sections):
+            if self._most_ends(at) > 1:
+                lines.append(f"{_ends_field(at)} = {section.ends};")
+        return ClassModel(index, self.phase.roles[one.role].about, tuple(lines))
+
+    def _lane_lines(self, one: PeClass) -> Iterator[str]:
+        for name in self.lanes:
+            acts = [act for _, act in self.placed(one) if act.lane == name]
+            into = {act.op.receives_on for act in acts if act.op.receives_on}
+            out = {act.op.sends_on for act in acts if act.op.sends_on}
+            if len(into) > 1 or len(out) > 1:
+                raise UnprintedError("a lane that receives, or sends, on several colors")
+            if into or out:
+                given = (self.colors[of.pop()] if of else "ops.no_color" for of in (into, out))
+                yield f"{name} = ops.lane({', '.join(map(str, given))});"
+
+    def _lines(
+        self, field: str, act: Act, end: tuple[int, int, bool] | None, places: Sequence[int]
+    ) -> Iterator[str]:
+        yield f"{field} = {self._op(act, places)};"
+        if act.command is Advance.NOTHING:
+            if act.op.vectors > 1:
+                yield f"{field}.rounds = {act.op.vectors};"
+            if act.op.advance is Advance.OWN_ROUTER:
+                yield f"{field}.advances = true;"
+        if act.lane in self.yielding and act.command is Advance.NOTHING:
+            yield f"{field}.yields = true;"
+        if act.is_silent:
+            yield f"{field}.silent = true;"
+        if end is not None:
+            section, join, unblocks = end
+            yield f"{field}.end = {self.tasks[section, -1, join]};"
+            if unblocks:
+                yield f"{field}.unblocks = true;"
+
+    def _op(self, act: Act, places: Sequence[int]) -> str:
+        """An operation, by a function of ops.csl."""
+        if act.command is not Advance.NOTHING:
+            return f"ops.{'reset' if act.command is Advance.RESET else 'tell'}()"
+        op, span = act.op, self._span(act, places)
+        combines = op.action.value == "combine"
+        for place, function in ((op.send, "put_aside"), (op.receive, "settle")):
+            if in_stage(place):
+                area = place.area * self.cut.slicing.length  # type: ignore[union-attr]
+                at = "ops.at_its_start" if self.cut.stages_one_slice else str(area)
+                behind = "_combined" if combines and function == "settle" else ""
+                return f"ops.{function}{behind}({span}, {at})"
+        if isinstance(op.receive, str) and isinstance(op.send, str):
+            return f"ops.{'pass' if combines else 'relay'}({span})"
+        if isinstance(op.send, str):
+            return f"ops.give({span})"
+        if not isinstance(op.receive, str):
+            raise UnprintedError("vectors that are combined in memory")
+        return f"ops.{'store' if combines else 'take'}({span})"
+
+    def _span(self, act: Act, places: Sequence[int]) -> str:
+        """The elements of an operation, by the functions of the layout."""
+        slices = act.op.slices
+        if act.op.elements is not None:
+            return f"elements({self.speller.at(act.op.elements, places)})"
+        if self.cut.slicing.count == 1 and not self.cut.blocks:
+            return f"{self.phase.name}_backward(0, 1)" if slices.backward else "whole"
+        first = self.speller.at(slices.first, places, act.shift, act.modulus)
+        count = self.speller.at(slices.count, places)
+        if act.last is not None:
+            last = act.last.slices
+            lengths = {
+                last.first.at(place) + last.count.at(place) - act.first_at(place)
+                for place in places
+            }
+            end = f"{self.speller.at(last.first, places)} + {self.speller.at(last.count, places)}"
+            count = str(lengths.pop()) if len(lengths) == 1 else f"{end} - {first}"
+        turned = slices.backward and act.last is None
+        function = f"{self.phase.name}_{'backward' if turned else 'slices'}"
+        block = "block, " if self.cut.blocks else ""
+        return f"{function}({block}{first}, {count})"
+
+
+_JOINED = ("all", "first_three", "first_two", "first_one")
+
+
+def _split_regions(phase: Phase, classes: Sequence[PeClass]) -> Iterator[tuple[Region, int]]:
+    """The regions of classes: parts of those of their roles."""
+    for region, role in phase.regions:
+        for index, one in enumerate(classes):
+            if one.role != role:
+                continue
+            along, across = region.sides(phase.axis)
+            for run in _runs([place for place in along if place in set(one.places)]):
+                yield Region(run, across) if phase.axis == "x" else Region(across, run), index
+
+
+def _runs(places: Iterable[int]) -> Iterator[Strided]:
+    """Places as strided runs, the longest that begin with the first one each time."""
+    left = list(places)
+    while left:
+        step = left[1] - left[0] if len(left) > 1 else 1
+        count = 1
+        while count < len(left) and left[count] == left[0] + count * step:
+            count += 1
+        yield Strided(left[0], left[count - 1], step if count > 1 else 1)
+        left = left[count:]

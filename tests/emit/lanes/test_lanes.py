@@ -1,0 +1,131 @@
+"""One PE text for all forms, made from lanes: right results, few cycles, and what it refuses."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+pytest.importorskip("fabsim")
+
+ROOT = Path(__file__).parents[3]
+sys.path.insert(0, str(ROOT / "tests"))
+
+from lanes_text import compiled, fabsim_options, most  # noqa: E402
+
+from collc.base.diagnostics import CollcError  # noqa: E402
+from collc.cli import commands  # noqa: E402
+from collc.driver.bundle import Bundle  # noqa: E402
+from collc.driver.pipeline import compile_text  # noqa: E402
+
+TARGETS = ("wse2", "wse3")
+
+# Small, and between them: a tree with stores, a chain, one word, a multicast; a path, a grid; what
+# goes through streams, with stages, filters, commands and turns; step tables, with registers and
+# tasks that operations have in turn, and slices that differ.
+SMALL = {
+    "two_phase": {"P": 16, "B": 32, "S": 4},
+    "chain": {"P": 6, "B": 1},
+    "broadcast": {"P": 9, "B": 20},
+    "allreduce_2d": {"W": 5, "H": 4, "B": 12},
+    "snake": {},
+    "root_bypass": {},
+    "chain_reduce_scatter": {"P": 7, "B": 23},
+    "linear_all_to_all": {"P": 8, "E": 4},
+    "direct_broadcast": {},
+    "halo_exchange": {},
+    "gather_2d": {},
+    "barrier": {"P": 6},
+    "doubling_allgather": {"P": 8, "B": 19},
+    "rotation": {},
+}
+
+
+def given(example: str) -> dict[str, int]:
+    """Parameters of a small run, as far as the example has them."""
+    text = (ROOT / "examples" / f"{example}.coll").read_text()
+    return {name: n for name, n in SMALL[example].items() if f"param {name} " in text}
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("example", SMALL)
+def test_three_calls_are_right_early_and_late_and_take_no_more_than_by_the_form(
+    example: str, target: str
+) -> None:
+    bundle = compiled(example, target, "lanes", given(example))
+    report = bundle.run(repeats=3)
+    assert report.verified, report.problem
+    with fabsim_options("--late-starts 300:7"):
+        late = bundle.run(repeats=3, seed=4)
+    assert late.verified, late.problem
+    assert report.cycles <= most(compiled(example, target, "forms", given(example)).run().cycles)
+
+
+@pytest.mark.parametrize(
+    ("example", "target", "cycles"),
+    [
+        ("two_phase", "wse2", 641),
+        ("two_phase", "wse3", 711),
+        ("broadcast", "wse2", 332),
+        ("broadcast", "wse3", 398),
+    ],
+)
+def test_trees_and_multicasts_take_what_was_measured_by_hand(
+    example: str, target: str, cycles: int
+) -> None:
+    assert compiled(example, target, "lanes", {}).run().cycles <= cycles
+
+
+def test_a_kernel_gives_nothing_but_what_a_pe_does_and_what_follows() -> None:
+    kernel = compiled("two_phase", "wse2", "lanes", {}).files["pe_program.csl"]
+    imported = '@import_module("two_phase_pe.csl", .{ .params = two_phase_params, .done = finished'
+    assert imported in kernel
+    assert "two_phase.total(&x);" in kernel
+
+
+def test_the_text_does_not_grow_with_the_line() -> None:
+    short, long = (
+        compiled("chain_reduce_scatter", "wse2", "lanes", {"P": p, "B": 64}) for p in (16, 64)
+    )
+    for name in ("chain_reduce_scatter_pe.csl", "op_add_f32.csl", "ops.csl"):
+        assert lines(short, name) == lines(long, name)
+
+
+def lines(bundle: Bundle, name: str) -> int:
+    """Lines of a file."""
+    return bundle.files[name].count("\n")
+
+
+@pytest.mark.parametrize(
+    ("example", "what"),
+    [
+        ("argmax", "operations that the vector unit does not have"),
+        ("scan_grid", "a buffer for the result"),
+        ("program_mixed", "programs of several calls"),
+        ("allreduce_slices", "turns that routers hand over"),
+    ],
+)
+def test_what_is_not_printed_yet_is_refused_by_name(example: str, what: str) -> None:
+    with pytest.raises(CollcError) as caught:
+        compiled(example, "wse2", "lanes", {})
+    problems = caught.value.diagnostics
+    assert {problem.code for problem in problems} == {"C507"}
+    said = f"`--text lanes` does not print {what}"
+    assert any(said in problem.message for problem in problems)
+
+
+def test_the_help_of_a_refusal_works() -> None:
+    arguments = ["run", str(ROOT / "examples" / "argmax.coll"), "-D", "P=4"]
+    refused = CliRunner().invoke(commands, [*arguments, "--text", "lanes"])
+    assert refused.exit_code == 1
+    assert "leave out `--text lanes`" in refused.output
+    assert CliRunner().invoke(commands, arguments).exit_code == 0
+
+
+def test_without_the_option_the_text_is_that_of_the_form() -> None:
+    path = ROOT / "examples" / "chain.coll"
+    text = compile_text(path.read_text(), path.name, {}, "wse2").files
+    assert dict(text) == dict(compiled("chain", "wse2", "forms", {}).files)
+    assert "ops.csl" not in text
