@@ -84,6 +84,7 @@ def _texts_of_lanes(library: LibraryModel, model: BundleModel) -> dict[str, str]
     """What is emitted for one collective as lanes: what does not depend on it, and what does."""
     names = {"ops.csl": "ops.csl", "queues.csl": "queues.csl", "op.csl": f"{library.op}.csl"}
     names |= {"join.csl": "join.csl"} if library.joins else {}
+    names |= {"loop.csl": f"{library.loop}.csl"} if library.has_turns else {}
     names |= {
         "library_layout.csl": f"{library.name}_layout.csl",
         "pe.csl": f"{library.name}_pe.csl",

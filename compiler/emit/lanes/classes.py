@@ -18,13 +18,37 @@ from itertools import groupby
 from collc.base.values import dataclass
 from collc.emit.lanes.cuts import Cut
 from collc.emit.lanes.not_yet import UnprintedError
-from collc.plan import BY_WAVELET, Action, Advance, Buffer, Lane, Memory, Op, Phase, Role
+from collc.plan import (
+    BY_WAVELET,
+    ONE,
+    VECTOR,
+    Action,
+    Advance,
+    Buffer,
+    Lane,
+    Loop,
+    Memory,
+    Op,
+    Phase,
+    Role,
+)
 
 _ADVANCES = {
     Advance.TEARDOWN: "routers that are torn down",
     Advance.HAND_OVER: "turns that routers hand over",
 }
+FEWEST_TURNS = 3  # that a loop is worth
 MOST_ACTS = 48  # of a class, each of which has an import
+
+
+@dataclass(frozen=True)
+class Turns:
+    """Turns in which an operation sends slices and one beside it receives others; all of them go on
+    by `shift` slices from turn to turn."""
+
+    receive: Op
+    count: int
+    shift: int
 
 
 @dataclass(frozen=True)
@@ -38,10 +62,13 @@ class Act:
     modulus: int = 0
     command: Advance = Advance.NOTHING
     last: Op | None = None  # with whose slices it ends, instead of its own
+    turns: Turns | None = None
 
     @property
     def name(self) -> str:
         """What it is called in the text."""
+        if self.turns is not None:
+            return "turns"
         if self.command is not Advance.NOTHING:
             return "tell"
         if isinstance(self.op.send, str):
@@ -119,7 +146,7 @@ def _key(steps: list[Step]) -> object:
 
 
 def _key_of(act: Act) -> tuple[object, ...]:
-    return id(act.op), act.shift, act.command, id(act.last)
+    return id(act.op), act.shift, act.command, id(act.last), act.turns and id(act.turns.receive)
 
 
 def places_of(phase: Phase, role: int) -> tuple[int, ...]:
@@ -134,8 +161,9 @@ def _steps_at(role: Role, place: int, cut: Cut) -> list[Step]:
     """What the PE at a place does on its lanes in each step, entry by entry, without those that
     move nothing."""
     steps: list[Step] = []
+    alone = sum(bool(lane.table) for lane in role.lanes) == 1
     for lane in role.lanes:
-        for number, entries in enumerate(_entries_by_step(lane, place, cut)):
+        for number, entries in enumerate(_entries_by_step(lane, place, cut, alone)):
             while len(steps) <= number:
                 steps.append([])
             if entries:
@@ -161,10 +189,15 @@ def _settled(step: Step, lane: Lane, place: int, cut: Cut) -> Step:
     return [(lane, [[replace(acts[0], last=acts[-1].op)]])]
 
 
-def _entries_by_step(lane: Lane, place: int, cut: Cut) -> Iterator[list[list[Act]]]:
+def _entries_by_step(lane: Lane, place: int, cut: Cut, alone: bool) -> Iterator[list[list[Act]]]:
+    """The entries of a lane; turns of one that is alone are an operation where they are alike."""
     found: list[list[Act]] = []
     unrolled = 0
     for loop in lane.loops:
+        turns = _turns_of(lane, loop, place, cut) if alone else None
+        if turns is not None:
+            found.append([turns])
+            continue
         for turn in range(loop.turns.at(place)):
             shift, modulus = turn * loop.shift.at(place), 0
             if loop.shift.at(place) or loop.shift.varies:
@@ -185,6 +218,30 @@ def _entries_by_step(lane: Lane, place: int, cut: Cut) -> Iterator[list[list[Act
                     found = []
     if found:
         yield found
+
+
+def _turns_of(lane: Lane, loop: Loop, place: int, cut: Cut) -> Act | None:
+    """A loop as one operation, if each turn sends slices and receives others into the vector."""
+    count = loop.turns.at(place)
+    if count < FEWEST_TURNS or len(loop.entries) != 1 or len(loop.entries[0].ops) != 2:
+        return None
+    sent, received = sorted(loop.entries[0].ops, key=lambda op: not isinstance(op.send, str))
+    plain = all(
+        op.where.at(place)
+        and op.advance is Advance.NOTHING
+        and op.slices.count == ONE
+        and not op.slices.backward
+        and op.elements is None
+        and not op.filter
+        for op in (sent, received)
+    )
+    ways = (sent.receive, received.send) == (VECTOR, VECTOR) and sent.action is Action.COPY
+    slicing = cut.slicing
+    cuts_all = slicing.length // slicing.grain >= slicing.count
+    if not plain or not ways or not cuts_all or not isinstance(received.receive, str):
+        return None
+    shift = loop.shift.at(place)
+    return Act(lane.name, sent, turns=Turns(received, count, shift))
 
 
 def _acts(act: Act, place: int, cut: Cut) -> Iterator[Act]:

@@ -12,7 +12,7 @@ from collc.emit.lanes.classes import classes_of
 from collc.emit.lanes.cuts import cut_of
 from collc.emit.lanes.model import LibraryModel, PhaseModel, SectionModel, SlotModel
 from collc.emit.lanes.not_yet import UnprintedError, diagnostic
-from collc.emit.lanes.numbers import Registers, Tasks
+from collc.emit.lanes.numbers import SECOND, Registers, Tasks
 from collc.emit.lanes.phases import Numbers, phase_model
 from collc.emit.model import BundleModel
 from collc.emit.names import combine_of
@@ -124,7 +124,9 @@ def _shared(given: Numbers, index: int, phase: PhaseModel) -> PhaseModel:
     """The phase, its slots told where they have registers in turn with others."""
 
     def told(slot: SlotModel) -> SlotModel:
-        conditions = given.registers.conditions(index, slot.key)
+        second = (*slot.key[:2], slot.key[2] + SECOND)
+        found = (given.registers.conditions(index, key) for key in (slot.key, second))
+        conditions = tuple(dict.fromkeys(one for of in found for one in of))
         some = "true" if len(conditions) > MOST_CONDITIONS else " or ".join(conditions)
         return replace(slot, shares_register=some)
 

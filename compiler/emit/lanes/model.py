@@ -28,6 +28,8 @@ class SlotModel:
     microthread: int
     task: int
     register: int
+    register_out: int  # of turns, for what they send
+    turns: int  # the rows that it has at most; 0 of an operation
     begins: str
     then: str
     stage: str
@@ -101,7 +103,8 @@ class PhaseModel:
     about: str
     lanes: tuple[LaneModel, ...]
     sections: tuple[SectionModel, ...]
-    fields: tuple[str, ...]  # of the operations
+    fields: tuple[SlotModel, ...]  # of the operations and turns
+    rows: tuple[int, ...]  # how many rows turns have
     ends: tuple[str, ...]  # fields with how many ends a section waits for
     classes: tuple[ClassModel, ...]
     tables: tuple[tuple[str, tuple[int, ...]], ...]
@@ -169,6 +172,16 @@ class LibraryModel:
     def slots(self) -> tuple[SlotModel, ...]:
         """Those of all phases, in the order in which they run."""
         return tuple(slot for p in self.phases for s in p.sections for slot in s.slots)
+
+    @property
+    def loop(self) -> str:
+        """The file of turns."""
+        return self.op.replace("op_", "loop_", 1)
+
+    @property
+    def has_turns(self) -> bool:
+        """Whether some PE has any."""
+        return any(slot.turns for slot in self.slots)
 
     @property
     def relays(self) -> bool:

@@ -16,6 +16,7 @@ from collc.plan.slots import Slot
 
 # A slot: section, chain and place in it; or a join: section, -1 and its number.
 Key = tuple[int, int, int]
+SECOND = 1000  # places further: the second register of a slot
 Area = Callable[[Set[int]], Slot]  # the PEs of some classes
 
 
@@ -38,7 +39,9 @@ class User:
     def runs_beside(self, other: User) -> bool:
         """Whether both may be under way at the same time."""
         apart = self.phase != other.phase or self.key[0] != other.key[0]
-        return not apart and self.key[1] != other.key[1] and self.meets(other)
+        other_chain = self.key[1] != other.key[1]
+        same_slot = abs(self.key[2] - other.key[2]) == SECOND
+        return not apart and (other_chain or same_slot) and self.meets(other)
 
 
 @dataclasses.dataclass

@@ -11,6 +11,8 @@ import dataclasses
 from collections.abc import Collection, Iterable, Iterator, Sequence, Set
 from dataclasses import replace
 
+import numpy as np
+
 from collc.base.values import dataclass
 from collc.emit.blocks import first_of_block
 from collc.emit.conditions import cases_of
@@ -20,6 +22,7 @@ from collc.emit.lanes.classes import (
     Act,
     PeClass,
     Section,
+    Turns,
     in_stage,
     merged,
     places_in,
@@ -34,10 +37,10 @@ from collc.emit.lanes.model import (
     SlotModel,
 )
 from collc.emit.lanes.not_yet import UnprintedError
-from collc.emit.lanes.numbers import Key, Registers, Tasks, User
+from collc.emit.lanes.numbers import SECOND, Key, Registers, Tasks, User
 from collc.emit.lanes.spelling import Speller
 from collc.emit.roles import RoutesModel, routes_models
-from collc.plan import Advance, Phase, Plan, Region, Strided, leaders_of, sides_of
+from collc.plan import Action, Advance, Phase, Plan, Region, Strided, leaders_of, sides_of
 from collc.plan.slots import Slot, slot_of
 
 NO_QUEUE = 0  # the position of one that nothing uses
@@ -90,7 +93,8 @@ def phase_model(given: Numbers, index: int) -> PhaseModel:
         about=phase.about,
         lanes=lanes,
         sections=sections,
-        fields=tuple(slot.field for section in sections for slot in section.slots),
+        fields=tuple(slot for section in sections for slot in section.slots),
+        rows=tuple(sorted({s.turns for one in sections for s in one.slots if s.turns})),
         ends=tuple(_ends_field(at) for at, section in enumerate(sections) if section.joins),
         classes=models,
         tables=tuple(numbered.speller.tables.items()),
@@ -106,7 +110,7 @@ def phase_model(given: Numbers, index: int) -> PhaseModel:
             f"{phase.name}_{of}" in line
             for one in models
             for line in one.lines
-            for of in ("slices", "backward")
+            for of in ("slices", "backward", "firsts")
         )
         or _filters(routes),
         routes=tuple(numbered.by_position(one) for one in routes),
@@ -213,7 +217,7 @@ class _Builder:
         self.fields = self._fields()
         self.users = self._users()
         self.yielding = self._yielding()
-        self.registers = given.registers.assigned(map(self._user, self.fields))
+        self.registers = given.registers.assigned(map(self._user, self._with_registers()))
         self.tasks, self.tasks_in_turn = given.tasks.assigned(self._users_of_tasks(), self._area)
 
     def _yielding(self) -> frozenset[str]:
@@ -259,10 +263,23 @@ class _Builder:
                 users[slot].add(index)
         return users
 
-    def _user(self, slot: Key) -> User:
+    def _with_registers(self) -> Iterator[Key]:
+        """The slots, and again those that have two registers."""
+        yield from self.fields
+        for section, chain, place in self.fields:
+            if self._rows((section, chain, place)):
+                yield section, chain, place + SECOND
+
+    def _rows(self, slot: Key) -> int:
+        """The rows that turns have in a slot: one behind those of the most."""
+        acts = (act for one in self.classes for where, act in self.placed(one) if where == slot)
+        return max((act.turns.count + 1 for act in acts if act.turns is not None), default=0)
+
+    def _user(self, key: Key) -> User:
+        slot = (key[0], key[1], key[2] % SECOND)
         classes = frozenset(self.users[slot])
         condition = f"{self.phase.name}.{self.fields[slot]}.takes_part"
-        return User(self.index, slot, classes, self._area(classes), condition)
+        return User(self.index, key, classes, self._area(classes), condition)
 
     def _area(self, classes: Set[int]) -> Slot:
         """The PEs of the roles of some classes."""
@@ -349,6 +366,8 @@ class _Builder:
                     microthread=lane.microthread,
                     task=self.tasks.get(where, -1),
                     register=self.registers[where],
+                    register_out=self.registers.get((at, chain, slot + SECOND), 0),
+                    turns=self._rows(where),
                     begins=self._begins(where),
                     then="" if last else f"begin_{self.name((at, chain, slot + 1))}",
                     stage=f"&{self.phase.name}_stage" if self.cut.stage else "&none",
@@ -393,8 +412,10 @@ class _Builder:
     def _lane_lines(self, one: PeClass) -> Iterator[str]:
         for name in self.lanes:
             acts = [act for _, act in self.placed(one) if act.lane == name]
-            into = {act.op.receives_on for act in acts if act.op.receives_on}
-            out = {act.op.sends_on for act in acts if act.op.sends_on}
+            ops = [act.op for act in acts]
+            ops += [act.turns.receive for act in acts if act.turns is not None]
+            into = {op.receives_on for op in ops if op.receives_on}
+            out = {op.sends_on for op in ops if op.sends_on}
             if len(into) > 1 or len(out) > 1:
                 raise UnprintedError("a lane that receives, or sends, on several colors")
             if into or out:
@@ -404,6 +425,9 @@ class _Builder:
     def _lines(
         self, field: str, act: Act, end: tuple[int, int, bool] | None, places: Sequence[int]
     ) -> Iterator[str]:
+        if act.turns is not None:
+            yield from self._turns(field, act, act.turns, places)
+            return
         yield f"{field} = {self._op(act, places)};"
         if act.command is Advance.NOTHING:
             if act.op.vectors > 1:
@@ -419,6 +443,31 @@ class _Builder:
             yield f"{field}.end = {self.tasks[section, -1, join]};"
             if unblocks:
                 yield f"{field}.unblocks = true;"
+
+    def _turns(self, field: str, act: Act, turns: Turns, places: Sequence[int]) -> Iterator[str]:
+        """Turns, and their rows."""
+        slicing, firsts = self.cut.slicing, (act.op.slices.first, turns.receive.slices.first)
+        passes_on = all(
+            (firsts[0].at(place) + turns.shift - firsts[1].at(place)) % slicing.count == 0
+            for place in places
+        )
+        combines = turns.receive.action is Action.COMBINE
+        size = int(np.diff(slicing.bounds).max())
+        facts = {"takes_part": "true", "turns": turns.count, "combines": _bool(combines)}
+        facts |= {
+            "passes_on": _bool(passes_on),
+            "extent": slicing.size(0) if slicing.even else size,
+        }
+        facts |= {"differs": _bool(not slicing.even)}
+        given = ", ".join(f".{name} = {value}" for name, value in facts.items())
+        yield f"{field} = ops.Loop{{ {given} }};"
+        rows = max(self._rows(slot) for slot, name in self.fields.items() if name == field)
+        block = "block, " if self.cut.blocks else ""
+        for name, number in zip(("from", "to"), firsts, strict=True):
+            first = f"{self.speller.at(number, places)}, {turns.shift}"
+            yield f"{field}_{name} = {self.phase.name}_firsts_{rows}({block}{first});"
+            if not slicing.even:
+                yield f"{field}_{name}_sizes = {self.phase.name}_sizes_{rows}({first});"
 
     def _op(self, act: Act, places: Sequence[int]) -> str:
         """An operation, by a function of ops.csl."""
@@ -461,6 +510,10 @@ class _Builder:
         function = f"{self.phase.name}_{'backward' if turned else 'slices'}"
         block = "block, " if self.cut.blocks else ""
         return f"{function}({block}{first}, {count})"
+
+
+def _bool(value: bool) -> str:
+    return "true" if value else "false"
 
 
 _JOINED = ("all", "first_three", "first_two", "first_one")

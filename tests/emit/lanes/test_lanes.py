@@ -40,6 +40,8 @@ SMALL = {
     "barrier": {"P": 6},
     "doubling_allgather": {"P": 8, "B": 19},
     "rotation": {},
+    "ring_allreduce": {"P": 6, "B": 31},
+    "ring_2d": {},
 }
 
 
@@ -129,3 +131,18 @@ def test_without_the_option_the_text_is_that_of_the_form() -> None:
     text = compile_text(path.read_text(), path.name, {}, "wse2").files
     assert dict(text) == dict(compiled("chain", "wse2", "forms", {}).files)
     assert "ops.csl" not in text
+
+
+@pytest.mark.parametrize(("target", "cycles"), [("wse2", 610), ("wse3", 680)])
+def test_a_ring_asks_nothing_in_its_turns_but_whether_there_are_more(
+    target: str, cycles: int
+) -> None:
+    bundle = compiled("ring_allreduce", target, "lanes", {"P": 8, "B": 64})
+    assert bundle.run().cycles <= cycles
+
+
+def test_the_text_of_a_ring_does_not_grow_with_it() -> None:
+    short, long = (
+        compiled("ring_allreduce", "wse2", "lanes", {"P": p, "B": 3 * p}) for p in (8, 32)
+    )
+    assert lines(short, "ring_allreduce_pe.csl") == lines(long, "ring_allreduce_pe.csl")
