@@ -56,14 +56,17 @@ def render(  # noqa: PLR0913, PLR0917 - the program, then how
     if plan.alone:
         model = model_of(plan.plans[0], source)
         clock = clock_model(spec, (model.width, model.height))
-        if text == LANES:
-            library = library_of(plan.plans[0], source)
-            texts, model = _texts_of_lanes(library, model), with_numbers(model, library)
-        else:
-            texts = _texts_of_one(model, clock)
     else:
         model = program_model(plan, source, skew)
         clock = clock_model(spec, (model.width, model.height))
+    if text == LANES:
+        library = library_of(plan, source)
+        texts = _texts_of_lanes(library, model)
+        if isinstance(model, BundleModel):
+            model = with_numbers(model, library)
+    elif isinstance(model, BundleModel):
+        texts = _texts_of_one(model, clock)
+    else:
         texts = _texts_of_several(model, call_stream_models(plan, model, source), clock)
     texts |= _clock_texts(model, clock)
     for arch in architectures:
@@ -80,21 +83,28 @@ def refuse(problems: Iterable[Diagnostic]) -> None:
         raise CollcError(found)
 
 
-def _texts_of_lanes(library: LibraryModel, model: BundleModel) -> dict[str, str]:
-    """What is emitted for one collective as lanes: what does not depend on it, and what does."""
-    names = {"ops.csl": "ops.csl", "queues.csl": "queues.csl", "op.csl": f"{library.op}.csl"}
+def _texts_of_lanes(library: LibraryModel, model: BundleModel | ProgramModel) -> dict[str, str]:
+    """What is emitted as lanes: what does not depend on a program, and what does."""
+    names = {"ops.csl": "ops.csl", "queues.csl": "queues.csl"}
     names |= {"join.csl": "join.csl"} if library.joins else {}
-    names |= {"loop.csl": f"{library.loop}.csl"} if library.has_turns else {}
     names |= {
         "library_layout.csl": f"{library.name}_layout.csl",
         "pe.csl": f"{library.name}_pe.csl",
     }
-    names |= {"layout.csl": "layout.csl", "pe_program.csl": "pe_program.csl"}
-    how = library.combine
-    given = {"m": library, "element": library.element, "simd": library.simd}
-    given |= {"combine": how.builtin, "move": how.move}
+    kind = "pe_program.csl" if isinstance(model, BundleModel) else "program_pe.csl"
+    names |= {"layout.csl": "layout.csl", kind: "pe_program.csl"}
+    given = {"m": library, "p": model}
     texts = {name: _filled(f"lanes/{template}", **given) for template, name in names.items()}
-    return texts | {"run.py": _filled("run.py", m=model, clock=None)}
+    for one in library.collectives:
+        of = {"element": one.element, "simd": one.simd}
+        of |= {"combine": one.combine.builtin, "move": one.combine.move}
+        texts[f"{one.op}.csl"] = _filled("lanes/op.csl", **of)
+        if one.has_turns:
+            texts[f"{one.loop}.csl"] = _filled("lanes/loop.csl", **of)
+    if isinstance(model, BundleModel):
+        return texts | {"run.py": _filled("run.py", m=model, clock=None)}
+    host = {"p": model, "call_streams": (model,), "clock": None}
+    return texts | {"run.py": _filled("program_run.py", **host)}
 
 
 def _texts_of_one(model: BundleModel, clock: ClockModel | None) -> dict[str, str]:

@@ -1,7 +1,7 @@
-"""The library of a collective, from its plan."""
+"""The library of a program, from its plan."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from collc.base.diagnostics import CollcError
@@ -10,16 +10,25 @@ from collc.emit.grid_places import site_model
 from collc.emit.headline import headline, promise_of
 from collc.emit.lanes.classes import classes_of
 from collc.emit.lanes.cuts import cut_of
-from collc.emit.lanes.model import LibraryModel, PhaseModel, SectionModel, SlotModel
+from collc.emit.lanes.model import (
+    CollectiveModel,
+    ColorModel,
+    LibraryModel,
+    PhaseModel,
+    SectionModel,
+    SlotModel,
+)
 from collc.emit.lanes.not_yet import UnprintedError, diagnostic
 from collc.emit.lanes.numbers import SECOND, Registers, Tasks
-from collc.emit.lanes.phases import Numbers, phase_model
+from collc.emit.lanes.phases import Given, Numbers, phase_model
 from collc.emit.model import BundleModel
 from collc.emit.names import combine_of
 from collc.emit.paths import path_model
 from collc.emit.registers import RegisterModel, name_of
 from collc.lowering.resources import left_by
+from collc.lowering.shared_phases import shared_of
 from collc.plan import Phase, Plan
+from collc.plan.program import ProgramPlan
 from collc.schedule import home_pe
 from collc.spec.simd import has_pairs_of_wavelets
 
@@ -30,11 +39,13 @@ def library_name(source: str) -> str:
     return stem if re.match(r"[A-Za-z]", stem) else f"collective_{stem}"
 
 
-def library_of(plan: Plan, source: str) -> LibraryModel:
-    """The library of a collective that is alone. Raises CollcError for what is not printed yet."""
+def library_of(program: ProgramPlan, source: str) -> LibraryModel:
+    """The library of a program. Raises CollcError for what is not printed yet."""
+    named = {one.collective.name: one for one in program.plans}
     try:
-        return _library(plan, source)
+        return _library(program, source)
     except UnprintedError as found:
+        plan = next(iter(named.values())) if program.alone else None
         raise CollcError([diagnostic(plan, found.what)]) from None
 
 
@@ -57,75 +68,131 @@ def with_numbers(model: BundleModel, library: LibraryModel) -> BundleModel:
     )
 
 
-def _library(plan: Plan, source: str) -> LibraryModel:
-    collective, contract = plan.collective, plan.collective.contract
-    grid, name = collective.grid, library_name(source)
-    how, simd = combine_of(contract), _simd_of(plan)
-    free = left_by(collective.limits.reserved, plan.target)
-    tasks = free.task_ids_beside([number for _, number in plan.colors])
-    given, phases = _phases(plan, len(free.dsr_ids), len(tasks))
-    operation = contract.operation.value if contract.operation else "move"
+def _library(program: ProgramPlan, source: str) -> LibraryModel:
+    alone, target, name = program.alone, program.target, library_name(source)
+    plans, first = program.plans, program.plans[0]
+    reserved = first.collective.limits.reserved if alone else program.program.reserved
+    free = left_by(reserved, target)
+    tasks = free.task_ids_beside(program.color_numbers)
+    numbers, phases = _phases(program, len(free.dsr_ids), len(tasks))
+    collectives = tuple(
+        _collective(plan, "" if alone else f"{plan.collective.name}_", _linked(of))
+        for plan, of in zip(plans, phases, strict=True)
+    )
+    own, behind = numbers.tasks.own, numbers.tasks.own + numbers.tasks.in_turn
+    queues = (
+        (first.input_queues[: numbers.inputs], first.output_queues[: numbers.outputs])
+        if alone
+        else (
+            tuple(color.input_queue for color in program.colors),
+            tuple(color.output_queue for color in program.colors),
+        )
+    )
+    grid = first.collective.grid.whole
     return LibraryModel(
         name=name,
         type_name="".join(part.capitalize() for part in name.split("_") if part),
-        collective=collective.name,
-        headline=headline(plan),
-        by_slices=promise_of(collective),
         source=re.sub(r"[^\w./ +-]", "_", source),
         version=__version__,
-        target=plan.target.name,
-        width=grid.whole.width,
-        height=grid.whole.height,
+        target=target.name,
+        width=grid.width,
+        height=grid.height,
+        colors=program.color_numbers,
+        by_color=() if alone else tuple(_by_color(program, collectives)),
+        input_queues=queues[0],
+        output_queues=queues[1],
+        task_ids=_first(tasks, numbers.tasks.size, "tasks"),
+        dsr_ids=_first(free.dsr_ids, len(numbers.registers.users), "registers"),
+        collectives=collectives,
+        turns=tuple(range(own, behind)),
+        meetings=tuple(range(behind, numbers.tasks.size)),
+    )
+
+
+def _collective(plan: Plan, prefix: str, phases: tuple[PhaseModel, ...]) -> CollectiveModel:
+    collective, contract = plan.collective, plan.collective.contract
+    grid, simd = collective.grid, _simd_of(plan)
+    operation = contract.operation.value if contract.operation else "move"
+    return CollectiveModel(
+        name=collective.name,
+        prefix=prefix,
+        headline=headline(plan),
+        by_slices=promise_of(collective),
         site=site_model(grid, home_pe(plan.schedule)),
+        width=grid.width,
+        height=grid.height,
         path=path_model(collective.path, grid) if collective.path else None,
         length=contract.words,
         element=contract.element.word.value,
         buffer=contract.buffer,
-        combine=how,
+        combine=combine_of(contract),
         simd=simd,
-        op="_".join(["op", operation, contract.element.word.value, *([simd] if simd else [])]),
-        colors=tuple(number for _, number in plan.colors),
-        input_queues=plan.input_queues[: given.inputs],
-        output_queues=plan.output_queues[: given.outputs],
-        task_ids=_first(tasks, given.tasks.size, "tasks"),
-        dsr_ids=_first(free.dsr_ids, len(given.registers.users), "registers"),
+        operation="_".join([operation, contract.element.word.value, *([simd] if simd else [])]),
         phases=phases,
-        turns=tuple(range(given.tasks.own, given.tasks.own + given.tasks.in_turn)),
-        meetings=tuple(range(given.tasks.own + given.tasks.in_turn, given.tasks.size)),
-        root=home_pe(plan.schedule),
     )
 
 
-def _phases(plan: Plan, registers: int, tasks: int) -> tuple[Numbers, tuple[PhaseModel, ...]]:
+def _by_color(program: ProgramPlan, collectives: Sequence[CollectiveModel]) -> Iterator[ColorModel]:
+    """The colors of a program, each with the lanes of all phases that it may be used on."""
+    for position in range(len(program.colors)):
+        lanes = [
+            f"{phase.name}.{lane.name}"
+            for use in program.uses
+            if position in dict(use.positions).values()
+            for phase in (collectives[use.collective].phases[use.phase],)
+            for lane in phase.lanes
+        ]
+        yield ColorModel(position, tuple(lanes))
+
+
+Phases = list[list[PhaseModel]]  # of each collective
+
+
+def _phases(program: ProgramPlan, registers: int, tasks: int) -> tuple[Numbers, Phases]:
     """The phases; as many slots as there are registers, or tasks, for have their own."""
-    words = plan.collective.contract.words
-    cuts = [cut_of(phase, words) for phase in plan.phases]
-    if any(cut.dynamic_length for cut in cuts):
-        raise UnprintedError("slices of a length that is given when the program runs")
-    classes = [classes_of(phase, cut) for phase, cut in zip(plan.phases, cuts, strict=True)]
+    given = [list(_given(program, index)) for index in range(len(program.plans))]
 
-    def numbered(tasks: Tasks) -> tuple[Numbers, list[PhaseModel]]:
-        given = Numbers(plan, classes, Registers(registers), tasks)
-        return given, [phase_model(given, index) for index in range(len(plan.phases))]
+    def numbered(tasks: Tasks) -> tuple[Numbers, Phases]:
+        numbers = Numbers(Registers(registers), tasks, not program.alone)
+        return numbers, [[phase_model(numbers, one) for one in of] for of in given]
 
-    given, phases = numbered(Tasks(ALL))
-    if given.tasks.size > tasks:
-        least, above = 0, given.tasks.seen
+    numbers, phases = numbered(Tasks(ALL))
+    if numbers.tasks.size > tasks:
+        least, above = 0, numbers.tasks.seen
         while above - least > 1:
             limit = (least + above) // 2
             fits = numbered(Tasks(limit))[0].tasks.size <= tasks
             least, above = (limit, above) if fits else (least, limit)
         first = numbered(Tasks(least))[0].tasks
-        given, phases = numbered(first.second_pass())
-    return given, _linked([_shared(given, at, phase) for at, phase in enumerate(phases)])
+        numbers, phases = numbered(first.second_pass())
+    at = iter(range(numbers.phases))
+    return numbers, [[_shared(numbers, next(at), phase) for phase in of] for of in phases]
 
 
-def _shared(given: Numbers, index: int, phase: PhaseModel) -> PhaseModel:
+def _given(program: ProgramPlan, collective: int) -> Iterator[Given]:
+    """The phases of a collective."""
+    plan = program.plans[collective]
+    words = plan.collective.contract.words
+    own = {name: at for at, (name, _) in enumerate(plan.colors)}
+    uses = {use.phase: dict(use.positions) for _, use in program.uses_of(collective)}
+    shared = [] if program.alone else list(shared_of(program))
+    again = {use.phase: shared[at].set_elsewhere for at, use in program.uses_of(collective)}
+    for index, phase in enumerate(plan.phases):
+        cut = cut_of(phase, words)
+        if cut.dynamic_length:
+            raise UnprintedError("slices of a length that is given when the program runs")
+        prefix = "" if program.alone else f"{plan.collective.name}_"
+        classes = classes_of(phase, cut)
+        colors, elsewhere = uses.get(index, own), again.get(index, frozenset())
+        yield Given(plan, collective, index, classes, prefix, colors, elsewhere)
+
+
+def _shared(numbers: Numbers, index: int, phase: PhaseModel) -> PhaseModel:
     """The phase, its slots told where they have registers in turn with others."""
 
     def told(slot: SlotModel) -> SlotModel:
         second = (*slot.key[:2], slot.key[2] + SECOND)
-        found = (given.registers.conditions(index, key) for key in (slot.key, second))
+        found = (numbers.registers.conditions(index, key) for key in (slot.key, second))
         conditions = tuple(dict.fromkeys(one for of in found for one in of))
         some = "true" if len(conditions) > MOST_CONDITIONS else " or ".join(conditions)
         return replace(slot, shares_register=some)

@@ -1,6 +1,7 @@
 """What the templates of a library see: every name chosen, every position numbered.
 
-In reading order: a slot, a join, a section, a lane, a class of PEs, a phase, the library.
+In reading order: a lane, a slot, a join, a section, a class of PEs, a phase, a collective, the
+library.
 """
 
 from collc.base.values import dataclass
@@ -14,6 +15,17 @@ from collc.emit.roles import RoutesModel
 
 
 @dataclass(frozen=True)
+class LaneModel:
+    """A lane of a phase, with the positions of its queues as expressions, and of the output queue
+    on whose microthread it sends."""
+
+    name: str
+    input: str
+    output: str
+    microthread: str
+
+
+@dataclass(frozen=True)
 class SlotModel:
     """An import of `op_*.csl`. `field` is its place in the phase's parameters, `lane` that of the
     lane whose queues it has; `begins` is the condition that no operation of the call comes before
@@ -22,10 +34,7 @@ class SlotModel:
     name: str
     field: str
     phase: str
-    lane: str
-    input: int
-    output: int
-    microthread: int
+    lane: LaneModel
     task: int
     register: int
     register_out: int  # of turns, for what they send
@@ -76,16 +85,6 @@ class SectionModel:
 
 
 @dataclass(frozen=True)
-class LaneModel:
-    """A lane of a phase, with the positions of its queues."""
-
-    name: str
-    input: int
-    output: int
-    microthread: int
-
-
-@dataclass(frozen=True)
 class ClassModel:
     """PEs that do the same: what, and the lines that say so."""
 
@@ -119,49 +118,44 @@ class PhaseModel:
     detours: DetoursModel | None
     filters: bool
     stage: str
+    roles: int
 
 
 @dataclass(frozen=True)
-class LibraryModel:
-    """A library of one collective."""
+class CollectiveModel:
+    """A collective of the library: `prefix` begins the names of what its path is found by, `grid`
+    is what it counts its own PEs by."""
 
     name: str
-    type_name: str
-    collective: str
+    prefix: str
     headline: str
     by_slices: str
-    source: str
-    version: str
-    target: str
+    site: SiteModel
     width: int
     height: int
-    site: SiteModel
     path: PathModel | None
     length: int
     element: str
     buffer: str
     combine: Combine
     simd: str
-    op: str
-    colors: tuple[int, ...]
-    input_queues: tuple[int, ...]
-    output_queues: tuple[int, ...]
-    task_ids: tuple[int, ...]
-    dsr_ids: tuple[int, ...]
+    operation: str
     phases: tuple[PhaseModel, ...]
-    turns: tuple[int, ...]  # positions of tasks that operations have in turn
-    meetings: tuple[int, ...]  # and joins
-    root: tuple[int, int]
 
     @property
-    def module(self) -> str:
-        """What the program calls it: fabsim finds a token by the name of its barrier."""
-        return self.name if self.buffer else self.collective
+    def op(self) -> str:
+        """The file of its operations."""
+        return f"op_{self.operation}"
 
     @property
-    def first(self) -> str:
-        """The function that begins it."""
-        return self.phases[0].sections[0].begin
+    def loop(self) -> str:
+        """The file of its turns."""
+        return f"loop_{self.operation}"
+
+    @property
+    def has_turns(self) -> bool:
+        """Whether some PE has any."""
+        return any(slot.turns for slot in self.slots)
 
     @property
     def elements_in_word(self) -> int:
@@ -174,25 +168,72 @@ class LibraryModel:
         return tuple(slot for p in self.phases for s in p.sections for slot in s.slots)
 
     @property
-    def loop(self) -> str:
-        """The file of turns."""
-        return self.op.replace("op_", "loop_", 1)
+    def first(self) -> str:
+        """The function that begins it."""
+        return self.phases[0].sections[0].begin
 
     @property
-    def has_turns(self) -> bool:
-        """Whether some PE has any."""
-        return any(slot.turns for slot in self.slots)
+    def base(self) -> str:
+        """The variable that has the caller's vector, if some slot loads its registers as it
+        begins; else nothing."""
+        return f"{self.prefix}base" if any(slot.shares_register for slot in self.slots) else ""
+
+
+@dataclass(frozen=True)
+class ColorModel:
+    """A color whose queues are its own: its position, and the lanes that PEs may use it on."""
+
+    position: int
+    lanes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class LibraryModel:
+    """A library. Where `by_color` is not empty queues are those of colors, else those of lanes."""
+
+    name: str
+    type_name: str
+    source: str
+    version: str
+    target: str
+    width: int
+    height: int
+    colors: tuple[int, ...]
+    by_color: tuple[ColorModel, ...]
+    input_queues: tuple[int, ...]
+    output_queues: tuple[int, ...]
+    task_ids: tuple[int, ...]
+    dsr_ids: tuple[int, ...]
+    collectives: tuple[CollectiveModel, ...]
+    turns: tuple[int, ...]  # positions of tasks that operations have in turn
+    meetings: tuple[int, ...]  # and joins
+
+    @property
+    def module(self) -> str:
+        """What the program calls it: fabsim finds a token by the name of its barrier."""
+        first = self.collectives[0]
+        return self.name if first.buffer else first.name
+
+    @property
+    def phases(self) -> tuple[PhaseModel, ...]:
+        """Those of all collectives."""
+        return tuple(phase for one in self.collectives for phase in one.phases)
+
+    @property
+    def buffers(self) -> tuple[tuple[str, str], ...]:
+        """The names of all buffers with the types of their elements."""
+        return tuple(sorted({(one.buffer, one.element) for one in self.collectives if one.buffer}))
+
+    @property
+    def elements(self) -> tuple[str, ...]:
+        """The types of elements."""
+        return tuple(sorted({one.element for one in self.collectives}))
 
     @property
     def relays(self) -> bool:
         """Whether some PE lets so many elements pass."""
         lines = (line for phase in self.phases for of in phase.classes for line in of.lines)
         return any("elements(" in line for line in lines)
-
-    @property
-    def shares_registers(self) -> bool:
-        """Whether some slot loads its registers as it begins."""
-        return any(slot.shares_register for slot in self.slots)
 
     @property
     def joins(self) -> bool:

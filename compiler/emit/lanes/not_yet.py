@@ -31,23 +31,32 @@ def of_program(program: ProgramPlan, skew: int, timed: bool) -> Iterator[Diagnos
         yield diagnostic(None, "programs whose PEs wait before each call (`--skew`)")
     if timed:
         yield diagnostic(None, "time stamps")
-    if not program.alone:
-        yield diagnostic(None, "programs of several calls")
-        return
+    yield from (diagnostic(None, what) for what in _shared(program))
     for plan in program.plans:
         yield from (diagnostic(plan, what) for what in _of_collective(plan))
+        if not program.alone and not plan.collective.contract.buffer:
+            yield diagnostic(plan, "barriers among other calls")
+
+
+def _shared(program: ProgramPlan) -> Iterator[str]:
+    if program.call_streams:
+        yield "calls beside each other"
+    if any(color.torn_down for color in program.colors):
+        yield "routers that are torn down between calls"
+    if program.program.selections:
+        yield "lengths that are given when the program runs"
+    if program.program.rooted:
+        yield "roots that are given when the program runs"
 
 
 def _of_collective(plan: Plan) -> Iterator[str]:
-    contract, grid = plan.collective.contract, plan.collective.grid
+    contract = plan.collective.contract
     if contract.run_length:
         yield "lengths that are given when the program runs"
     if contract.result:
         yield "a buffer for the result (`into`)"
     if contract.stride > 1:
         yield "strided buffers"
-    if grid.site is not None:
-        yield "collectives on a part of a grid"
     if not plan.phases:
         yield "collectives of one PE"
     if contract.operation and _kind(plan) == "map":

@@ -17,7 +17,18 @@ from collc.plan.slots import Slot
 # A slot: section, chain and place in it; or a join: section, -1 and its number.
 Key = tuple[int, int, int]
 SECOND = 1000  # places further: the second register of a slot
-Area = Callable[[Set[int]], Slot]  # the PEs of some classes
+
+
+@dataclass(frozen=True)
+class Area:
+    """PEs of a phase of a collective."""
+
+    collective: int
+    slot: Slot
+
+    def meets(self, other: Area) -> bool:
+        """Whether some PE is in both; of two collectives it is taken for true."""
+        return self.collective != other.collective or self.slot.meets(other.slot)
 
 
 @dataclass(frozen=True)
@@ -27,7 +38,7 @@ class User:
     phase: int
     key: Key
     classes: frozenset[int]
-    area: Slot
+    area: Area
     condition: str  # that a PE has it
 
     def meets(self, other: User) -> bool:
@@ -101,7 +112,7 @@ class Tasks:
     own: int = 0
     in_turn: int = 0
     joins: int = 0
-    users: dict[int, list[Slot]] = field(default_factory=dict)
+    users: dict[int, list[Area]] = field(default_factory=dict)
 
     @property
     def size(self) -> int:
@@ -113,7 +124,7 @@ class Tasks:
         return Tasks(self.limit, self.own, self.own + self.in_turn)
 
     def assigned(
-        self, users: Mapping[Key, Set[int]], area: Area
+        self, users: Mapping[Key, Set[int]], area: Callable[[Set[int]], Area]
     ) -> tuple[dict[Key, int], frozenset[Key]]:
         """The positions of what classes of PEs have in a phase, and what has them in turn."""
         order = sorted(users, key=lambda key: (key[0], key[1] < 0, key[2], key[1]))
@@ -123,7 +134,9 @@ class Tasks:
         left = {key: users[key] for key in order if key not in found}
         return found | self._in_turn(left), frozenset(left)
 
-    def _own(self, users: Mapping[Key, Set[int]], area: Area) -> dict[Key, int]:
+    def _own(
+        self, users: Mapping[Key, Set[int]], area: Callable[[Set[int]], Area]
+    ) -> dict[Key, int]:
         """Those that no PE has both of may have the same one."""
         found: dict[Key, int] = {}
         for key, classes in users.items():
@@ -131,12 +144,12 @@ class Tasks:
             found[key] = self._position(area(classes), taken)
         return found
 
-    def _position(self, of: Slot, taken: Set[int]) -> int:
+    def _position(self, of: Area, taken: Set[int]) -> int:
         """The first position that none of the PEs has anything at."""
 
         def met(at: int) -> bool:
             others = self.users.get(at, [])
-            return any(other.phase != of.phase and other.meets(of) for other in others)
+            return any(other.slot.phase != of.slot.phase and other.meets(of) for other in others)
 
         at = next(at for at in count() if at not in taken and not met(at))
         self.users.setdefault(at, []).append(of)

@@ -8,7 +8,7 @@ a chain have it in the same slot, whatever their roles are called.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Iterable, Iterator, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 
 import numpy as np
@@ -37,23 +37,23 @@ from collc.emit.lanes.model import (
     SlotModel,
 )
 from collc.emit.lanes.not_yet import UnprintedError
-from collc.emit.lanes.numbers import SECOND, Key, Registers, Tasks, User
+from collc.emit.lanes.numbers import SECOND, Area, Key, Registers, Tasks, User
 from collc.emit.lanes.spelling import Speller
 from collc.emit.roles import RoutesModel, routes_models
 from collc.plan import Action, Advance, Phase, Plan, Region, Strided, leaders_of, sides_of
-from collc.plan.slots import Slot, slot_of
+from collc.plan.slots import slot_of
 
 NO_QUEUE = 0  # the position of one that nothing uses
 
 
 @dataclasses.dataclass
 class Numbers:
-    """What phases take numbers from; `classes` are those of each phase."""
+    """What phases take numbers from; if `by_color`, queues are those of colors."""
 
-    plan: Plan
-    classes: Sequence[tuple[PeClass, ...]]
     registers: Registers
     tasks: Tasks
+    by_color: bool
+    phases: int = 0
     inputs: int = 0
     outputs: int = 0
 
@@ -64,12 +64,37 @@ class Numbers:
         return at
 
 
-def phase_model(given: Numbers, index: int) -> PhaseModel:
-    """The phase with an index, which takes the positions it needs from `given`. Raises
-    UnprintedError for what is not printed yet."""
-    plan, phase = given.plan, given.plan.phases[index]
-    cut, classes = cut_of(phase, plan.collective.contract.words), given.classes[index]
-    lanes = _lanes(given, phase, classes)
+@dataclass(frozen=True)
+class Given:
+    """A phase, and where it is: its plan and that one's number, its index and classes; the prefix
+    of its names, the positions of its colors, and those whose routers another phase has set."""
+
+    plan: Plan
+    collective: int
+    index: int
+    classes: tuple[PeClass, ...]
+    prefix: str
+    colors: Mapping[str, int]
+    set_elsewhere: frozenset[str]
+
+    @property
+    def phase(self) -> Phase:
+        """The phase, by the name that it has in the library."""
+        phase = self.plan.phases[self.index]
+        return replace(phase, name=f"{self.prefix}{phase.name}") if self.prefix else phase
+
+    @property
+    def earlier(self) -> tuple[str, ...]:
+        """The collective's phases before it."""
+        return tuple(f"{self.prefix}{one.name}" for one in self.plan.phases[: self.index])
+
+
+def phase_model(numbers: Numbers, given: Given) -> PhaseModel:
+    """A phase, which takes the positions it needs from the numbers. Raises UnprintedError for what
+    is not printed yet."""
+    plan, phase, classes = given.plan, given.phase, given.classes
+    cut = cut_of(phase, plan.collective.contract.words)
+    lanes = _lanes(numbers, phase, plan.target.binds_output_queues)
     layouts = [
         _arranged(
             [one.sections[at] for one in classes if at < len(one.sections)],
@@ -77,7 +102,7 @@ def phase_model(given: Numbers, index: int) -> PhaseModel:
         )
         for at in range(max(len(one.sections) for one in classes))
     ]
-    numbered = _Builder(given, phase, cut, classes, lanes, layouts, index)
+    numbered = _Builder(numbers, given, cut, lanes, layouts)
     sections = tuple(numbered.section(at) for at in range(len(layouts)))
     grid = plan.collective.grid if phase.path is None else plan.collective.lined
     place, line = places_at(phase, plan.collective.grid)
@@ -85,7 +110,7 @@ def phase_model(given: Numbers, index: int) -> PhaseModel:
     size, names = (grid.width, grid.height), coordinates(phase)
     regions = tuple(_split_regions(phase, classes)) if several else phase.regions
     models = tuple(numbered.model(i, one) for i, one in enumerate(classes))
-    routes = routes_models(phase, frozenset(), place)
+    routes = routes_models(phase, given.set_elsewhere, place)
     detours = detours_model(phase.detours, plan.collective.grid)
     return PhaseModel(
         name=phase.name,
@@ -118,6 +143,7 @@ def phase_model(given: Numbers, index: int) -> PhaseModel:
         and replace(detours, settings=tuple(map(numbered.by_position, detours.settings))),
         filters=_filters(routes),
         stage=f"{phase.name}_stage" if cut.stage else "",
+        roles=len(phase.roles),
     )
 
 
@@ -130,25 +156,29 @@ def _ends_field(section: int) -> str:
     return f"ends_{section + 1}" if section else "ends"
 
 
-def _lanes(given: Numbers, phase: Phase, classes: Sequence[PeClass]) -> tuple[LaneModel, ...]:
-    """The lanes of a phase; queues are counted as plans do it."""
+def _lanes(numbers: Numbers, phase: Phase, bound: bool) -> tuple[LaneModel, ...]:
+    """The lanes of a phase; queues are those of colors, or counted as plans do it, where output
+    queues may be `bound` to colors."""
     names = list(dict.fromkeys(lane.name for role in phase.roles for lane in role.lanes))
-    bound, leaders = given.plan.target.binds_output_queues, leaders_of(phase)
-    sides, found = sides_of(phase), dict[str, LaneModel]()
+    if numbers.by_color:
+        by = ((name, f"{phase.name}.{name}.color") for name in names)
+        return tuple(LaneModel(n, f"{at}_in", f"{at}_out", f"{at}_out") for n, at in by)
+    leaders = leaders_of(phase)
+    sides, found = sides_of(phase), dict[str, tuple[int, int, int]]()
     for at, name in enumerate(names):
         ops = [op for role in phase.roles for o in role.lanes if o.name == name for op in o.ops]
         receives = any(op.receives_on for op in ops) or not sides
         sends = any(op.sends_on for op in ops)
         has_input = sides[at].receives if sides else receives
         has_output = bool(sides[at].outputs(bound=bound)) if sides else sends
-        source = given.queue("inputs") if has_input else NO_QUEUE
+        source = numbers.queue("inputs") if has_input else NO_QUEUE
         leader = found[leaders[name]] if name in leaders else None
         if has_output or leader is None:
-            output = given.queue("outputs") if has_output else NO_QUEUE
+            output = numbers.queue("outputs") if has_output else NO_QUEUE
         else:
-            output = leader.output
-        found[name] = LaneModel(name, source, output, leader.output if leader else output)
-    return tuple(found.values())
+            output = leader[1]
+        found[name] = source, output, leader[1] if leader else output
+    return tuple(LaneModel(name, *map(str, at)) for name, at in found.items())
 
 
 ChainKey = tuple[str, int]  # a lane, and 1 for what it receives beside what it sends
@@ -197,28 +227,25 @@ def _arranged(sections: Sequence[Section], lanes: Sequence[str]) -> _Arranged:
 class _Builder:
     """Slots, joins and classes of a phase, with their numbers."""
 
-    def __init__(  # noqa: PLR0913, PLR0917 - what a phase is made of
+    def __init__(
         self,
-        given: Numbers,
-        phase: Phase,
+        numbers: Numbers,
+        given: Given,
         cut: Cut,
-        classes: Sequence[PeClass],
         lanes: Sequence[LaneModel],
         layouts: Sequence[_Arranged],
-        index: int,
     ) -> None:
-        self.given, self.phase, self.cut, self.classes = given, phase, cut, classes
+        self.given, self.phase, self.classes, self.cut = given, given.phase, given.classes, cut
         self.lanes = {lane.name: lane for lane in lanes}
         self.layouts = layouts
-        self.index = index
-        self.earlier = [one.name for one in given.plan.phases[:index]]
-        self.colors = {name: at for at, (name, _) in enumerate(given.plan.colors)}
-        self.speller = Speller(phase.name)
+        self.number = numbers.phases  # of all phases of the library
+        numbers.phases += 1
+        self.speller = Speller(self.phase.name)
         self.fields = self._fields()
         self.users = self._users()
         self.yielding = self._yielding()
-        self.registers = given.registers.assigned(map(self._user, self._with_registers()))
-        self.tasks, self.tasks_in_turn = given.tasks.assigned(self._users_of_tasks(), self._area)
+        self.registers = numbers.registers.assigned(map(self._user, self._with_registers()))
+        self.tasks, self.tasks_in_turn = numbers.tasks.assigned(self._users_of_tasks(), self._area)
 
     def _yielding(self) -> frozenset[str]:
         """The lanes that PEs only send on, where there are others that they also receive on: who
@@ -279,12 +306,13 @@ class _Builder:
         slot = (key[0], key[1], key[2] % SECOND)
         classes = frozenset(self.users[slot])
         condition = f"{self.phase.name}.{self.fields[slot]}.takes_part"
-        return User(self.index, key, classes, self._area(classes), condition)
+        return User(self.number, key, classes, self._area(classes), condition)
 
-    def _area(self, classes: Set[int]) -> Slot:
+    def _area(self, classes: Set[int]) -> Area:
         """The PEs of the roles of some classes."""
         roles = {id(self.phase.roles[self.classes[one].role]) for one in classes}
-        return slot_of(self.index, self.phase, lambda role: id(role) in roles)
+        slot = slot_of(self.number, self.phase, lambda role: id(role) in roles)
+        return Area(self.given.collective, slot)
 
     def _users_of_tasks(self) -> dict[Key, Set[int]]:
         """The classes that have a task: behind a slot, or one that joins ends."""
@@ -360,28 +388,32 @@ class _Builder:
                     name=self.name(where),
                     field=self.fields[where],
                     phase=self.phase.name,
-                    lane=lane.name,
-                    input=lane.input,
-                    output=lane.output,
-                    microthread=lane.microthread,
+                    lane=lane,
                     task=self.tasks.get(where, -1),
                     register=self.registers[where],
                     register_out=self.registers.get((at, chain, slot + SECOND), 0),
                     turns=self._rows(where),
                     begins=self._begins(where),
                     then="" if last else f"begin_{self.name((at, chain, slot + 1))}",
-                    stage=f"&{self.phase.name}_stage" if self.cut.stage else "&none",
+                    stage=f"&{self.phase.name}_stage"
+                    if self.cut.stage
+                    else "&none_" + self.given.plan.element.word.value,
                     loads=not kind.endswith(".tell"),
                     key=where,
                     shares_register="",
                     shares_task=where in self.tasks_in_turn,
                 )
 
+    def _stage(self) -> str:
+        """The address of the stage, or of what stands for it."""
+        element = self.given.plan.element.word.value
+        return f"&{self.phase.name}_stage" if self.cut.stage else f"&none_{element}"
+
     def _begins(self, slot: Key) -> str:
         at, chain, number = slot
         if at:
             return ""
-        before = [f"{name}.takes_part" for name in self.earlier]
+        before = [f"{name}.takes_part" for name in self.given.earlier]
         before += [
             f"{self.phase.name}.{self.fields[at, chain, one]}.takes_part" for one in range(number)
         ]
@@ -394,7 +426,7 @@ class _Builder:
 
     def by_position(self, routes: RoutesModel) -> RoutesModel:
         """Routes with the positions of colors in place of their names."""
-        settings = ((str(self.colors[name]), lines) for name, lines in routes.settings)
+        settings = ((str(self.given.colors[name]), lines) for name, lines in routes.settings)
         return replace(routes, settings=tuple(settings))
 
     def model(self, index: int, one: PeClass) -> ClassModel:
@@ -419,7 +451,9 @@ class _Builder:
             if len(into) > 1 or len(out) > 1:
                 raise UnprintedError("a lane that receives, or sends, on several colors")
             if into or out:
-                given = (self.colors[of.pop()] if of else "ops.no_color" for of in (into, out))
+                given = (
+                    self.given.colors[of.pop()] if of else "ops.no_color" for of in (into, out)
+                )
                 yield f"{name} = ops.lane({', '.join(map(str, given))});"
 
     def _lines(
@@ -495,7 +529,11 @@ class _Builder:
         if act.op.elements is not None:
             return f"elements({self.speller.at(act.op.elements, places)})"
         if self.cut.slicing.count == 1 and not self.cut.blocks:
-            return f"{self.phase.name}_backward(0, 1)" if slices.backward else "whole"
+            return (
+                f"{self.phase.name}_backward(0, 1)"
+                if slices.backward
+                else f"{self.phase.name}_whole"
+            )
         first = self.speller.at(slices.first, places, act.shift, act.modulus)
         count = self.speller.at(slices.count, places)
         if act.last is not None:

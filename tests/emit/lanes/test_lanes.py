@@ -105,7 +105,7 @@ def lines(bundle: Bundle, name: str) -> int:
     [
         ("argmax", "operations that the vector unit does not have"),
         ("scan_grid", "a buffer for the result"),
-        ("program_mixed", "programs of several calls"),
+        ("program_mixed", "routers that are torn down"),
         ("allreduce_slices", "turns that routers hand over"),
     ],
 )
@@ -146,3 +146,69 @@ def test_the_text_of_a_ring_does_not_grow_with_it() -> None:
         compiled("ring_allreduce", "wse2", "lanes", {"P": p, "B": 3 * p}) for p in (8, 32)
     )
     assert lines(short, "ring_allreduce_pe.csl") == lines(long, "ring_allreduce_pe.csl")
+
+
+PROGRAM = """target wse2
+param P = 8 where 1 <= P <= 750
+grid row = P x 1
+collective total = allreduce(a: f32[24], add) on row {
+    reduce chain to 0
+    then broadcast from 0
+}
+collective turn = all_to_all(b: f32[2 * P]) on row {
+    run linear_all_to_all
+}
+program { repeat 2 { total turn } }
+"""
+
+PARTS = """target wse2
+grid pes = 6 x 5
+grid inner = pes[2 .. 4, 1 .. 3]
+collective rows = allreduce(x: f32[16], add) on each row of pes {
+    reduce two_phase(S = 3) to 0
+    then broadcast from 0
+}
+collective some = reduce(x: f32[16], max) on inner {
+    order snake
+    reduce chain to 0
+}
+collective spread = broadcast(z: u32[9]) on pes {
+    broadcast from (3, 2)
+}
+program { rows some spread }
+"""
+
+
+def many(calls: int) -> str:
+    """So many collectives that registers and tasks are those of several in turn."""
+    names = [f"t{i}" for i in range(calls)]
+    declared = [
+        f"collective {name} = allreduce(a{i}: f32[{9 + i}], add) on row"
+        " { reduce chain to 0 then broadcast from 0 }"
+        for i, name in enumerate(names)
+    ]
+    program = f"program {{ {' '.join(names)} }}"
+    return "\n".join(["target wse2", "grid row = 6 x 1", *declared, program])
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("text", [PROGRAM, PARTS, many(9)], ids=["two forms", "parts", "many"])
+def test_calls_of_a_program_are_right_early_and_late_and_take_no_more_than_by_forms(
+    text: str, target: str
+) -> None:
+    lanes, forms = (
+        compile_text(text, "some.coll", {}, target, emitted=how) for how in ("lanes", "forms")
+    )
+    report = lanes.run(repeats=2)
+    assert report.verified, report.problem
+    with fabsim_options("--late-starts 300:7"):
+        late = lanes.run(repeats=2)
+    assert late.verified, late.problem
+    assert report.cycles <= most(forms.run().cycles)
+
+
+def test_every_collective_of_a_program_is_a_function_of_one_library() -> None:
+    files = compile_text(PROGRAM, "some.coll", {}, "wse2", emitted="lanes").files
+    assert "\nfn total(vector: *[24]f32) void {" in files["some_pe.csl"]
+    assert "\nfn turn(vector: *[16]f32) void {" in files["some_pe.csl"]
+    assert "some.total(@ptrcast(*[24]f32, &a[round * 24]));" in files["pe_program.csl"]
