@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from collc.base.diagnostics import CollcError
 from collc.base.version import __version__
@@ -13,6 +14,7 @@ from collc.emit.lanes.cuts import cut_of
 from collc.emit.lanes.model import (
     CollectiveModel,
     ColorModel,
+    JoinModel,
     LibraryModel,
     PhaseModel,
     SectionModel,
@@ -145,6 +147,7 @@ def _by_color(program: ProgramPlan, collectives: Sequence[CollectiveModel]) -> I
         yield ColorModel(position, tuple(lanes))
 
 
+T = TypeVar("T", SlotModel, JoinModel)
 Phases = list[list[PhaseModel]]  # of each collective
 
 
@@ -237,4 +240,27 @@ def _linked(phases: Sequence[PhaseModel]) -> tuple[PhaseModel, ...]:
             sections.insert(0, replace(section, next=after, slots=slots, joins=joins))
             after = sections[0].begin
         found.insert(0, replace(phase, sections=tuple(sections)))
-    return tuple(found)
+    return _started_at_once(found)
+
+
+def _started_at_once(phases: Sequence[PhaseModel]) -> tuple[PhaseModel, ...]:
+    """The phases, what has nothing to prepare begun without a function of its own."""
+    slots = [slot for phase in phases for of in phase.sections for slot in of.slots]
+    names = {
+        f"begin_{slot.name}": f"{slot.name}.start"
+        for slot in slots
+        if not (slot.shares_register or slot.shares_task)
+    }
+
+    def direct(section: SectionModel) -> SectionModel:
+        def named(one: T) -> T:
+            return replace(one, then=names.get(one.then, one.then))
+
+        return replace(
+            section,
+            next=names.get(section.next, section.next),
+            slots=tuple(map(named, section.slots)),
+            joins=tuple(map(named, section.joins)),
+        )
+
+    return tuple(replace(phase, sections=tuple(map(direct, phase.sections))) for phase in phases)

@@ -47,6 +47,12 @@ class SlotModel:
     shares_register: str  # the condition that a PE has it in turn with others
     shares_task: bool
 
+    @property
+    def begin(self) -> str:
+        """What begins it: a function of the library's where something is to be prepared."""
+        prepared = self.shares_register or self.shares_task
+        return f"begin_{self.name}" if prepared else f"{self.name}.start"
+
 
 @dataclass(frozen=True)
 class JoinModel:
@@ -77,6 +83,12 @@ class SectionModel:
     def begin(self) -> str:
         """The function that begins it."""
         return f"begin_{self.starts[0][0] if self.is_one_chain else self.name}"
+
+    @property
+    def begins(self) -> tuple[tuple[str, str], ...]:
+        """What begins each chain, with its condition."""
+        of = {slot.name: slot.begin for slot in self.slots}
+        return tuple((of[name], condition) for name, condition in self.starts)
 
     @property
     def is_one_chain(self) -> bool:
@@ -170,7 +182,8 @@ class CollectiveModel:
     @property
     def first(self) -> str:
         """The function that begins it."""
-        return self.phases[0].sections[0].begin
+        section = self.phases[0].sections[0]
+        return section.slots[0].begin if section.is_one_chain else section.begin
 
     @property
     def base(self) -> str:

@@ -292,7 +292,8 @@ class _Builder:
 
     def _with_registers(self) -> Iterator[Key]:
         """The slots, and again those that have two registers."""
-        yield from self.fields
+        local = {where for one in self.classes for where, a in self.placed(one) if a.is_local}
+        yield from (slot for slot in self.fields if slot not in local)
         for section, chain, place in self.fields:
             if self._rows((section, chain, place)):
                 yield section, chain, place + SECOND
@@ -390,7 +391,7 @@ class _Builder:
                     phase=self.phase.name,
                     lane=lane,
                     task=self.tasks.get(where, -1),
-                    register=self.registers[where],
+                    register=self.registers.get(where, 0),
                     register_out=self.registers.get((at, chain, slot + SECOND), 0),
                     turns=self._rows(where),
                     begins=self._begins(where),
