@@ -22,6 +22,7 @@ from collc.plan import (
     BY_WAVELET,
     ONE,
     VECTOR,
+    ZERO,
     Action,
     Advance,
     Buffer,
@@ -63,6 +64,7 @@ class Act:
     command: Advance = Advance.NOTHING
     last: Op | None = None  # with whose slices it ends, instead of its own
     turns: Turns | None = None
+    repeats: int = 1  # how often, each time for another vector that comes
 
     @property
     def name(self) -> str:
@@ -146,7 +148,14 @@ def _key(steps: list[Step]) -> object:
 
 
 def _key_of(act: Act) -> tuple[object, ...]:
-    return id(act.op), act.shift, act.command, id(act.last), act.turns and id(act.turns.receive)
+    return (
+        id(act.op),
+        act.shift,
+        act.command,
+        id(act.last),
+        act.turns and id(act.turns.receive),
+        act.repeats,
+    )
 
 
 def places_of(phase: Phase, role: int) -> tuple[int, ...]:
@@ -194,9 +203,9 @@ def _entries_by_step(lane: Lane, place: int, cut: Cut, alone: bool) -> Iterator[
     found: list[list[Act]] = []
     unrolled = 0
     for loop in lane.loops:
-        turns = _turns_of(lane, loop, place, cut) if alone else None
-        if turns is not None:
-            found.append([turns])
+        whole = _as_one(lane, loop, place, cut, alone)
+        if whole is not None:
+            found.append([whole])
             continue
         for turn in range(loop.turns.at(place)):
             shift, modulus = turn * loop.shift.at(place), 0
@@ -218,6 +227,12 @@ def _entries_by_step(lane: Lane, place: int, cut: Cut, alone: bool) -> Iterator[
                     found = []
     if found:
         yield found
+
+
+def _as_one(lane: Lane, loop: Loop, place: int, cut: Cut, alone: bool) -> Act | None:
+    """A loop as one operation, where its turns are alike."""
+    turns = _turns_of(lane, loop, place, cut) if alone else None
+    return turns or _repeated(lane, loop, place, cut)
 
 
 def _turns_of(lane: Lane, loop: Loop, place: int, cut: Cut) -> Act | None:
@@ -242,6 +257,20 @@ def _turns_of(lane: Lane, loop: Loop, place: int, cut: Cut) -> Act | None:
         return None
     shift = loop.shift.at(place)
     return Act(lane.name, sent, turns=Turns(received, count, shift))
+
+
+def _repeated(lane: Lane, loop: Loop, place: int, cut: Cut) -> Act | None:
+    """A loop as one operation that is repeated, if each turn combines another vector in memory."""
+    count, ops = loop.turns.at(place), [op for entry in loop.entries for op in entry.ops]
+    if (
+        count < 2
+        or len(ops) != 1
+        or not ops[0].stores
+        or loop.shift != ZERO
+        or cut.slicing.count > 1
+    ):
+        return None
+    return Act(lane.name, ops[0], repeats=count)
 
 
 def _acts(act: Act, place: int, cut: Cut) -> Iterator[Act]:

@@ -18,6 +18,7 @@ from collc.emit.lanes.model import (
     LibraryModel,
     PhaseModel,
     SectionModel,
+    SelectionModel,
     SlotModel,
 )
 from collc.emit.lanes.not_yet import UnprintedError, diagnostic
@@ -78,7 +79,11 @@ def _library(program: ProgramPlan, source: str) -> LibraryModel:
     tasks = free.task_ids_beside(program.color_numbers)
     numbers, phases = _phases(program, len(free.dsr_ids), len(tasks))
     collectives = tuple(
-        _collective(plan, "" if alone else f"{plan.collective.name}_", _linked(of))
+        _collective(
+            plan,
+            "" if alone else f"{plan.collective.name}_",
+            _linked([_checked(one) for one in of]),
+        )
         for plan, of in zip(plans, phases, strict=True)
     )
     own, behind = numbers.tasks.own, numbers.tasks.own + numbers.tasks.in_turn
@@ -108,12 +113,15 @@ def _library(program: ProgramPlan, source: str) -> LibraryModel:
         collectives=collectives,
         turns=tuple(range(own, behind)),
         meetings=tuple(range(behind, numbers.tasks.size)),
+        selections=tuple(_selections(program, collectives)),
     )
 
 
 def _collective(plan: Plan, prefix: str, phases: tuple[PhaseModel, ...]) -> CollectiveModel:
     collective, contract = plan.collective, plan.collective.contract
     grid, simd = collective.grid, _simd_of(plan)
+    if contract.run_length and simd:
+        raise UnprintedError("words of several elements in vectors of a length that calls give")
     operation = contract.operation.value if contract.operation else "move"
     return CollectiveModel(
         name=collective.name,
@@ -127,11 +135,26 @@ def _collective(plan: Plan, prefix: str, phases: tuple[PhaseModel, ...]) -> Coll
         length=contract.words,
         element=contract.element.word.value,
         buffer=contract.buffer,
+        run_length=contract.run_length.name if contract.run_length else "",
         combine=combine_of(contract),
         simd=simd,
         operation="_".join([operation, contract.element.word.value, *([simd] if simd else [])]),
         phases=phases,
     )
+
+
+def _selections(
+    program: ProgramPlan, collectives: Sequence[CollectiveModel]
+) -> Iterator[SelectionModel]:
+    """The choices by a length."""
+    named = {one.name: one for one in collectives}
+    for one in program.program.selections:
+        limits = (*(limit or one.length.most for limit in one.limits), one.length.most)
+        cases = tuple(
+            (name, limit, named[name].length) for name, limit in zip(one.names, limits, strict=True)
+        )
+        element, length = named[one.names[0]].element, one.length
+        yield SelectionModel(one.name, length.name, length.most, element, cases)
 
 
 def _by_color(program: ProgramPlan, collectives: Sequence[CollectiveModel]) -> Iterator[ColorModel]:
@@ -188,6 +211,15 @@ def _given(program: ProgramPlan, collective: int) -> Iterator[Given]:
         classes = classes_of(phase, cut)
         colors, elsewhere = uses.get(index, own), again.get(index, frozenset())
         yield Given(plan, collective, index, classes, prefix, colors, elsewhere)
+
+
+def _checked(phase: PhaseModel) -> PhaseModel:
+    """The phase; where an operation is repeated its task cannot be one of several in turn."""
+    lines = (line for one in phase.classes for line in one.lines)
+    repeats = any(".repeats = " in line for line in lines)
+    if repeats and any(slot.shares_task for slot in phase.fields):
+        raise UnprintedError("so many operations beside some that are repeated")
+    return phase
 
 
 def _shared(numbers: Numbers, index: int, phase: PhaseModel) -> PhaseModel:

@@ -149,6 +149,7 @@ class CollectiveModel:
     length: int
     element: str
     buffer: str
+    run_length: str  # the name of a length that calls give; else nothing
     combine: Combine
     simd: str
     operation: str
@@ -191,6 +192,28 @@ class CollectiveModel:
         begins; else nothing."""
         return f"{self.prefix}base" if any(slot.shares_register for slot in self.slots) else ""
 
+    @property
+    def base_length(self) -> str:
+        """How many elements that has: a number, or a variable."""
+        return f"{self.base}_length" if self.run_length else str(self.length)
+
+
+@dataclass(frozen=True)
+class SelectionModel:
+    """A choice of collectives by a length: each with the most elements that it is for, and those
+    that its buffer has."""
+
+    name: str
+    length: str
+    most: int
+    element: str
+    cases: tuple[tuple[str, int, int], ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Those of the collectives."""
+        return tuple(name for name, _, _ in self.cases)
+
 
 @dataclass(frozen=True)
 class ColorModel:
@@ -220,6 +243,17 @@ class LibraryModel:
     collectives: tuple[CollectiveModel, ...]
     turns: tuple[int, ...]  # positions of tasks that operations have in turn
     meetings: tuple[int, ...]  # and joins
+    selections: tuple[SelectionModel, ...] = ()
+
+    @property
+    def varies(self) -> bool:
+        """Whether some call gives a length."""
+        return any(one.run_length for one in self.collectives)
+
+    @property
+    def lengths(self) -> tuple[str, ...]:
+        """The names of lengths that calls give."""
+        return tuple(sorted({one.run_length for one in self.collectives if one.run_length}))
 
     @property
     def module(self) -> str:

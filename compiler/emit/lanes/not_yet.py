@@ -43,16 +43,12 @@ def _shared(program: ProgramPlan) -> Iterator[str]:
         yield "calls beside each other"
     if any(color.torn_down for color in program.colors):
         yield "routers that are torn down between calls"
-    if program.program.selections:
-        yield "lengths that are given when the program runs"
     if program.program.rooted:
         yield "roots that are given when the program runs"
 
 
 def _of_collective(plan: Plan) -> Iterator[str]:
     contract = plan.collective.contract
-    if contract.run_length:
-        yield "lengths that are given when the program runs"
     if contract.result:
         yield "a buffer for the result (`into`)"
     if contract.stride > 1:

@@ -465,8 +465,12 @@ class _Builder:
             return
         yield f"{field} = {self._op(act, places)};"
         if act.command is Advance.NOTHING:
-            if act.op.vectors > 1:
+            varies = self.given.plan.collective.contract.run_length is not None
+            repeats = act.repeats * (act.op.vectors if varies else 1)
+            if act.op.vectors > 1 and not varies:
                 yield f"{field}.rounds = {act.op.vectors};"
+            if repeats > 1:
+                yield f"{field}.repeats = {repeats};"
             if act.op.advance is Advance.OWN_ROUTER:
                 yield f"{field}.advances = true;"
         if act.lane in self.yielding and act.command is Advance.NOTHING:

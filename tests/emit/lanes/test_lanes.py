@@ -42,6 +42,7 @@ SMALL = {
     "rotation": {},
     "ring_allreduce": {"P": 6, "B": 31},
     "ring_2d": {},
+    "pairwise_reduce_scatter": {"P": 12, "B": 24},
 }
 
 
@@ -212,3 +213,38 @@ def test_every_collective_of_a_program_is_a_function_of_one_library() -> None:
     assert "\nfn total(vector: *[24]f32) void {" in files["some_pe.csl"]
     assert "\nfn turn(vector: *[16]f32) void {" in files["some_pe.csl"]
     assert "some.total(@ptrcast(*[24]f32, &a[round * 24]));" in files["pe_program.csl"]
+
+
+BY_LENGTH = """target wse2
+grid row = 16 x 1
+collective total = reduce(x: f32[n <= 48], add) on row {
+    CHOICE
+}
+program { total }
+"""
+TREE = "reduce two_phase(S = 4) to 0"
+CHOICE = "select by n { n <= 9: reduce star to 0 else: reduce two_phase(S = 4) to 0 }"
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("choice", [TREE, CHOICE], ids=["a tree", "a choice"])
+def test_a_length_is_given_by_the_call(choice: str, target: str) -> None:
+    text = BY_LENGTH.replace("CHOICE", choice)
+    lanes, forms = (
+        compile_text(text, "some.coll", {}, target, emitted=how) for how in ("lanes", "forms")
+    )
+    for length in (1, 9, 48):
+        report = lanes.run(lengths={"n": length}, repeats=2)
+        assert report.verified, report.problem
+        with fabsim_options("--late-starts 300:7"):
+            late = lanes.run(lengths={"n": length}, repeats=2)
+        assert late.verified, late.problem
+        assert report.cycles <= most(forms.run(lengths={"n": length}).cycles)
+
+
+def test_a_length_is_checked_where_debug_is_asked_for() -> None:
+    files = compile_text(
+        BY_LENGTH.replace("CHOICE", TREE), "some.coll", {}, "wse2", emitted="lanes"
+    ).files
+    assert "param debug: bool = false;" in files["some_pe.csl"]
+    assert "if (debug) { @assert(((n > 0) and (n <= 48))); }" in files["some_pe.csl"]
