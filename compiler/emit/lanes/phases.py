@@ -238,12 +238,14 @@ class _Builder:
         self.given, self.phase, self.classes, self.cut = given, given.phase, given.classes, cut
         self.lanes = {lane.name: lane for lane in lanes}
         self.layouts = layouts
+        self._placed: dict[int, list[tuple[Key, Act]]] = {}
         self.number = numbers.phases  # of all phases of the library
         numbers.phases += 1
         self.speller = Speller(self.phase.name)
         self.fields = self._fields()
         self.users = self._users()
         self.yielding = self._yielding()
+        self.rows = self._all_rows()
         self.registers = numbers.registers.assigned(map(self._user, self._with_registers()))
         self.tasks, self.tasks_in_turn = numbers.tasks.assigned(self._users_of_tasks(), self._area)
 
@@ -275,8 +277,14 @@ class _Builder:
                     found[section, chain, slot] = field
         return found
 
-    def placed(self, one: PeClass) -> Iterator[tuple[Key, Act]]:
+    def placed(self, one: PeClass) -> Sequence[tuple[Key, Act]]:
         """The slots of a class with its acts."""
+        known = self._placed.get(id(one))
+        if known is None:
+            known = self._placed[id(one)] = list(self._places(one))
+        return known
+
+    def _places(self, one: PeClass) -> Iterator[tuple[Key, Act]]:
         for at, section in enumerate(one.sections):
             for key, chain in section.chains:
                 where = self.layouts[at].place(key, chain)
@@ -300,8 +308,15 @@ class _Builder:
 
     def _rows(self, slot: Key) -> int:
         """The rows that turns have in a slot: one behind those of the most."""
-        acts = (act for one in self.classes for where, act in self.placed(one) if where == slot)
-        return max((act.turns.count + 1 for act in acts if act.turns is not None), default=0)
+        return self.rows.get(slot, 0)
+
+    def _all_rows(self) -> dict[Key, int]:
+        found: dict[Key, int] = {}
+        for one in self.classes:
+            for slot, act in self.placed(one):
+                if act.turns is not None:
+                    found[slot] = max(found.get(slot, 0), act.turns.count + 1)
+        return found
 
     def _user(self, key: Key) -> User:
         slot = (key[0], key[1], key[2] % SECOND)

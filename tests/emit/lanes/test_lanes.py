@@ -42,7 +42,7 @@ SMALL = {
     "rotation": {},
     "ring_allreduce": {"P": 6, "B": 31},
     "ring_2d": {},
-    "pairwise_reduce_scatter": {"P": 12, "B": 24},
+    "pairwise_reduce_scatter": {"P": 8, "B": 16},
 }
 
 
