@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -13,6 +14,7 @@ pytest.importorskip("fabsim")
 ROOT = Path(__file__).parents[3]
 sys.path.insert(0, str(ROOT / "tests"))
 
+from constructs import attested, constructs_in  # noqa: E402
 from lanes_text import compiled, fabsim_options, most  # noqa: E402
 
 from collc.base.diagnostics import CollcError  # noqa: E402
@@ -248,3 +250,18 @@ def test_a_length_is_checked_where_debug_is_asked_for() -> None:
     ).files
     assert "param debug: bool = false;" in files["some_pe.csl"]
     assert "if (debug) { @assert(((n > 0) and (n <= 48))); }" in files["some_pe.csl"]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize(
+    "example", ["two_phase", "linear_all_to_all", "ring_allreduce", "pairwise_reduce_scatter"]
+)
+def test_the_text_has_only_constructs_that_somebody_attests(example: str, target: str) -> None:
+    places = constructs_in(compiled(example, target, "lanes", given(example)), target)
+    assert [one for one in places if not attested(one, target)] == []
+
+
+def test_the_page_shows_what_is_emitted() -> None:
+    page = (ROOT / "docs" / "emitted.md").read_text()
+    (shown,) = re.findall(r"<!-- lanes: .* -->\n```csl\n(.*?)```", page, re.DOTALL)
+    assert shown in compiled("two_phase", "wse2", "lanes", {}).files["two_phase_pe.csl"]
