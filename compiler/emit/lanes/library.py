@@ -112,7 +112,7 @@ def _library(program: ProgramPlan, source: str) -> LibraryModel:
         dsr_ids=_first(free.dsr_ids, len(numbers.registers.users), "registers"),
         collectives=collectives,
         turns=tuple(range(own, behind)),
-        meetings=tuple(range(behind, numbers.tasks.size)),
+        joined=tuple(range(behind, numbers.tasks.size)),
         selections=tuple(_selections(program, collectives)),
     )
 

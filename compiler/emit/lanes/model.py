@@ -242,7 +242,7 @@ class LibraryModel:
     dsr_ids: tuple[int, ...]
     collectives: tuple[CollectiveModel, ...]
     turns: tuple[int, ...]  # positions of tasks that operations have in turn
-    meetings: tuple[int, ...]  # and joins
+    joined: tuple[int, ...]  # and joins
     selections: tuple[SelectionModel, ...] = ()
 
     @property
