@@ -82,7 +82,7 @@ def _library(program: ProgramPlan, source: str) -> LibraryModel:
         _collective(
             plan,
             "" if alone else f"{plan.collective.name}_",
-            _linked([_checked(one) for one in of]),
+            _linked(of),
         )
         for plan, of in zip(plans, phases, strict=True)
     )
@@ -211,15 +211,6 @@ def _given(program: ProgramPlan, collective: int) -> Iterator[Given]:
         classes = classes_of(phase, cut)
         colors, elsewhere = uses.get(index, own), again.get(index, frozenset())
         yield Given(plan, collective, index, classes, prefix, colors, elsewhere)
-
-
-def _checked(phase: PhaseModel) -> PhaseModel:
-    """The phase; where an operation is repeated its task cannot be one of several in turn."""
-    lines = (line for one in phase.classes for line in one.lines)
-    repeats = any(".repeats = " in line for line in lines)
-    if repeats and any(slot.shares_task for slot in phase.fields):
-        raise UnprintedError("so many operations beside some that are repeated")
-    return phase
 
 
 def _shared(numbers: Numbers, index: int, phase: PhaseModel) -> PhaseModel:

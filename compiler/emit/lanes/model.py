@@ -39,6 +39,7 @@ class SlotModel:
     register: int
     register_out: int  # of turns, for what they send
     turns: int  # the rows that it has at most; 0 of an operation
+    repeats: bool  # on some PE
     begins: str
     then: str
     stage: str
@@ -46,6 +47,11 @@ class SlotModel:
     key: tuple[int, int, int]
     shares_register: str  # the condition that a PE has it in turn with others
     shares_task: bool
+
+    @property
+    def goes_on_in_turn(self) -> bool:
+        """Whether it is not over at the end of a task that it has in turn with others."""
+        return self.shares_task and bool(self.turns or self.repeats)
 
     @property
     def begin(self) -> str:

@@ -246,6 +246,12 @@ class _Builder:
         self.users = self._users()
         self.yielding = self._yielding()
         self.rows = self._all_rows()
+        self.repeated = {
+            where
+            for one in self.classes
+            for where, act in self.placed(one)
+            if self._repeats(act) > 1
+        }
         self.registers = numbers.registers.assigned(map(self._user, self._with_registers()))
         self.tasks, self.tasks_in_turn = numbers.tasks.assigned(self._users_of_tasks(), self._area)
 
@@ -309,6 +315,11 @@ class _Builder:
     def _rows(self, slot: Key) -> int:
         """The rows that turns have in a slot: one behind those of the most."""
         return self.rows.get(slot, 0)
+
+    def _repeats(self, act: Act) -> int:
+        """How often it is begun: of a length that calls give for each vector."""
+        varies = self.given.plan.collective.contract.run_length is not None
+        return act.repeats * (act.op.vectors if varies else 1)
 
     def _all_rows(self) -> dict[Key, int]:
         found: dict[Key, int] = {}
@@ -409,6 +420,7 @@ class _Builder:
                     register=self.registers.get(where, 0),
                     register_out=self.registers.get((at, chain, slot + SECOND), 0),
                     turns=self._rows(where),
+                    repeats=where in self.repeated,
                     begins=self._begins(where),
                     then="" if last else f"begin_{self.name((at, chain, slot + 1))}",
                     stage=f"&{self.phase.name}_stage"
@@ -480,9 +492,8 @@ class _Builder:
             return
         yield f"{field} = {self._op(act, places)};"
         if act.command is Advance.NOTHING:
-            varies = self.given.plan.collective.contract.run_length is not None
-            repeats = act.repeats * (act.op.vectors if varies else 1)
-            if act.op.vectors > 1 and not varies:
+            repeats = self._repeats(act)
+            if act.op.vectors > 1 and repeats < act.op.vectors:
                 yield f"{field}.rounds = {act.op.vectors};"
             if repeats > 1:
                 yield f"{field}.repeats = {repeats};"

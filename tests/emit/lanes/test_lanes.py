@@ -44,6 +44,7 @@ SMALL = {
     "rotation": {},
     "ring_allreduce": {"P": 6, "B": 31},
     "ring_2d": {},
+    "linear_barrier": {"P": 10},
     "pairwise_reduce_scatter": {"P": 8, "B": 16},
 }
 
