@@ -2,7 +2,7 @@
 
 from collc.base.values import dataclass
 from collc.lowering.memory import stage_of
-from collc.plan import Phase
+from collc.plan import Phase, form_of
 from collc.spec.exchange import Blocks, Slicing
 
 
@@ -31,13 +31,7 @@ class Cut:
 
 def cut_of(phase: Phase, words: int) -> Cut:
     """How the vectors of a phase, which have so many `words`, are cut."""
-    exchange = phase.exchange
-    if exchange is None:
+    if not form_of(phase).is_cut:
         return Cut(Slicing(1, words))
-    return Cut(
-        exchange.slicing,
-        exchange.blocks,
-        exchange.areas,
-        stage_of(phase),
-        exchange.dynamic_length,
-    )
+    slicing = phase.slicing
+    return Cut(slicing, phase.blocks, phase.areas, stage_of(phase), slicing.dynamic)

@@ -31,8 +31,8 @@ from collc.emit.registers import RegisterModel, name_of
 from collc.lowering.resources import left_by
 from collc.lowering.shared_phases import shared_of
 from collc.plan import Phase, Plan
-from collc.plan.program import ProgramPlan
-from collc.schedule import home_pe
+from collc.plan.geometry import home_of
+from collc.plan.plan import ProgramPlan
 from collc.spec.simd import has_pairs_of_wavelets
 
 
@@ -128,7 +128,7 @@ def _collective(plan: Plan, prefix: str, phases: tuple[PhaseModel, ...]) -> Coll
         prefix=prefix,
         headline=headline(plan),
         by_slices=promise_of(collective),
-        site=site_model(grid, home_pe(plan.schedule)),
+        site=site_model(grid, home_of(plan)),
         width=grid.width,
         height=grid.height,
         path=path_model(collective.path, grid) if collective.path else None,

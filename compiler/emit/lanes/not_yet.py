@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from collc.base.diagnostics import Diagnostic
 from collc.base.values import dataclass
 from collc.plan import Plan
-from collc.plan.program import ProgramPlan
+from collc.plan.plan import ProgramPlan
 from collc.spec.arithmetic import arithmetic_of
 
 HELP = "leave out `--text lanes`; the text for each form has it"
