@@ -28,6 +28,7 @@ from collc.plan import (
     Buffer,
     Lane,
     Loop,
+    Once,
     Memory,
     Op,
     Phase,
@@ -229,13 +230,13 @@ def _entries_by_step(lane: Lane, place: int, cut: Cut, alone: bool) -> Iterator[
         yield found
 
 
-def _as_one(lane: Lane, loop: Loop, place: int, cut: Cut, alone: bool) -> Act | None:
+def _as_one(lane: Lane, loop: Loop | Once, place: int, cut: Cut, alone: bool) -> Act | None:
     """A loop as one operation, where its turns are alike."""
     turns = _turns_of(lane, loop, place, cut) if alone else None
     return turns or _repeated(lane, loop, place, cut)
 
 
-def _turns_of(lane: Lane, loop: Loop, place: int, cut: Cut) -> Act | None:
+def _turns_of(lane: Lane, loop: Loop | Once, place: int, cut: Cut) -> Act | None:
     """A loop as one operation, if each turn sends slices and receives others into the vector."""
     count = loop.turns.at(place)
     if count < FEWEST_TURNS or len(loop.entries) != 1 or len(loop.entries[0].ops) != 2:
@@ -259,7 +260,7 @@ def _turns_of(lane: Lane, loop: Loop, place: int, cut: Cut) -> Act | None:
     return Act(lane.name, sent, turns=Turns(received, count, shift))
 
 
-def _repeated(lane: Lane, loop: Loop, place: int, cut: Cut) -> Act | None:
+def _repeated(lane: Lane, loop: Loop | Once, place: int, cut: Cut) -> Act | None:
     """A loop as one operation that is repeated, if each turn combines another vector in memory."""
     count, ops = loop.turns.at(place), [op for entry in loop.entries for op in entry.ops]
     if (
