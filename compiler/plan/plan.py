@@ -2,15 +2,16 @@
 
     ProgramPlan  plans of the collectives of a program, and the colors, queues and tasks they share
     Plan         one collective: its phases, and numbers for colors, queues, tasks and registers
-    Phase        lines, or a grid, of PEs: roles, and regions of PEs that play them; how vectors are
-                 cut; the lanes, by name, in the order in which queues are dealt out
+    Phase        the PEs of rows, columns or a grid: roles, and regions of PEs that play them; how
+                 vectors are cut; the lanes, by name, in the order in which queues are dealt out
     Role         a PE class: lanes that run beside each other, and its routers' settings by color
     Lane         entries one after the other, once or in loops whose slices go on
     Entry        operations that begin together; the next entry begins when all of them have ended
     Op           receive from a color or memory, combine, copy or relay, send to a color or memory
-    Slices       the operand: slices as numbers of the place of a PE on its line
-    ColorUse     a router's positions of a color, in the order in which they are taken; what moves
-                 it on to the next one is said by the operation in front (`Advance`)
+    Slices       the operand: the first slice and how many, each a formula of the PE's place on its
+                 line (`Number`)
+    ColorUse     a router's positions of a color, in the order in which they are taken; the
+                 operation whose words have just passed says what moves it on (`Advance`)
     Region       a strided rectangle of PEs; so the size of a plan follows the pattern, not the grid
 
 The other operand of a combination is always the same slices of the vector:
@@ -68,9 +69,11 @@ from collc.target import Target
 
 @dataclass(frozen=True)
 class Number:
-    """A number that depends on the place p of a PE on its line. With i = p / divisor, rounded down,
-    it is slope * i + offset, the remainder by `modulus` if that is not 0, plus an entry of `table`
-    if that is not empty: entry p / every modulo its length.
+    """A number that depends on the place p of a PE on its line:
+
+        (slope * (p // divisor) + offset) % modulus + table[p // every % len(table)]
+
+    without the remainder where `modulus` is 0, and without the entry where `table` is empty.
     """
 
     offset: int
@@ -106,7 +109,7 @@ class Strided:
 
     step >= 1. A plain stride has `repeats` 1 and `period` 0. Otherwise period > last - first, so
     that c is a member iff, with d = c - first, d >= 0, d / period < repeats (rounded down),
-    d % period <= last - first and (d % period) % step == 0. Groups of a two-phase tree need this.
+    d % period <= last - first and (d % period) % step == 0. Groups of a two-phase tree need `repeats`.
     """
 
     first: int
@@ -214,8 +217,9 @@ class ColorUse:
     """A color at the routers of a role: its positions in the order they are taken.
 
     One position is a static route. Position k + 1 differs from position k in the receiving side
-    or in the sending side, never in both. In a `ring` the first position follows the last one, and
-    a router takes the command that has moved it off the control wavelet (`pop_on_advance`).
+    or in the sending side; in both only where the target allows it. In a `ring` the first position
+    follows the last one, and a router removes from the control wavelet the command that has moved
+    it on (`pop_on_advance`).
     """
 
     color: str
@@ -238,13 +242,15 @@ class Advance(Enum):
 
     NOTHING = "nothing"
     OWN_ROUTER = "own_router"  # `.advance_switch`: the sender's own router takes the next position
-    CONTROL = "control"  # a control wavelet behind the vector: own router, path and parent
+    CONTROL = (
+        "control"  # a control wavelet behind the vector: all from the own router to the receiver's
+    )
     HAND_OVER = "hand_over"  # a control wavelet behind the vector: own router, then the next one
     RESET = "reset"  # a control wavelet behind the vector: all routers on the path, to the first
     TEARDOWN = "teardown"  # the same, but the routers are torn down for the next use of the color
 
 
-# those that take a control wavelet
+# those done by a control wavelet
 BY_WAVELET = frozenset((Advance.CONTROL, Advance.HAND_OVER, Advance.RESET, Advance.TEARDOWN))
 
 
@@ -306,9 +312,9 @@ WHOLE = Slices()
 
 @dataclass(frozen=True)
 class Filter:
-    """A counter filter between a router and its PE's queue: of as many wavelets as the slices of
-    `period` have, which pass again and again, those behind as many as `before` has reach the PE, as
-    many as `passes` has. What it keeps from the PE goes on to neighbours."""
+    """A counter filter between a router and its PE's queue. Wavelets are counted in periods as long
+    as the slices of `period`: in each, those of `before` are kept from the PE, the next ones, as
+    many as `passes` has, reach it, and the others are kept from it. All go on to neighbours."""
 
     period: Slices
     before: Slices
@@ -317,12 +323,12 @@ class Filter:
 
 @dataclass(frozen=True)
 class Op:
-    """One operation. Its extent is that of its slices, `vectors` times over; with `elements` that
-    many elements instead, which only a relay has, where it joins slices that do not follow each
-    other. `advance` is what moves routers on behind it, `filter` what thins out what arrives.
-    What it sends `returns` if it is received, too, in an operation that ends behind it. It begins
-    `after` that of another lane of the PE has ended which moves its slices the same way: from the
-    fabric, or to it.
+    """One operation. Its extent is that of its slices, `vectors` times over. A relay has `elements`
+    instead where it joins slices that are not adjacent: that many are passed on. `advance` says
+    what moves routers on behind it, `filter` what of the arriving words the PE receives. If it
+    `returns`, the PE receives what it sends as well, in an operation that ends later. `after` names
+    a lane of the PE, whose operation of the same direction, from the fabric or to it, has to end
+    first.
 
     `where` is 1 at the places that have it, and 0 at those that share a step table with them and do
     something else. A color is "" where no place of the role has it.
@@ -376,8 +382,8 @@ class Op:
 
 @dataclass(frozen=True)
 class Entry:
-    """Operations that begin together and end before the next entry begins: at most one that uses
-    the lane's input, one that uses its output. Where places differ in what they do, an entry has an
+    """Operations that begin together and end before the next entry begins: at each place at most
+    one that uses the lane's input, and one that uses its output. Where places differ in what they do, an entry has an
     operation for each, and a place those of which it has slices.
 
     `ends_step` is 1 at places where the entry is the lane's last of a step: the PE begins the next
@@ -608,9 +614,9 @@ class Plan:
     `colors` numbers the symbolic colors. Queue numbers stand in the order of the phases: one input
     and one output queue for a phase of whole vectors, in which a PE receives on one color and sends
     on one, one of each for every lane of an exchange. `task_ids` and `dsr_ids` are dealt out as
-    `collc.lowering.resources` says (DSR ids serve every file). Where there are not enough, phases
-    whose slots no PE has both of have one number (`collc.plan.slots`); of DSRs `registers` says
-    which then. `code_bytes` and `data_bytes` are estimates for the largest PE class.
+    `collc.lowering.resources` says (DSR ids serve every file). Where there are not enough, two
+    phases have the same numbers if no PE takes part in both (`collc.plan.slots`); for DSRs
+    `registers` says which ids then. `code_bytes` and `data_bytes` are estimates for the largest PE class.
 
     A plan may ask for more than the target has; `collc.checks` refuses it then.
     """

@@ -50,11 +50,12 @@ from collc.plan.plan import (
     Slices,
     Strided,
     Use,
+    closing,
     of_one_call,
 )
-from collc.plan.show import NONE
+from collc.plan.show import KINDS, NONE, TEAR_DOWN
 from collc.schedule.barrier_tokens import schedule_of
-from collc.spec import Collective, ContractKind, Order, Program, ReduceStep, Spec, Step, Tree
+from collc.spec import Collective, Order, Program, ReduceStep, Spec, Step, Tree
 from collc.spec.exchange import Blocks, Slicing
 from collc.spec.program import program_of_one
 from collc.target import TARGETS, Target
@@ -62,11 +63,9 @@ from collc.target import TARGETS, Target
 R = TypeVar("R")
 NOWHERE = Span("plan.coll", 1, 1, 1, 1)
 
-_NUMBER = re.compile(
-    r"(?P<open>\()?(?P<offset>-?\d+)(?: \+ (?P<slope>-?\d+) \* (?:p|\(p / (?P<divisor>\d+)\)))?"
-    r"(?(open)\) mod (?P<modulus>\d+))"
-    r"(?: \+ \[(?P<table>[-\d ]*)\]\[(?:p|\(p / (?P<every>\d+)\))\])?"
-)
+_PLACE = r"(?:p|\(p / (\d+)\))"
+_NUMBER = re.compile(rf"(\()?(.+?)(?(1)\) mod (\d+))(?: \+ \[([-\d ]*)\]\[{_PLACE}\])?")
+_LINEAR = re.compile(rf"(?:(-?\d+) ([-+]) )?(?:(\d+) \* )?{_PLACE}")
 _STRIDED = re.compile(r"(-?\d+)(?:\.\.(-?\d+)(?: step (\d+))?(?: repeated (\d+) at (-?\d+))?)?")
 _OP = re.compile(
     r"(?:receive (?P<receive>\w+)|take (?P<take>the vector|(?:the vector|stage) \d+)) and "
@@ -82,6 +81,7 @@ _ACTIONS = {
     "pass on to": Action.RELAY,
 }
 _IN_BRACKETS = re.compile(r" \(color \d+\)")
+_KINDS = {word: kind for kind, word in KINDS.items()}
 _ADVANCES = {advance.value: advance for advance in Advance}
 
 
@@ -287,7 +287,7 @@ def _phase(line: Line, collective: Collective) -> Phase:
     regions = [(region, at) for at, (_, own) in enumerate(played) for region in own]
     return Phase(
         name=name,
-        kind=first.read(ContractKind, kind),
+        kind=first.read(_KINDS.__getitem__, kind),
         axis=first.read(_axis, axis),
         order=first.read(Order, orders[0]) if orders else None,
         about=about,
@@ -311,15 +311,15 @@ def _axis(text: str) -> str:
 
 def _cut(text: str) -> dict[str, Any]:
     found = re.fullmatch(
-        r"(\d+) slices of (\d+) elements(?:, grain (\d+))?(, by length)?"
+        r"(\d+) elements in (?:(\d+) slices|one slice)(?:, grain (\d+))?(, by length)?"
         r"(?:, blocks of (\d+) elements on lines ([\d ]+))?, lanes (.*)",
         text,
     )
     if found is None:
         raise ValueError(text)
-    count, length, grain, dynamic, of, lines, lanes = found.groups()
+    length, count, grain, dynamic, of, lines, lanes = found.groups()
     return {
-        "slicing": Slicing(int(count), int(length), int(grain or 1), dynamic is not None),
+        "slicing": Slicing(int(count or 1), int(length), int(grain or 1), dynamic is not None),
         "blocks": Blocks(int(of), tuple(map(int, lines.split()))) if of else None,
         "lanes": tuple(lanes.split()),
     }
@@ -402,6 +402,8 @@ def read_entry(text: str) -> Entry:
 
 def read_op(text: str) -> Op:
     """What `show_op` has printed."""
+    if text.startswith(TEAR_DOWN):
+        return closing(_IN_BRACKETS.sub("", text.removeprefix(TEAR_DOWN)))
     head, *words = _IN_BRACKETS.sub("", text).split(", ")
     found = _OP.fullmatch(head)
     given = {_key(word): word for word in words}
@@ -456,14 +458,17 @@ def read_number(text: str) -> Number:
     found = _NUMBER.fullmatch(text)
     if found is None:
         raise ValueError(f"no number: {text}")
-    part = found.groupdict()
+    _, linear, modulus, table, every = found.groups()
+    term = _LINEAR.fullmatch(linear)
+    offset, sign, times, divisor = term.groups() if term else (linear, None, "0", None)
+    slope = int(times or 1)
     return Number(
-        offset=int(part["offset"]),
-        slope=int(part["slope"] or 0),
-        divisor=int(part["divisor"] or 1),
-        modulus=int(part["modulus"] or 0),
-        every=int(part["every"] or 1),
-        table=tuple(map(int, (part["table"] or "").split())),
+        offset=int(offset or 0),
+        slope=-slope if sign == "-" else slope,
+        divisor=int(divisor or 1),
+        modulus=int(modulus or 0),
+        every=int(every or 1),
+        table=tuple(map(int, (table or "").split())),
     )
 
 

@@ -35,22 +35,41 @@ from collc.plan.plan import (
     Route,
     Slices,
     Strided,
+    closing,
 )
-from collc.spec import Collective, ReduceStep, Spec, Step, Tree
+from collc.spec import Collective, ContractKind, ReduceStep, Spec, Step, Tree
 from collc.target import TARGETS, Target
 
 NONE = "nothing"  # a color that no place of a role has
+TEAR_DOWN = "tear down "
 Numbers = Mapping[str, int]
 NO_NUMBERS: Numbers = MappingProxyType({})
 
 LEGEND = """\
-# A role is what its PEs do; the lines `at` say which PEs those are. Its colors are the positions of
-# their routers, `1.` being the first; its lanes run beside each other, each line of one when the
-# line before it has ended. p is the place of a PE on its line, from the west or north end on, or
-# along the path. Behind a vector, `advance own_router` moves the sender's router to its next
-# position, `control` the receiver's and those between as well, `hand_over` the next one's, too;
-# `reset` brings all on the way back to position 1, `teardown` closes them for the next use.
+# A role is what the PEs of its `at` lines do: `1..49 step 16`; with `repeated 4 at 16` the same four
+# times, each 16 further on. `color` lines are positions of a router, from which side to which sides;
+# it begins in position 1. A color that is not listed is not configured there in this phase.
+# Lanes run beside each other. In a lane, a line begins when the one before has ended, and what `;`
+# joins begins together. Behind `ends the step` a PE goes on when all of its lanes have come there;
+# `after L` waits for the operation of lane L that receives, or sends, alike.
+# `T times, S slices on`: T turns, slices S further on in each, modulo their number. `slices N from
+# M`: M to M + N - 1, `backward` from the last element to the first. p counts the PEs of a line from
+# the west or north end, or along the path; divisions round down.
+# `combine`: the vector of the PE and what comes, by the operation of the collective. `comes back`:
+# the PE receives what it sends as well. `filter A behind B of C`: of each C, the PE skips B, gets A
+# and skips the others, all of which go on to neighbours.
+# Behind the last word, `advance` moves routers on: `own_router` that of the sender, `control` those
+# from the sender to the receiver, `hand_over` that of the sender and the next one, `reset` all on
+# the way back to position 1; `teardown` closes them until their PEs configure them anew.
 """
+
+
+# what becomes of what is sent along a line, or over the grid
+KINDS = {
+    ContractKind.REDUCE: "combines at one PE",
+    ContractKind.ALLREDUCE: "combines",
+    ContractKind.BROADCAST: "copies",
+}
 
 
 def show_plan(plan: Plan) -> str:
@@ -137,7 +156,7 @@ def _registers(shared: Registers | None) -> Iterator[str]:
 
 def _phase(phase: Phase, numbers: Numbers) -> Iterator[str]:
     yield f"phase {phase.name}: {phase.about}"
-    words = [phase.kind.value, f"axis {phase.axis}"]
+    words = [KINDS[phase.kind], f"axis {phase.axis}"]
     words += [f"order {phase.order.value}"] if phase.order else []
     words += ["along the path"] if phase.path else []
     words += ["in pairs"] if phase.paired else []
@@ -154,7 +173,8 @@ def _phase(phase: Phase, numbers: Numbers) -> Iterator[str]:
 
 def _cut(phase: Phase) -> Iterator[str]:
     slicing = phase.slicing
-    yield f"{slicing.count} slices of {slicing.length} elements"
+    slices = f"{slicing.count} slices" if slicing.count > 1 else "one slice"
+    yield f"{slicing.length} elements in {slices}"
     if slicing.grain > 1:
         yield f"grain {slicing.grain}"
     if slicing.dynamic:
@@ -201,6 +221,8 @@ def show_entry(entry: Entry, numbers: Numbers = NO_NUMBERS) -> str:
 def show_op(op: Op, numbers: Numbers = NO_NUMBERS) -> str:
     """`receive row_even (color 1) and combine it with the vector, 3 vectors`: what is done, from
     where to where, how much."""
+    if op.sends_on and op == closing(op.sends_on):
+        return f"{TEAR_DOWN}{numbered(op.sends_on, numbers)}"
     words = [f"{_taken(op.receive, numbers)} and {_put(op.action, op.send, numbers)}"]
     words += [f"{op.vectors} vectors"] if op.vectors != 1 else []
     words += [f"slices {_slices(op.slices)}"] if op.slices != WHOLE else []
@@ -252,10 +274,13 @@ def _filter(counter: Filter) -> str:
 
 
 def show_number(number: Number) -> str:
-    """`3`, `(511 - 1 * (p / 2)) mod 512`, `0 + [0 1 3][p mod 3]`."""
+    """`3`, `15 - (p / 2)`, `(511 - 2 * p) mod 512`, `0 + [0 1 3][p]`."""
     text = str(number.offset)
     if number.slope or number.divisor != 1:
-        text = f"{number.offset} + {number.slope} * {divided(number.divisor)}"
+        times = "" if abs(number.slope) == 1 else f"{abs(number.slope)} * "
+        sign = "-" if number.slope < 0 else "+"
+        text = f"{number.offset} {sign} {times}{divided(number.divisor)}"
+        text = text.removeprefix("0 + ")
     text = f"({text}) mod {number.modulus}" if number.modulus else text
     if number.table or number.every != 1:
         entries = " ".join(map(str, number.table))
