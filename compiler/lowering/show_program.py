@@ -46,7 +46,7 @@ def _program(plan: ProgramPlan) -> Iterator[str]:
         yield f"  use {plan.label(use)}: {positions}"
     for one in plan.plans:
         yield f"  plan {one.collective.name}"
-        yield "    # its own queues, ids and memory, if it were alone: in the program those above hold"
+        yield "    # queues, ids and memory if it were alone: in the program those above hold"
         yield from (f"    {line}" for line in (*of_the_call(one.collective), *body_of(one)))
     for stream in plan.call_streams:
         yield "  call stream"

@@ -69,7 +69,7 @@ from collc.target import Target
 
 @dataclass(frozen=True)
 class Number:
-    """A number that depends on the place p of a PE on its line:
+    """A number that depends on the place p of a PE on its line.
 
         (slope * (p // divisor) + offset) % modulus + table[p // every % len(table)]
 
@@ -109,7 +109,8 @@ class Strided:
 
     step >= 1. A plain stride has `repeats` 1 and `period` 0. Otherwise period > last - first, so
     that c is a member iff, with d = c - first, d >= 0, d / period < repeats (rounded down),
-    d % period <= last - first and (d % period) % step == 0. Groups of a two-phase tree need `repeats`.
+    d % period <= last - first and (d % period) % step == 0. Groups of a two-phase tree need
+    `repeats`.
     """
 
     first: int
@@ -383,8 +384,8 @@ class Op:
 @dataclass(frozen=True)
 class Entry:
     """Operations that begin together and end before the next entry begins: at each place at most
-    one that uses the lane's input, and one that uses its output. Where places differ in what they do, an entry has an
-    operation for each, and a place those of which it has slices.
+    one that uses the lane's input, and one that uses its output. Where places differ in what they
+    do, an entry has an operation for each, and a place those of which it has slices.
 
     `ends_step` is 1 at places where the entry is the lane's last of a step: the PE begins the next
     step when all its lanes have ended this one.
@@ -616,7 +617,8 @@ class Plan:
     on one, one of each for every lane of an exchange. `task_ids` and `dsr_ids` are dealt out as
     `collc.lowering.resources` says (DSR ids serve every file). Where there are not enough, two
     phases have the same numbers if no PE takes part in both (`collc.plan.slots`); for DSRs
-    `registers` says which ids then. `code_bytes` and `data_bytes` are estimates for the largest PE class.
+    `registers` says which ids then. `code_bytes` and `data_bytes` are estimates for the largest PE
+    class.
 
     A plan may ask for more than the target has; `collc.checks` refuses it then.
     """

@@ -46,9 +46,9 @@ Numbers = Mapping[str, int]
 NO_NUMBERS: Numbers = MappingProxyType({})
 
 LEGEND = """\
-# A role is what the PEs of its `at` lines do: `1..49 step 16`; with `repeated 4 at 16` the same four
-# times, each 16 further on. `color` lines are positions of a router, from which side to which sides;
-# it begins in position 1. A color that is not listed is not configured there in this phase.
+# A role is what the PEs of its `at` lines do: `1..49 step 16`; `repeated 4 at 16`: four times, each
+# 16 further on. `color` lines are positions of a router, from which side to which sides; it begins
+# in position 1. A color that is not listed is not configured there in this phase.
 # Lanes run beside each other. In a lane, a line begins when the one before has ended, and what `;`
 # joins begins together. Behind `ends the step` a PE goes on when all of its lanes have come there;
 # `after L` waits for the operation of lane L that receives, or sends, alike.
