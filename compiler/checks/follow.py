@@ -18,10 +18,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from collc.base.columns import Ints, Words
+from collc.base.columns import Bools, Ints, Words
 from collc.base.diagnostics import Diagnostic
 from collc.base.grids import Grid
 from collc.base.values import dataclass
+from collc.checks.one_line import Part, parts
 from collc.machine import Fault, Run, cuts, run
 from collc.machine.due import atoms, begin, carried, due
 from collc.plan import Form, Phase, Plan, form_of
@@ -84,17 +85,29 @@ _HELP = {
 
 def follow(plan: Plan | ProgramPlan, schedules: Sequence[Schedule]) -> Iterator[Diagnostic]:
     """C314 to C317, C320 to C323, C329, C331: what does not go on, or ends in another way than the
-    schedules of the collectives say. At most one of each code for a phase."""
+    schedules of the collectives say. At most one of each code for a phase. It is for plans whose
+    form other checks have passed."""
     if isinstance(plan, Plan):
-        yield from _of_calls(plan, (plan,), schedules, (0, 0))
+        yield from _by_itself(plan, schedules[0])
         return
     of_name = {schedule.collective.name: schedule for schedule in schedules}
     for one in plan.call_streams or (plan,):
         own = [of_name[each.collective.name] for each in one.plans]
         if one.alone:
-            yield from _of_calls(one.plans[0], one.plans, own, (0, 0))
+            yield from _by_itself(one.plans[0], own[0])
         else:
             yield from _of_calls(one, one.plans, own, called(one))
+
+
+def _by_itself(plan: Plan, schedule: Schedule) -> Iterator[Diagnostic]:
+    """What is wrong with two calls of a plan, which on a large grid is followed in parts."""
+    for part in parts(plan, schedule):
+        found = list(_of_part(part))
+        yield from (found and part.named and list(_of_part(part.named))) or found
+
+
+def _of_part(part: Part) -> Iterator[Diagnostic]:
+    return _of_calls(part.plan, (part.plan,), (part.schedule,), (0, 0), part.asked)
 
 
 def called(plan: ProgramPlan) -> tuple[int, ...]:
@@ -115,6 +128,7 @@ def _of_calls(
     plans: Sequence[Plan],
     schedules: Sequence[Schedule],
     called: tuple[int, ...],
+    asked: Bools | None = None,
 ) -> Iterator[Diagnostic]:
     """What is wrong with calls one behind the other, of vectors of the lengths to be followed."""
     told: set[tuple[str, object]] = set()
@@ -128,7 +142,7 @@ def _of_calls(
             for one in schedules
         ]
         whole = replace(plan, plans=for_length) if isinstance(plan, ProgramPlan) else for_length[0]
-        calls = _Calls(whole, for_length, tuple(of_length_too), called)
+        calls = _Calls(whole, for_length, tuple(of_length_too), called, asked)
         for problem in calls.problems():
             if (problem.code, problem.at) not in told:
                 told.add((problem.code, problem.at))
@@ -157,12 +171,14 @@ def _lengths(schedules: Sequence[Schedule]) -> Iterator[Shorter | None]:
 
 @dataclass(frozen=True, eq=False)
 class _Calls:
-    """Calls one behind the other: `called` are numbers of the `plans`, and of their schedules."""
+    """Calls one behind the other: `called` are numbers of the `plans`, and of their schedules.
+    `asked` as in a `Part`."""
 
     plan: Plan | ProgramPlan
     plans: tuple[Plan, ...]
     schedules: tuple[Schedule, ...]
     called: tuple[int, ...]
+    asked: Bools | None = None
 
     def problems(self) -> Iterator[Diagnostic]:
         """What is wrong with them; what PEs hold is looked at if nothing else is."""
@@ -221,7 +237,7 @@ class _Calls:
         """The first promised atom of the first PE that holds something else behind a call."""
         k = self.called[call]
         plan, schedule, bounds = self.plans[k], self.schedules[k], self.cuts[k]
-        wanted, asked = due(schedule, bounds, call)
+        wanted, asked = self._due(call)
         wrong = np.argwhere((held != wanted) & asked)
         if not len(wrong):
             return None
@@ -234,6 +250,19 @@ class _Calls:
         message += f"{which}{self._when(call)}{self._contributions(call, pe, atom)}"
         code = _code(_OTHER_VALUES, phase)
         return Diagnostic(code, message, phase.span, help=_HELP[code])
+
+    def _due(self, call: int) -> tuple[Words, Bools]:
+        """What PEs have to hold behind a call, and which of that counts."""
+        k = self.called[call]
+        schedule, bounds = self.schedules[k], self.cuts[k]
+        if self.asked is None:
+            return due(schedule, bounds, call)
+        (pattern,) = schedule.phases[-1:]
+        whole = np.array([0, bounds[-1]])
+        slices = pattern.slicing.bounds if isinstance(pattern, StepsPhase) else whole
+        counts = np.diff(np.searchsorted(bounds, slices))
+        wanted = carried(schedule, bounds, begin(schedule, bounds, call))
+        return wanted, np.repeat(self.asked, counts, axis=1)
 
     def _contributions(self, call: int, pe: int, atom: int) -> str:
         """Of which PEs an atom has contributions, and of which it should."""

@@ -9,6 +9,7 @@ from changing import advancing_by
 from machine.plans import plan_of, program_of
 
 from collc.base.diagnostics import Diagnostic
+from collc.checks import one_line
 from collc.checks.follow import called, follow
 from collc.driver.pipeline import compile_text
 from collc.plan import Advance, Plan
@@ -141,3 +142,54 @@ def test_every_alternative_is_called_and_all_calls_are_twice() -> None:
     assert set(called(rooted)) == set(range(len(rooted.plans)))
     mixed = program_of("program_mixed", P=8)
     assert called(mixed) == 2 * mixed.calls
+
+
+GRIDS = {
+    "trees": ("allreduce_2d", {"W": 5, "H": 4}, "wse2"),
+    "a word": ("tree_barrier", {}, "wse3"),
+    "blocks": ("ring_2d", {}, "wse2"),
+    "work space": ("allreduce_slices", {}, "wse3"),
+}
+
+
+@pytest.mark.parametrize("name", GRIDS)
+def test_grids_followed_phase_by_phase_on_one_line_pass_as_well(name, monkeypatch) -> None:
+    example, parameters, target = GRIDS[name]
+    plan = plan_of(example, target, **parameters)
+    monkeypatch.setattr(one_line, "MOST_NUMBERS", 0)
+    assert len(list(one_line.parts(plan, plan.schedule))) > 1
+    assert list(follow(plan, (plan.schedule,))) == []
+
+
+def test_what_is_wrong_on_a_line_is_told_with_the_places_of_the_grid(monkeypatch) -> None:
+    text = """target wse2 grid g = 4 x 3
+    collective c = reduce(x: f32[8], add) on g {
+        reduce columns by chain to 2 then reduce row by star to 0
+    } program { c }"""
+    plan = compile_text(text, "grid.coll", {}).program.plans[0]
+    phase = len(plan.phases) - 1
+    wrong = with_roles(plan, advancing_by(lambda _: Advance.NOTHING), phase)
+    together = [problem.message for problem in follow(wrong, (plan.schedule,))]
+    monkeypatch.setattr(one_line, "MOST_NUMBERS", 0)
+    apart = [problem.message for problem in follow(wrong, (plan.schedule,))]
+    assert apart == together and "(1, 2)" in apart[0]
+
+
+def test_of_a_large_multicast_the_edges_of_regions_are_followed(monkeypatch) -> None:
+    plan = plan_of("broadcast", "wse2", P=64)
+    wide = compile_text(
+        "target wse2 grid g = 64 x 48 collective c = broadcast(x: f32[4]) on g "
+        "{ broadcast from (20, 30) } program { c }",
+        "wide.coll",
+        {},
+    ).program.plans[0]
+    monkeypatch.setattr(one_line, "MOST_NUMBERS", 0)
+    (part,) = one_line.parts(wide, wide.schedule)
+    grid = part.plan.collective.grid
+    assert grid.width * grid.height < 100 and list(follow(wide, (wide.schedule,))) == []
+    (role_is_lost,) = wide.phases
+    regions = role_is_lost.regions[:-1]
+    lost = replace(wide, phases=(replace(role_is_lost, regions=regions),))
+    problem = told(lost)
+    assert problem.code == "C317" and "PE (" in problem.message
+    assert len(list(one_line.parts(plan, plan.schedule))) == 1
