@@ -17,7 +17,7 @@ from collc.base.columns import Bools
 from collc.base.grids import Grid, Site
 from collc.base.values import dataclass
 from collc.machine import cuts
-from collc.plan import Phase, Plan, Region, Strided
+from collc.plan import Form, Phase, Plan, Region, Strided, form_of
 from collc.plan.one_word import is_one_word
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule
 from collc.schedule.own_slices import asks_own_slices, own_slices
@@ -86,7 +86,7 @@ def _thinned(plan: Plan, schedule: Schedule, phase: Phase, pattern: BroadcastPha
     alone = replace(collective, grid=replace(grid, width=width, height=height), root=None)
     x, y = columns.index(pattern.x), rows.index(pattern.y)
     here = replace(pattern, x=x, y=y, width=width, height=height)
-    thin = replace(plan, collective=alone, phases=(replace(phase, regions=regions, pattern=here),))
+    thin = replace(plan, collective=alone, phases=(replace(phase, regions=regions),))
     return Part(thin, Schedule(alone, (here,)), everywhere[: width * height], whole)
 
 
@@ -112,8 +112,7 @@ def _on_one_line(
         (Region(region.x, _HERE) if along_x else Region(_HERE, region.y), role)
         for region, role in phase.regions
     )
-    exchange = replace(phase.exchange, blocks=None) if phase.exchange else None
-    on_line = replace(phase, regions=regions, exchange=exchange, pattern=here)
+    on_line = replace(phase, regions=regions, blocks=None)
     asked = _asked(schedule, phase, pattern, grid.extent(pattern.axis))
 
     def on(grid: Grid, named: Part | None = None) -> Part:
@@ -133,7 +132,7 @@ def _asked(
         asked = np.zeros((places, 1), np.bool_)
         asked[pattern.coordinate(0)] = True
         return asked
-    if phase.streams and asks_own_slices(schedule, pattern):
+    if form_of(phase) is Form.STREAM and asks_own_slices(schedule, pattern):
         own = own_slices(pattern)
         if own is not None:
             return own

@@ -157,8 +157,8 @@ def test_grids_followed_phase_by_phase_on_one_line_pass_as_well(name, monkeypatc
     example, parameters, target = GRIDS[name]
     plan = plan_of(example, target, **parameters)
     monkeypatch.setattr(one_line, "MOST_NUMBERS", 0)
-    assert len(list(one_line.parts(plan, plan.schedule))) > 1
-    assert list(follow(plan, (plan.schedule,))) == []
+    assert len(list(one_line.parts(plan, *due_of(plan)))) > 1
+    assert list(follow(plan, due_of(plan))) == []
 
 
 def test_what_is_wrong_on_a_line_is_told_with_the_places_of_the_grid(monkeypatch) -> None:
@@ -169,9 +169,9 @@ def test_what_is_wrong_on_a_line_is_told_with_the_places_of_the_grid(monkeypatch
     plan = compile_text(text, "grid.coll", {}).program.plans[0]
     phase = len(plan.phases) - 1
     wrong = with_roles(plan, advancing_by(lambda _: Advance.NOTHING), phase)
-    together = [problem.message for problem in follow(wrong, (plan.schedule,))]
+    together = [problem.message for problem in follow(wrong, due_of(wrong))]
     monkeypatch.setattr(one_line, "MOST_NUMBERS", 0)
-    apart = [problem.message for problem in follow(wrong, (plan.schedule,))]
+    apart = [problem.message for problem in follow(wrong, due_of(wrong))]
     assert apart == together and "(1, 2)" in apart[0]
 
 
@@ -184,12 +184,12 @@ def test_of_a_large_multicast_the_edges_of_regions_are_followed(monkeypatch) -> 
         {},
     ).program.plans[0]
     monkeypatch.setattr(one_line, "MOST_NUMBERS", 0)
-    (part,) = one_line.parts(wide, wide.schedule)
+    (part,) = one_line.parts(wide, *due_of(wide))
     grid = part.plan.collective.grid
-    assert grid.width * grid.height < 100 and list(follow(wide, (wide.schedule,))) == []
+    assert grid.width * grid.height < 100 and list(follow(wide, due_of(wide))) == []
     (role_is_lost,) = wide.phases
     regions = role_is_lost.regions[:-1]
     lost = replace(wide, phases=(replace(role_is_lost, regions=regions),))
     problem = told(lost)
     assert problem.code == "C317" and "PE (" in problem.message
-    assert len(list(one_line.parts(plan, plan.schedule))) == 1
+    assert len(list(one_line.parts(plan, *due_of(plan)))) == 1
