@@ -1,8 +1,10 @@
 """Checks of a plan against the machine: each takes a plan and yields diagnostics.
 
-A check is a file of `budgets`, where is what can be counted, or of `traffic`, where is how routers
-are set and whether every vector arrives: the function that is named after the file. All work on
-roles, regions and one line of each phase, so their cost follows the pattern and not the grid.
+A check is a file of `budgets`, where is what can be counted, or of `traffic`, where is the form of
+roles and routes: the function that is named after the file. They work on roles, regions and one
+line of each phase, so their cost follows the pattern and not the grid. Whether all goes on and
+every vector arrives, `follow` shows, for plans of the right form: calls are followed through the
+machine.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -12,6 +14,7 @@ from types import ModuleType
 
 from collc.base.diagnostics import Diagnostic
 from collc.checks import budgets, traffic
+from collc.checks.follow import followed
 from collc.plan import Plan
 
 Check = Callable[[Plan], Iterator[Diagnostic]]
@@ -25,19 +28,24 @@ def _checks_of(folder: ModuleType) -> dict[str, Check]:
 
 
 _BUDGETS, _TRAFFIC = _checks_of(budgets), _checks_of(traffic)
-BUDGETS, TRAFFIC = tuple(_BUDGETS), tuple(_TRAFFIC)
-CHECKS: dict[str, Check] = _BUDGETS | _TRAFFIC
+FOLLOW = "follow"  # the check of plans in which no other one finds anything
+BUDGETS, FORM = tuple(_BUDGETS), tuple(_TRAFFIC)
+TRAFFIC = (*FORM, FOLLOW)
+CHECKS: dict[str, Check] = _BUDGETS | _TRAFFIC | {FOLLOW: followed}
 NO_ROOM = "C308"
 
-__all__ = ["BUDGETS", "CHECKS", "TRAFFIC", "Check", "check_plan"]
+__all__ = ["BUDGETS", "CHECKS", "FOLLOW", "FORM", "TRAFFIC", "Check", "check_plan"]
 
 
 def check_plan(plan: Plan, names: Iterable[str] = tuple(CHECKS)) -> tuple[Diagnostic, ...]:
     """Everything that is wrong with a plan, or that these checks find wrong; a plan that passes all
-    can be emitted. Of one that no PE has room for the traffic is not followed: it may take minutes,
-    and a shorter vector has another plan."""
+    can be emitted. Calls are followed only where nothing else is wrong; of a plan that no PE has
+    room for the form is not looked at either: that may take minutes, and a shorter vector has
+    another plan."""
     found: list[Diagnostic] = []
     for name in names:
+        if name == FOLLOW and found:
+            continue
         if name in BUDGETS or not any(problem.code == NO_ROOM for problem in found):
             found += CHECKS[name](plan)
     return tuple(found)

@@ -21,6 +21,7 @@ import numpy as np
 from collc.base.columns import Bools, Ints, Words
 from collc.base.diagnostics import Diagnostic
 from collc.base.grids import Grid
+from collc.base.memoize import memoized
 from collc.base.values import dataclass
 from collc.checks.one_line import Part, parts
 from collc.machine import Fault, Run, cuts, run
@@ -30,6 +31,7 @@ from collc.plan.dynamic_lengths import plan_of_length
 from collc.plan.placement import colors_of
 from collc.plan.plan import ProgramPlan
 from collc.schedule import Schedule
+from collc.schedule.barrier_tokens import schedule_of
 from collc.schedule.lengths import of_length
 from collc.spec.exchange import StepsPhase
 
@@ -97,6 +99,36 @@ def follow(plan: Plan | ProgramPlan, schedules: Sequence[Schedule]) -> Iterator[
             yield from _by_itself(one.plans[0], own[0])
         else:
             yield from _of_calls(one, one.plans, own, called(one))
+
+
+def followed(plan: Plan | ProgramPlan) -> tuple[Diagnostic, ...]:
+    """The same, by the schedules of the collectives as they are written. One plan is checked for
+    one target after the other, and when it is chosen and when it is emitted."""
+    if isinstance(plan, Plan):
+        return _known(plan.phases, plan.collective, plan=_Alike(plan))
+    return tuple(follow(plan, [schedule_of(one.collective) for one in plan.plans]))
+
+
+@dataclass(frozen=True, eq=False)
+class _Alike:
+    """A plan that counts as equal to others with the same phases if these do the same with them."""
+
+    plan: Plan
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Alike) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    @property
+    def _key(self) -> object:
+        return self.plan.colors, self.plan.target.name
+
+
+@memoized
+def _known(_phases: object, _collective: object, *, plan: _Alike) -> tuple[Diagnostic, ...]:
+    return tuple(follow(plan.plan, (schedule_of(plan.plan.collective),)))
 
 
 def _by_itself(plan: Plan, schedule: Schedule) -> Iterator[Diagnostic]:

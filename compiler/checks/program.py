@@ -6,13 +6,14 @@ from itertools import combinations
 
 from collc.base.columns import Bools
 from collc.base.diagnostics import Diagnostic, Span
-from collc.checks import BUDGETS, CHECKS, check_plan
+from collc.checks import BUDGETS, CHECKS, FOLLOW, check_plan
 from collc.checks.budgets.colors import allowed
 from collc.checks.budgets.dsr_ids import MEMCPY, in_turn
 from collc.checks.budgets.filters import filters_of_program
 from collc.checks.budgets.memory import has_free
 from collc.checks.color_hand_over import turns
 from collc.checks.counted import tasks_in_turn
+from collc.checks.follow import followed
 from collc.checks.resource_report import kept_by, left_beside, task_id_rivals
 from collc.checks.teardown import teardown
 from collc.plan import Phase, Plan
@@ -33,7 +34,7 @@ def check_program(plan: ProgramPlan) -> tuple[Diagnostic, ...]:
     if plan.alone:
         return check_plan(plan.plans[0])
     own = CHECKS if not any(_memory(plan)) else BUDGETS  # as for one plan, see check_plan
-    names = [name for name in own if name not in PROGRAM_CHECKS]
+    names = [name for name in own if name not in PROGRAM_CHECKS and name != FOLLOW]
     alone = (problem for one in plan.plans for problem in check_plan(_by_itself(one), names))
     noncontiguous = tuple(_gaps(plan))
     if noncontiguous:
@@ -41,7 +42,8 @@ def check_program(plan: ProgramPlan) -> tuple[Diagnostic, ...]:
     apart = tuple(call_streams(plan))
     if apart:
         return (*alone, *apart)  # what call streams lack, they lack together as well
-    return (*alone, *(problem for check in PROGRAM_CHECKS.values() for problem in check(plan)))
+    found = (*alone, *(problem for check in PROGRAM_CHECKS.values() for problem in check(plan)))
+    return found or followed(plan)
 
 
 def _by_itself(plan: Plan) -> Plan:
