@@ -45,9 +45,10 @@ import pytest
 from collc.base.memoize import by_identity
 
 ROOT = Path(__file__).parents[1]
-ROOMS = ("compiler/checks", "compiler/proof", "compiler/plan/line_tokens.py")
+ROOMS = ("compiler/checks", "compiler/machine", "compiler/proof")
 TESTS = (
     "tests/checks",
+    "tests/machine",
     "tests/proof",
     "tests/programs/test_queues.py",
     "tests/programs/test_together.py",

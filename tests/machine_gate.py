@@ -1,18 +1,19 @@
-"""The machine beside the checks that it is to replace: who refuses what, and who is right.
+"""Checks beside fabsim, the machine among them: who refuses what, and who is right.
 
     python tests/machine_gate.py [--every N] [--points N] [--jobs N] [--only PART ...] [--up-to PES]
 
-In four parts, each of which can be run alone:
+In three parts, each of which can be run alone:
 
 right     plans that were verified: examples, patterns over sizes, random programs. The machine
           refuses none of them, and neither its order nor a second call changes what PEs hold.
-mutants   plans with one thing changed (tests/mutants): what the walks of checks and the machine say
-          of them. Where they differ, the program is written and run on fabsim, without checks.
-refused   plans that the tests of checks have made, in the same way, but for fabsim.
+mutants   plans with one thing changed (tests/mutants): what checks say of them. What they let pass,
+          and what the machine alone refuses, is written and run on fabsim without checks, with PEs
+          that begin at once and with some that begin late.
 times     what the machine takes for large plans.
 
 Of the mutants every N-th is looked at, of the right plans every N-th point. Exits with 1 if a right
-plan is refused, an order decides, or the machine lets something pass that fabsim shows to be wrong.
+plan is refused, an order decides, a check raises an exception, or what passes is wrong on fabsim.
+What the machine refuses may be right on fabsim: it shows a plan for all orders.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ import signal
 import sys
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -35,15 +36,14 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-import pytest
 import sweep
 from accuracy_programs import text_point
 from programs import test_random_parts, test_random_programs
 from programs.bare import planned
 from sweep import Combination
 
-from collc.base.diagnostics import CollcError
-from collc.checks.follow import called, follow
+from collc.base.diagnostics import CollcError, Diagnostic
+from collc.checks.follow import OF_KIND, called, follow
 from collc.driver.pipeline import compile_text
 from collc.machine import cuts, run
 from collc.machine.due import begin
@@ -58,19 +58,13 @@ from mutants.judging import RIGHT, SAME, Subject
 ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted((ROOT / "examples").rglob("*.coll"))
 TARGETS = ("wse2", "wse3")
-# the codes of the walks that the machine is to replace; what other checks refuse is of form, or
-# about numbers, and stays refused
-WALKS = frozenset(
-    "C314 C315 C316 C317 C320 C321 C322 C323 C325 C329 C331 C332".split()  # noqa: SIM905
-)
-RACE = ("C323",)  # a run has one order: that nothing orders two lanes it cannot show
+OF_MACHINE = frozenset(code for codes in OF_KIND.values() for code in codes)
 SECONDS = 60  # for one plan
 ORDERS = 8
 LATE = ((20, 1), (200, 2), (200, 3), (2000, 4))  # most cycles, and a seed
 PROGRAMS = 60  # random programs of each kind
 
-AGREE, NEITHER, FORM = "both refuse", "neither refuses", "refused for its form or a budget"
-WALK, MACHINE = "the walks alone", "the machine alone"
+FORM, MACHINE, PASSES = "refused for its form or a budget", "by the machine", "passes"
 
 
 def schedules_of(plan: Plan | ProgramPlan) -> tuple[Schedule, ...]:
@@ -81,56 +75,51 @@ def schedules_of(plan: Plan | ProgramPlan) -> tuple[Schedule, ...]:
 
 @dataclass(frozen=True)
 class Row:
-    """A plan: what the walks and the machine say of it, and what fabsim makes of it if they differ;
-    `error` is an exception of the machine's."""
+    """A plan: what checks say of it, and what fabsim makes of it if no form or budget is wrong;
+    `error` is an exception of a check's."""
 
     part: str
     subject: str
     kind: str
     what: str
-    walks: tuple[str, ...] = ()
-    machine: tuple[str, ...] = ()
+    codes: tuple[str, ...] = ()
     says: str = ""
     fabsim: str = ""
     error: str = ""
     seconds: float = 0.0
 
     @property
-    def agreement(self) -> str:
+    def verdict(self) -> str:
         """Who refuses it."""
-        if set(self.walks) - WALKS:
+        if set(self.codes) - OF_MACHINE:
             return FORM
-        machine = bool(self.machine or self.error)
-        if bool(self.walks) is machine:
-            return AGREE if machine else NEITHER
-        return MACHINE if machine else WALK
+        return MACHINE if self.codes else PASSES
 
     @property
     def is_wrong(self) -> bool:
         """Whether the gate stays shut."""
+        if self.error:
+            return True
         if self.part == "right":
-            return bool(self.machine or self.error)
-        if self.agreement == WALK:
-            return self.fabsim not in (RIGHT, SAME, "")
-        seen = self.fabsim == RIGHT and self.machine != RACE
-        return self.agreement == MACHINE and (seen or bool(self.error))
+            return bool(self.codes)
+        return self.verdict == PASSES and self.fabsim not in (RIGHT, SAME, "")
 
 
-# What the machine says.
+# What checks say.
 
 
-def judged(row: Row, plan: Plan | ProgramPlan, schedules: Sequence[Schedule]) -> Row:
-    """The row with what the machine says of a plan, within `SECONDS`."""
-    began, machine, says, error = perf_counter(), (), "", ""
+def judged(row: Row, check: Callable[[], Iterable[Diagnostic]]) -> Row:
+    """The row with what a check finds, within `SECONDS`."""
+    began, codes, says, error = perf_counter(), (), "", ""
     try:
         with _limited():
-            found = list(follow(plan, schedules))
-        machine = tuple(sorted({problem.code for problem in found}))
+            found = list(check())
+        codes = tuple(sorted({problem.code for problem in found}))
         says = found[0].message if found else ""
     except Exception as problem:  # whatever it is, it is told with the plan
         error = _told(problem)
     spent = perf_counter() - began
-    return replace(row, machine=machine, says=says, error=error, seconds=spent)
+    return replace(row, codes=codes, says=says, error=error, seconds=spent)
 
 
 @contextmanager
@@ -215,15 +204,15 @@ def right(given: tuple[str, Callable[[], ProgramPlan]]) -> list[Row]:
         plan = make()
     except CollcError:
         return []
-    told = judged(row, plan, schedules_of(plan))
-    if told.machine or told.error:
+    told = judged(row, partial(follow, plan, schedules_of(plan)))
+    if told.codes or told.error:
         return [told]
     try:
         with _limited():
             problem = order_decides(plan)
     except Exception as error:
         return [replace(told, error=_told(error))]
-    return [replace(told, machine=("order",), says=problem) if problem else told]
+    return [replace(told, codes=("order",), says=problem) if problem else told]
 
 
 def order_decides(plan: ProgramPlan) -> str:
@@ -254,14 +243,12 @@ def mutants(given: tuple[int, int, int, int]) -> list[Row]:
     """Every `every`-th mutant of a plan from `first` on, of which every `parts`-th."""
     number, every, first, parts = given
     subject = _subject(number)
-    schedules = schedules_of(subject.plan)
     chosen = islice(subject.mutants(subject.plan), first * every, None, every * parts)
     rows = []
     for mutant in chosen:
-        walks = tuple(sorted({problem.code for problem in subject.check(mutant.changed)}))
-        row = Row("mutants", subject.name, mutant.kind.value, mutant.what, walks)
-        row = judged(row, mutant.changed, schedules)
-        if row.agreement in (WALK, MACHINE):
+        row = Row("mutants", subject.name, mutant.kind.value, mutant.what)
+        row = judged(row, partial(subject.check, mutant.changed))
+        if row.verdict != FORM:
             row = replace(row, fabsim=on_fabsim(subject, mutant))
         rows.append(row)
     return rows
@@ -296,63 +283,6 @@ def _same_text(subject: Subject, mutant: Any) -> bool:
     return judging.without_comments(both[0]) == judging.without_comments(both[1])
 
 
-# Plans that tests have made.
-
-
-class _Recorder:
-    """A plugin of pytest that keeps the plans which tests hand to checks."""
-
-    def __init__(self) -> None:
-        self.found: dict[object, tuple[str, Plan | ProgramPlan]] = {}
-        self.test = ""
-
-    def pytest_runtest_setup(self, item: pytest.Item) -> None:
-        self.test = item.nodeid
-
-    def keep(self, check: Callable[..., Any]) -> Callable[..., Any]:
-        """A check that keeps what it is given first."""
-
-        def kept(plan: Any, *others: Any, **named: Any) -> Any:
-            if isinstance(plan, Plan):  # a test may try one plan with hundreds of lengths
-                alike = plan.target, plan.phases, plan.colors
-                self.found.setdefault(alike, (self.test, plan))
-            elif isinstance(plan, ProgramPlan):
-                self.found.setdefault(id(plan), (self.test, plan))
-            return check(plan, *others, **named)
-
-        return kept
-
-
-def recorded() -> list[tuple[str, Plan | ProgramPlan]]:
-    """The plans that tests/checks hand to checks, each with the first test that does."""
-    import collc.checks  # noqa: PLC0415 - what is changed here
-    import collc.checks.program  # noqa: PLC0415
-
-    recorder = _Recorder()
-    collc.checks.check_plan = recorder.keep(collc.checks.check_plan)
-    collc.checks.program.check_program = recorder.keep(collc.checks.program.check_program)
-    for name, check in list(collc.checks.CHECKS.items()):
-        collc.checks.CHECKS[name] = recorder.keep(check)
-    arguments = [str(ROOT / "tests" / "checks"), "-q", "-p", "no:cacheprovider", "-n", "0"]
-    arguments += ["--deselect", "tests/checks/test_mutants.py", "-k", "not mutants"]
-    pytest.main(arguments, plugins=[recorder])
-    return list(recorder.found.values())
-
-
-def refused(_: object) -> list[Row]:
-    """What is said of every plan that tests have made."""
-    from collc.checks import check_plan  # noqa: PLC0415 - as it was before tests were recorded
-    from collc.checks.program import check_program  # noqa: PLC0415
-
-    rows = []
-    for test, plan in recorded():
-        check = check_plan if isinstance(plan, Plan) else check_program
-        walks = tuple(sorted({problem.code for problem in check(plan)}))
-        row = Row("refused", test.partition("::")[0], "", test.partition("::")[2], walks)
-        rows.append(judged(row, plan, schedules_of(plan)))
-    return rows
-
-
 # Times.
 
 LARGE = {
@@ -374,7 +304,7 @@ def times(name: str) -> list[Row]:
     began = perf_counter()
     found = run(plan, first)
     spent = perf_counter() - began
-    row = judged(Row("times", name, "", f"{found.events} events"), plan, [due])
+    row = judged(Row("times", name, "", f"{found.events} events"), partial(follow, plan, [due]))
     return [replace(row, says=f"run {spent:.2f} s, check {row.seconds:.2f} s; {row.says}")]
 
 
@@ -387,49 +317,35 @@ def table(rows: Sequence[Row]) -> Iterator[str]:
     if of_right:
         wrong = [row for row in of_right if row.is_wrong]
         yield f"right plans: {len(of_right)}, refused or with an order that decides: {len(wrong)}"
-    for part in ("mutants", "refused"):
-        some = [row for row in rows if row.part == part]
-        if some:
-            yield from ("", f"{part}: {len(some)}", "")
-            yield from _counted(some, lambda row: row.kind or "plans")
-            yield from ("", *_by_code(some))
+    some = [row for row in rows if row.part == "mutants"]
+    if some:
+        yield from ("", f"mutants: {len(some)}", "")
+        yield from _counted(some)
     for row in (row for row in rows if row.part == "times"):
         yield f"{row.subject}: {row.what}, {row.says}"
 
 
-def _counted(rows: Sequence[Row], of: Callable[[Row], str]) -> Iterator[str]:
-    heads = (FORM, AGREE, NEITHER, WALK, MACHINE)
-    yield f"| change | {' | '.join(heads)} | fabsim: right of walks' | of machine's |"
+def _counted(rows: Sequence[Row]) -> Iterator[str]:
+    heads = (FORM, MACHINE, PASSES)
+    yield f"| change | {' | '.join(heads)} | of the machine's right on fabsim | wrong |"
     yield "|---" * (len(heads) + 3) + "|"
-    for name in [*dict.fromkeys(map(of, rows)), "all"]:
-        some = [row for row in rows if name in ("all", of(row))]
-        counts = Counter(row.agreement for row in some)
-        fits = Counter(row.agreement for row in some if row.fabsim == RIGHT)
-        cells = (*(counts[head] for head in heads), fits[WALK], fits[MACHINE])
+    for name in [*dict.fromkeys(row.kind for row in rows), "all"]:
+        some = [row for row in rows if name in ("all", row.kind)]
+        counts = Counter(row.verdict for row in some)
+        fits = sum(row.verdict == MACHINE and row.fabsim in (RIGHT, SAME) for row in some)
+        cells = (*(counts[head] for head in heads), fits, sum(row.is_wrong for row in some))
         yield f"| {name} | {' | '.join(map(str, cells))} |"
 
 
-def _by_code(rows: Sequence[Row]) -> Iterator[str]:
-    """By the codes of the checks of today, how many of these plans the machine refuses as well."""
-    yield "| code | plans | the machine, too | it alone | the machine, too |"
-    yield "|---|---|---|---|---|"
-    for code in sorted({code for row in rows for code in row.walks}):
-        some = [row for row in rows if code in row.walks]
-        alone = [row for row in some if row.walks == (code,)]
-        both = [sum(bool(row.machine) for row in of) for of in (some, alone)]
-        yield f"| {code} | {len(some)} | {both[0]} | {len(alone)} | {both[1]} |"
-
-
 def differences(rows: Sequence[Row]) -> Iterator[str]:
-    """What is wrong or differs, one by one."""
+    """What is wrong, or refused by the machine and right on fabsim, one by one."""
     for row in rows:
-        if row.is_wrong or row.agreement in (WALK, MACHINE):
-            mark = "WRONG" if row.is_wrong else "differs"
+        strict = row.verdict == MACHINE and row.fabsim == RIGHT
+        if row.is_wrong or strict:
             yield (
-                f"{mark}: {row.part}: {row.subject}: {_short(row.what)}: "
-                f"walks {' '.join(row.walks) or '-'}"
-                f", machine {' '.join(row.machine) or row.error or '-'} ({_short(row.says, 300)})"
-                f"{f', fabsim: {row.fabsim}' if row.fabsim else ''}"
+                f"{'WRONG' if row.is_wrong else 'strict'}: {row.part}: {row.subject}: "
+                f"{_short(row.what)}: {' '.join(row.codes) or row.error or '-'} "
+                f"({_short(row.says, 300)}){f', fabsim: {row.fabsim}' if row.fabsim else ''}"
             )
 
 
@@ -449,7 +365,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--plans", type=int, nargs="+", default=every_plan, help="numbers of the plans changed"
     )
-    parts = ("right", "mutants", "refused", "times")
+    parts = ("right", "mutants", "times")
     parser.add_argument("--only", nargs="+", choices=parts, default=parts, help="which parts")
     return parser.parse_args()
 
@@ -466,7 +382,6 @@ def main() -> int:
                 for number, first in product(options.plans, range(4))
             ],
         ),
-        "refused": (refused, [()]),
         "times": (times, list(LARGE)),
     }
     for name in options.only:

@@ -7,7 +7,7 @@ every vector arrives, `follow` shows, for plans of the right form: calls are fol
 machine.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from pkgutil import iter_modules
 from types import ModuleType
@@ -17,7 +17,7 @@ from collc.checks import budgets, traffic
 from collc.checks.follow import followed
 from collc.plan import Plan
 
-Check = Callable[[Plan], Iterator[Diagnostic]]
+Check = Callable[[Plan], Iterable[Diagnostic]]
 
 
 def _checks_of(folder: ModuleType) -> dict[str, Check]:

@@ -47,7 +47,7 @@ class _Codes(NamedTuple):
     steps: str
 
 
-_OF_KIND = {
+OF_KIND = {
     "stuck": _Codes("C314", "C317", "C321"),
     "lost": _Codes("C314", "C317", "C320"),
     "leaves the grid": _Codes("C314", "C317", "C320"),
@@ -69,8 +69,8 @@ _OF_KIND = {
 _OTHER_VALUES = _Codes("C315", "C317", "C322")
 
 _HELP = {
-    "C305": "give the colors queues of their own",
-    "C313": "give the phases different colors",
+    "C305": "the colors need queues of their own; please report this",
+    "C313": "phases whose routers differ need different colors; please report this",
     "C314": "a router has to be in the position that takes the next vector; use a pre-order tree",
     "C315": "the routes do not follow the schedule; please report this",
     "C316": "routers between sender and receiver have to be in their last position; "
@@ -102,8 +102,9 @@ def follow(plan: Plan | ProgramPlan, schedules: Sequence[Schedule]) -> Iterator[
 
 
 def followed(plan: Plan | ProgramPlan) -> tuple[Diagnostic, ...]:
-    """The same, by the schedules of the collectives as they are written. One plan is checked for
-    one target after the other, and when it is chosen and when it is emitted."""
+    """C314 to C317, C320 to C323, C329, C331: the same by the schedules of the collectives as they
+    are written. What is found of a plan is kept: it is checked when it is chosen, and again when it
+    is emitted."""
     if isinstance(plan, Plan):
         return _known(plan.phases, plan.collective, plan=_Alike(plan))
     return tuple(follow(plan, [schedule_of(one.collective) for one in plan.plans]))
@@ -241,7 +242,7 @@ class _Calls:
         call = fault.call or 0
         plan = self.plans[self.called[call]]
         phase = plan.phases[fault.phase if fault.phase is not None else self._on(plan, fault)]
-        code, label = _code(_OF_KIND[fault.kind], phase), self._label(plan, phase)
+        code, label = _code(OF_KIND[fault.kind], phase), self._label(plan, phase)
         where = f"`{label}` gets stuck: " if fault.kind == "stuck" else f"in `{label}` "
         message = f"{where}{fault.text}{self._when(call)}"
         return Diagnostic(code, message, phase.span, help=_HELP[code])

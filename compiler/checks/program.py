@@ -15,7 +15,6 @@ from collc.checks.color_hand_over import turns
 from collc.checks.counted import tasks_in_turn
 from collc.checks.follow import followed
 from collc.checks.resource_report import kept_by, left_beside, task_id_rivals
-from collc.checks.teardown import teardown
 from collc.plan import Phase, Plan
 from collc.plan.form import form_of
 from collc.plan.pe_masks import receiving, sending, union_by_key
@@ -48,7 +47,7 @@ def check_program(plan: ProgramPlan) -> tuple[Diagnostic, ...]:
 
 def _by_itself(plan: Plan) -> Plan:
     """The plan with a number of its own for each symbolic color: that phases which share a color
-    do not meet on it is shown by `teardown`."""
+    do not meet on it is shown by the machine."""
     return replace(plan, colors=tuple((name, i) for i, (name, _) in enumerate(plan.colors)))
 
 
@@ -221,7 +220,6 @@ PROGRAM_CHECKS: dict[str, Callable[[ProgramPlan], Iterator[Diagnostic]]] = {
     "dsr_ids": _dsr_ids,
     "filters": filters_of_program,
     "memory": _memory,
-    "nothing_torn_down": teardown,
 }
 
 

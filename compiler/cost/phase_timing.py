@@ -12,7 +12,6 @@ from operator import itemgetter
 
 import numpy as np
 
-from collc.checks.vector_order import Passage, passages
 from collc.cost.ends import (
     Ends,
     Part,
@@ -33,6 +32,7 @@ from collc.plan.geometry import line_of, multicast_of
 from collc.plan.placement import roles_of_places, roles_of_ranks
 from collc.plan.plan import ProgramPlan, Use
 from collc.plan.unrolled import NOWHERE, connections
+from collc.plan.vector_order import Passage, passages
 
 
 def ends_of(plan: ProgramPlan, use: Use, whole: Part) -> Ends:

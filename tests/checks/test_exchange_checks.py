@@ -194,7 +194,7 @@ def test_a_route_to_the_wrong_side_is_refused():
     use = next(use for use in role.colors if use.positions[0].receive is not Direction.RAMP)
     turned = replace(use, positions=(Route(Direction.NORTH, use.positions[0].send),))
     colors = tuple(turned if one is use else one for one in role.colors)
-    assert codes(with_role(plan, 1, replace(role, colors=colors))) == {"C320"}
+    assert codes(with_role(plan, 1, replace(role, colors=colors))) == {"C321"}
 
 
 def test_circuits_of_one_color_that_meet_are_refused_and_neighbours_are_not():
@@ -206,13 +206,15 @@ def test_circuits_of_one_color_that_meet_are_refused_and_neighbours_are_not():
     assert len(names) < RING.ranks
 
 
-def test_a_turn_too_few_gets_stuck():
+def test_a_turn_too_few_takes_words_of_the_next_call():
     plan = planned(RING)
     role = plan.phases[0].roles[2]
     loop = role.lanes[0].loops[-1]
     fewer = replace(loop, turns=Number(loop.turns.offset - 1))
     lanes = (replace(role.lanes[0], loops=(*role.lanes[0].loops[:-1], fewer)),)
-    assert codes(with_role(plan, 2, replace(role, lanes=lanes))) == {"C321"}
+    (problem,) = check_plan(with_role(plan, 2, replace(role, lanes=lanes)))
+    assert problem.code == "C322"
+    assert "takes in call 0 words that" in problem.message
 
 
 def test_a_slice_beside_the_right_one_is_refused():
@@ -313,25 +315,6 @@ def test_two_slices_that_go_round_a_ring_are_refused_where_one_is_not():
     assert sent.slices.count == Number(1)
     two = replace(sent, slices=replace(sent.slices, count=Number(2)))
     assert "goes beyond the last slice" in check_plan(with_op(plan, two))[0].message
-
-
-def test_of_those_that_wait_for_ever_the_first_are_told_and_how_many_more_there_are():
-    def stuck(places: range) -> str:
-        plan = planned(RING)
-        for index in places:
-            role = plan.phases[0].roles[index]
-            loop = role.lanes[0].loops[-1]
-            fewer = replace(loop, turns=Number(loop.turns.offset - 1))
-            lanes = (replace(role.lanes[0], loops=(*role.lanes[0].loops[:-1], fewer)),)
-            plan = with_role(plan, index, replace(role, lanes=lanes))
-        (problem,) = check_plan(plan)
-        assert problem.code == "C321"
-        return problem.message
-
-    first = "`exchange` gets stuck: place 0 waits on lane `stream` to send, "
-    receives = "waits on lane `stream` to receive"
-    assert stuck(range(2, 3)) == first + f"place 4 {receives}"
-    assert stuck(range(2, 4)) == first + f"place 1 {receives}, place 4 {receives}, and 1 more"
 
 
 def test_a_vector_that_is_cut_otherwise_than_scheduled_is_refused():

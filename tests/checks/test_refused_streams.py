@@ -1,28 +1,19 @@
-"""Changed streams that one check alone refuses: what it says, and where."""
+"""Changed streams: what is said of each, and where; and changes that do not matter."""
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import replace
 from functools import cache
 
 import pytest
 
-from collc.checks import CHECKS, check_plan
-from collc.checks.stream_run import Line, Place, Router, Work, run
+from collc.checks import check_plan
 from collc.plan import (
     Advance,
-    ColorUse,
-    Direction,
-    Filter,
     Lane,
-    Number,
     Phase,
     Plan,
     Region,
-    Route,
-    Slices,
-    Stream,
     Strided,
     lane_of,
     stream_of,
@@ -64,14 +55,19 @@ ALONE = [
     (
         "stream_all_to_all",
         ("part_2", "backward", {"staged": False}),
-        ("C323", "in `exchange` place 2 receives over slice 3, which it sends"),
+        (
+            "C323",
+            "in `exchange` PE (2, 0) changes slice 3 while another lane has it, and nothing orders "
+            "them",
+        ),
     ),
     (
         "serial_reduce_scatter",
         ("part_2", "backward", {"after": ""}),
         (
-            "C321",
-            "in `exchange` place 2 combines from two sides as words come, in no fixed order",
+            "C323",
+            "in `exchange` PE (2, 0) changes slice 2 while another lane has it, and nothing orders "
+            "them",
         ),
     ),
     (
@@ -86,7 +82,10 @@ ALONE = [
     (
         "gather_inside",
         ("part_0", "forward", {"advance": Advance.HAND_OVER}),
-        ("C321", "in `exchange` the router of place 1 does not take its command off"),
+        (
+            "C321",
+            "in `exchange` the router of PE (1, 0) does not take off the command of PE (0, 0)",
+        ),
     ),
 ]
 
@@ -175,94 +174,94 @@ SAID = [
         "C319",
         "place 0 sends control wavelets behind some of what runs in turn, not all",
     ),
-    ("gather", "region 2 plays 1", "C321", "nothing sets the router of place 1 back"),
+    (
+        "gather",
+        "region 2 plays 1",
+        "C321",
+        "gets stuck: PE (0, 0) waits for ever: the router of PE (4, 0) is in position 1 of "
+        "`exchange_backward`, for words from beyond the grid in its next call",
+    ),
     (
         "gather_inside",
         "part_0 lane forward advance Advance.OWN_ROUTER",
-        "C321",
-        "place 0 advances its switch beyond the last position",
+        "C322",
+        "PE (2, 0) takes slice 1, of 5 wavelets, and PE (0, 0) sends slice 0, of 4 in its next "
+        "call",
     ),
     (
         "serial_reduce_scatter",
         "part_1 lane backward after ",
-        "C321",
-        "place 1 combines from two sides as words come, in no fixed order",
+        "C323",
+        "PE (1, 0) changes slice 1 while another lane has it, and nothing orders them",
     ),
     (
         "allgather",
         "part_1 lane forward through True",
         "C321",
-        "place 1 combines slices of other lengths",
+        "gets stuck: PE (0, 0) waits for ever: the router of PE (1, 0) is in position 0 of "
+        "`exchange_forward`, for words from the west, and those wait for words of PE (0, 0), "
+        "which it does not let in",
     ),
-    ("turns_all_to_all", "region 3 plays 2", "C321", "place 3 gets words that it does not receive"),
     (
-        "reduce_scatter",
-        "part_0 lane forward advance Advance.RESET",
-        "C321",
-        "place 0 moves switches of a chain, which has none",
+        "turns_all_to_all",
+        "region 3 plays 2",
+        "C322",
+        "PE (3, 0) takes in call 0 words that PE (4, 0) sends in call 1",
     ),
-    ("gather_inside", "region 0 plays 1", "C321", "place 2 receives slices of other lengths"),
+    (
+        "gather_inside",
+        "region 0 plays 1",
+        "C322",
+        "PE (2, 0) takes slice 0, of 4 wavelets, and PE (0, 0) sends slice 1, of 5",
+    ),
     (
         "turns_all_to_all",
         "part_3 lane forward filter None",
-        "C321",
-        "place 3 stages two slices where there is room for one",
+        "C322",
+        "PE (3, 0) stages two slices where there is room for one",
     ),
-    ("gather", "region 1 plays 0", "C321", "place 0 waits for ever to receive"),
-    ("gather", "region 0 plays 1", "C321", "place 0 waits for ever to send"),
+    (
+        "gather",
+        "region 1 plays 0",
+        "C322",
+        "PE (3, 0) takes in call 0 words that PE (4, 0) sends in call 1",
+    ),
+    (
+        "gather",
+        "region 0 plays 1",
+        "C320",
+        "words of PE (0, 0) on `exchange_backward` leave the grid at PE (0, 0)",
+    ),
     (
         "allgather",
         "part_1 with exchange_forward backwards",
         "C321",
-        "the filter of place 1 cuts a slice",
+        "the filter of PE (1, 0) cuts a slice",
     ),
     (
         "allgather",
         "part_1 forward sends on exchange_backward",
         "C321",
-        "the router of place 1 does not take its command off",
+        "the router of PE (1, 0) does not take off the command of PE (1, 0)",
     ),
     (
         "gather_inside",
         "part_0 exchange_forward in a ring: True",
         "C321",
-        "the router of place 0 takes off the command for all",
-    ),
-    (
-        "stream_scatter",
-        "part_0 with exchange_forward then to the ramp",
-        "C321",
-        "words of the next call of place 0 may overtake those of others",
+        "the router of PE (0, 0) takes off the command that PE (0, 0) sends to all",
     ),
     (
         "gather_inside",
         "part_2 lane forward combines True",
         "C322",
-        "place 2 ends with another slice 0 than the schedule says",
+        "PE (2, 0) ends with other values in elements 0 to 3: contributions of PE (0, 0), PE (2, "
+        "0), due are those of PE (0, 0)",
     ),
     (
         "stream_all_to_all",
         "part_2 lane forward staged False",
         "C323",
-        "place 2 receives over slice 0, which it sends",
-    ),
-    (
-        "gather_inside",
-        "part_3 with exchange_backward then from the ramp",
-        "C321",
-        "words of the next call of place 3 may overtake those of others",
-    ),
-    (
-        "stream_scatter",
-        "part_2 with exchange_forward then the other way",
-        "C321",
-        "words of the next call of place 0 may overtake those of others",
-    ),
-    (
-        "stream_all_to_all",
-        "part_2 with exchange_forward_1 then from the ramp",
-        "C321",
-        "words of the next call of place 2 may overtake those of others",
+        "PE (2, 0) changes slice 1 while another lane has it, and nothing orders them",
     ),
     (
         "stream_all_to_all",
@@ -290,10 +289,28 @@ def changes(name: str) -> dict[str, Plan]:
 def test_each_fault_of_a_stream_is_told_as_what_it_is(
     name: str, what: str, code: str, words: str
 ) -> None:
-    """Some are right in the first call, and words of the next one overtake others."""
-    (problem,) = CHECKS["streams"](changes(name)[what])
+    """Some are right in the first call, and words of the next one come to the wrong operation."""
+    (problem,) = check_plan(changes(name)[what])
     assert problem.code == code
     assert problem.message.partition("` ")[2] == words
+
+
+RIGHT = [
+    ("reduce_scatter", "part_0 lane forward advance Advance.RESET"),
+    ("stream_scatter", "part_0 with exchange_forward then to the ramp"),
+    ("gather_inside", "part_3 with exchange_backward then from the ramp"),
+    ("stream_scatter", "part_2 with exchange_forward then the other way"),
+    ("stream_all_to_all", "part_2 with exchange_forward_1 then from the ramp"),
+]
+
+
+@pytest.mark.parametrize(("name", "what"), RIGHT)
+def test_a_position_that_nothing_meets_and_a_command_that_moves_nothing_are_accepted(
+    name: str, what: str
+) -> None:
+    """A router in a position that lets nothing of this call in holds back what the next one
+    sends. fabsim gets these right, whoever begins late."""
+    assert problems(changes(name)[what]) == []
 
 
 def test_two_lanes_of_a_pe_that_receive_one_after_the_other_wait_for_ever_if_both_do() -> None:
@@ -301,7 +318,8 @@ def test_two_lanes_of_a_pe_that_receive_one_after_the_other_wait_for_ever_if_bot
     one = with_lane(planned("allgather"), "part_1", "backward", kept_first=True, after="forward")
     assert problems(one) == []
     both = with_lane(one, "part_1", "forward", kept_first=True, after="backward")
-    assert problems(both) == [("C321", "in `exchange` place 0 waits for ever to send")]
+    ((code, words),) = problems(both)
+    assert code == "C321" and "PE (0, 0) waits for ever: the router of PE (1, 0)" in words
 
 
 def test_own_words_that_a_filter_keeps_back_have_not_returned() -> None:
@@ -317,43 +335,9 @@ def test_own_words_that_a_filter_keeps_back_have_not_returned() -> None:
     roles = (*phase.roles, replace(phase.roles[index], name="part_2_alone"))
     divided = replace(plan, phases=(replace(phase, roles=roles, regions=regions),))
     assert problems(divided) == []
-    assert (
-        "C319",
-        "in `exchange` lane `backward` of place 1 waits for its own words, which it is kept from",
-    ) in problems(with_lane(divided, "part_1", "backward", returns=True))
-
-
-def test_a_pe_that_sets_switches_back_and_sends_nothing_moves_no_filter() -> None:
-    two, none = Slices(count=Number(2)), Slices(count=Number(0))
-    counting = Router(
-        ColorUse("c", (Route(Direction.EAST, (Direction.RAMP,)),)), Filter(two, none, none)
-    )
-    sending = Router(ColorUse("c", (Route(Direction.RAMP, (Direction.WEST,)),)))
-    stream = Stream(None, "c", none, None, advance=Advance.RESET)
-    work = Work("lane", stream, deque(), deque(), deque())
-    places = [Place({"c": counting}, [], [0, 1]), Place({"c": sending}, [work], [2, 3])]
-    assert run(Line(places, [1, 1], Direction.EAST)) == ""
-    assert counting.was_reset
-    assert counting.passed == 0
-
-
-@pytest.mark.parametrize("receives", [False, True])
-@pytest.mark.parametrize("kept_first", [False, True])
-@pytest.mark.parametrize("left", ["sends", "through", "receives", ""])
-def test_what_begins_after_another_lane_waits_for_all_of_its_kind(
-    left: str, kept_first: bool, receives: bool
-) -> None:
-    """Sending waits for what is sent, also through the PE; receiving, of what is kept first, for
-    what is received."""
-    stream = Stream("in", "out", Slices(), Slices(), kept_first=kept_first, after="other")
-    work = Work("lane", stream, deque([1]), deque(), deque([1]))
-    parts = {name: deque([0] * (name == left)) for name in ("sends", "through", "receives")}
-    other = Work("other", replace(stream, after=""), **parts)
-    waited_for = {"through", "receives"} if receives else {"sends", "through"}
-    waits = kept_first is receives and left in waited_for
-    place = Place({}, [work, other], [0, 1])
-    assert place.may_begin(work, receives=receives) is not waits
-    assert place.may_begin(other, receives=receives)
+    assert problems(with_lane(divided, "part_1", "backward", returns=True)) == [
+        ("C321", "in `exchange` PE (1, 0) waits for its own words, which do not come back to it")
+    ]
 
 
 def test_the_order_of_the_sides_to_which_a_router_sends_does_not_matter() -> None:

@@ -108,5 +108,5 @@ def test_what_comes_from_two_sides_is_combined_in_a_fixed_order():
     inner = min(staging(plan, "backward") - {"part_0"})
     changed = with_lane(plan, inner, "backward", staged=False)
     (problem,) = check_plan(changed)
-    assert problem.code == "C321"
-    assert "in no fixed order" in problem.message
+    assert problem.code == "C323"
+    assert "changes slice 1 while another lane has it, and nothing orders them" in problem.message
