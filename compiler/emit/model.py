@@ -312,7 +312,7 @@ def _phases(plan: Plan, how: Combine, ids: Ids) -> tuple[PhaseModel, ...]:
     entries = _entries(plan)
     if is_one_word(plan):  # `run` calls its last phase, and nothing is behind it
         entries[-2:] = "", ""
-    last = _last_reduction(plan)
+    last = last_reduction(plan)
     return tuple(
         phase_model(
             phase,
@@ -335,7 +335,7 @@ def _shared_phases(
     plan: Plan, how: Combine, shared: tuple[SharedPhase, ...]
 ) -> tuple[PhaseModel, ...]:
     """The phase models of a program of several collectives, each by itself."""
-    last = _last_reduction(plan) if how.negate else -1
+    last = last_reduction(plan) if how.negate else -1
     contexts = (
         PhaseContext(f"{phase.name}_finish", (), index == last, shared[index])
         for index, phase in enumerate(plan.phases)
@@ -346,7 +346,7 @@ def _shared_phases(
     )
 
 
-def _last_reduction(plan: Plan) -> int:
+def last_reduction(plan: Plan) -> int:
     """The index of the last phase that combines; -1 if none does."""
     kinds = enumerate(phase.kind for phase in plan.phases)
     return max((i for i, kind in kinds if kind is not ContractKind.BROADCAST), default=-1)

@@ -9,7 +9,7 @@ from functools import cache
 from importlib.resources import files
 from itertools import product
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from collc.base.diagnostics import CollcError, Diagnostic
 from collc.base.files import MANIFEST
@@ -96,8 +96,9 @@ def _texts_of_lanes(library: LibraryModel, model: BundleModel | ProgramModel) ->
     given = {"m": library, "p": model}
     texts = {name: _filled(f"lanes/{template}", **given) for template, name in names.items()}
     for one in library.collectives:
-        of = {"element": one.element, "simd": one.simd}
+        of: dict[str, Any] = {"element": one.element, "simd": one.simd}
         of |= {"combine": one.combine.builtin, "move": one.combine.move}
+        of |= {"callback": one.combine.callback, "state": one.combine.state}
         texts[f"{one.op}.csl"] = _filled("lanes/op.csl", **of)
         if one.has_turns:
             texts[f"{one.loop}.csl"] = _filled("lanes/loop.csl", **of)

@@ -24,7 +24,7 @@ from collc.emit.lanes.model import (
 from collc.emit.lanes.not_yet import UnprintedError, diagnostic
 from collc.emit.lanes.numbers import SECOND, Registers, Tasks
 from collc.emit.lanes.phases import Given, Numbers, phase_model
-from collc.emit.model import BundleModel
+from collc.emit.model import BundleModel, last_reduction
 from collc.emit.names import combine_of
 from collc.emit.paths import path_model
 from collc.emit.registers import RegisterModel, name_of
@@ -77,12 +77,13 @@ def _library(program: ProgramPlan, source: str) -> LibraryModel:
     reserved = first.collective.limits.reserved if alone else program.program.reserved
     free = left_by(reserved, target)
     tasks = free.task_ids_beside(program.color_numbers)
-    numbers, phases = _phases(program, len(free.dsr_ids), len(tasks))
+    at_once = any(map(_ends_at_once, plans))  # which takes a task
+    numbers, phases = _phases(program, len(free.dsr_ids), len(tasks) - at_once)
     collectives = tuple(
         _collective(
             plan,
             "" if alone else f"{plan.collective.name}_",
-            _linked(of),
+            _linked(of, plan, "" if alone else f"{plan.collective.name}_"),
         )
         for plan, of in zip(plans, phases, strict=True)
     )
@@ -108,7 +109,7 @@ def _library(program: ProgramPlan, source: str) -> LibraryModel:
         by_color=() if alone else tuple(_by_color(program, collectives)),
         input_queues=queues[0],
         output_queues=queues[1],
-        task_ids=_first(tasks, numbers.tasks.size, "tasks"),
+        task_ids=_first(tasks, numbers.tasks.size + at_once, "tasks"),
         dsr_ids=_first(free.dsr_ids, len(numbers.registers.users), "registers"),
         collectives=collectives,
         turns=tuple(range(own, behind)),
@@ -117,12 +118,17 @@ def _library(program: ProgramPlan, source: str) -> LibraryModel:
     )
 
 
-def _collective(plan: Plan, prefix: str, phases: tuple[PhaseModel, ...]) -> CollectiveModel:
+def _collective(
+    plan: Plan, prefix: str, linked: tuple[tuple[PhaseModel, ...], str]
+) -> CollectiveModel:
+    phases, restored = linked
     collective, contract = plan.collective, plan.collective.contract
     grid, simd = collective.grid, _simd_of(plan)
     if contract.run_length and simd:
         raise UnprintedError("words of several elements in vectors of a length that calls give")
     operation = contract.operation.value if contract.operation else "move"
+    if contract.operation and contract.element.pair_of:
+        operation += f"_{contract.element.pair_of.value}"
     return CollectiveModel(
         name=collective.name,
         prefix=prefix,
@@ -134,13 +140,25 @@ def _collective(plan: Plan, prefix: str, phases: tuple[PhaseModel, ...]) -> Coll
         path=path_model(collective.path, grid) if collective.path else None,
         length=contract.words,
         element=contract.element.word.value,
-        buffer=contract.buffer,
+        buffer=contract.result.name if contract.result else contract.buffer,
         run_length=contract.run_length.name if contract.run_length else "",
         combine=combine_of(contract),
         simd=simd,
         operation="_".join([operation, contract.element.word.value, *([simd] if simd else [])]),
         phases=phases,
+        restored=restored,
+        apart=contract.apart,
+        input=contract.buffer if contract.result else "",
+        input_apart=contract.stride,
+        words=contract.element.words,
     )
+
+
+def _ends_at_once(plan: Plan) -> bool:
+    """Whether a call may be over on some PE without an operation that ends in a task."""
+    calls_back = bool(combine_of(plan.collective.contract).callback)
+    site = site_model(plan.collective.grid, home_of(plan))
+    return calls_back or not plan.phases or bool(site.takes_part)
 
 
 def _selections(
@@ -199,6 +217,7 @@ def _given(program: ProgramPlan, collective: int) -> Iterator[Given]:
     """The phases of a collective."""
     plan = program.plans[collective]
     words = plan.collective.contract.words
+    negate, last = combine_of(plan.collective.contract).negate, last_reduction(plan)
     own = {name: at for at, (name, _) in enumerate(plan.colors)}
     uses = {use.phase: dict(use.positions) for _, use in program.uses_of(collective)}
     shared = [] if program.alone else list(shared_of(program))
@@ -210,7 +229,8 @@ def _given(program: ProgramPlan, collective: int) -> Iterator[Given]:
         prefix = "" if program.alone else f"{plan.collective.name}_"
         classes = classes_of(phase, cut)
         colors, elsewhere = uses.get(index, own), again.get(index, frozenset())
-        yield Given(plan, collective, index, classes, prefix, colors, elsewhere)
+        restores = bool(negate) and index == last
+        yield Given(plan, collective, index, classes, prefix, colors, elsewhere, restores)
 
 
 def _shared(numbers: Numbers, index: int, phase: PhaseModel) -> PhaseModel:
@@ -252,10 +272,16 @@ def _simd_mode(plan: Plan, phase: Phase) -> str:
     return "simd_32" if phase.paired else ""
 
 
-def _linked(phases: Sequence[PhaseModel]) -> tuple[PhaseModel, ...]:
-    """The phases, each section told what comes next."""
-    after, found = "done", list[PhaseModel]()
+def _linked(
+    phases: Sequence[PhaseModel], plan: Plan, prefix: str
+) -> tuple[tuple[PhaseModel, ...], str]:
+    """The phases, each section told what comes next; and what comes behind the phase that turns
+    back signs."""
+    calls_back = bool(combine_of(plan.collective.contract).callback)
+    after, found, restored = "finish" if calls_back else "done", list[PhaseModel](), ""
     for phase in reversed(phases):
+        if phase.restores:
+            after, restored = f"{prefix}restore", after
         sections = list[SectionModel]()
         for section in reversed(phase.sections):
             slots = tuple(replace(one, then=one.then or after) for one in section.slots)
@@ -263,11 +289,13 @@ def _linked(phases: Sequence[PhaseModel]) -> tuple[PhaseModel, ...]:
             sections.insert(0, replace(section, next=after, slots=slots, joins=joins))
             after = sections[0].begin
         found.insert(0, replace(phase, sections=tuple(sections)))
-    return _started_at_once(found)
+    return _started_at_once(found, restored)
 
 
-def _started_at_once(phases: Sequence[PhaseModel]) -> tuple[PhaseModel, ...]:
-    """The phases, what has nothing to prepare begun without a function of its own."""
+def _started_at_once(
+    phases: Sequence[PhaseModel], restored: str
+) -> tuple[tuple[PhaseModel, ...], str]:
+    """The same, what has nothing to prepare begun without a function of its own."""
     slots = [slot for phase in phases for of in phase.sections for slot in of.slots]
     names = {
         f"begin_{slot.name}": f"{slot.name}.start"
@@ -286,4 +314,5 @@ def _started_at_once(phases: Sequence[PhaseModel]) -> tuple[PhaseModel, ...]:
             joins=tuple(map(named, section.joins)),
         )
 
-    return tuple(replace(phase, sections=tuple(map(direct, phase.sections))) for phase in phases)
+    direct_phases = (replace(one, sections=tuple(map(direct, one.sections))) for one in phases)
+    return tuple(direct_phases), names.get(restored, restored)

@@ -12,6 +12,7 @@ from collc.emit.lanes.cuts import Cut
 from collc.emit.names import Combine
 from collc.emit.paths import PathModel
 from collc.emit.roles import RoutesModel
+from collc.spec.contract import spanned
 
 
 @dataclass(frozen=True)
@@ -137,6 +138,8 @@ class PhaseModel:
     filters: bool
     stage: str
     roles: int
+    idle: tuple[int, ...]  # classes that have nothing to do
+    restores: bool  # PEs with the result turn back its sign behind it
 
 
 @dataclass(frozen=True)
@@ -160,6 +163,46 @@ class CollectiveModel:
     simd: str
     operation: str
     phases: tuple[PhaseModel, ...]
+    restored: str  # what comes behind signs that are turned back
+    apart: int  # elements of the vector, each from the next
+    input: str  # the buffer that is copied to the vector first; else nothing
+    input_apart: int
+    words: int  # of the vector, of one of the call's elements
+
+    @property
+    def held(self) -> int:
+        """What the vector's buffer has, with what is between its elements."""
+        return spanned(self.length // self.words, self.apart) * self.words
+
+    @property
+    def input_held(self) -> int:
+        """The same of the input's."""
+        return spanned(self.length // self.words, self.input_apart) * self.words
+
+    @property
+    def first_pass(self) -> str:
+        """The builtin that makes the vector of what calls give; empty if that is the vector."""
+        if self.phases and self.combine.negate:
+            return self.combine.negate
+        return self.combine.move if self.input else ""
+
+    @property
+    def ends_at_once(self) -> bool:
+        """Whether a call may be over on some PE without an operation that ends in a task."""
+        return bool(not self.phases or self.site.takes_part or self.combine.callback)
+
+    @property
+    def takes_part(self) -> str:
+        """The condition that a PE has anything to do."""
+        parts = (f"{phase.name}.takes_part" for phase in self.phases)
+        return " or ".join(parts) or f"params.{self.prefix}alone"
+
+    @property
+    def given_length(self) -> str:
+        """How many words a call's vector has: a number, or an expression."""
+        if not self.run_length:
+            return str(self.length)
+        return f"({self.run_length} * {self.words})" if self.words > 1 else self.run_length
 
     @property
     def op(self) -> str:
@@ -189,6 +232,8 @@ class CollectiveModel:
     @property
     def first(self) -> str:
         """The function that begins it."""
+        if not self.phases:
+            return "finish"
         section = self.phases[0].sections[0]
         return section.slots[0].begin if section.is_one_chain else section.begin
 
@@ -275,7 +320,8 @@ class LibraryModel:
     @property
     def buffers(self) -> tuple[tuple[str, str], ...]:
         """The names of all buffers with the types of their elements."""
-        return tuple(sorted({(one.buffer, one.element) for one in self.collectives if one.buffer}))
+        named = ((of, one.element) for one in self.collectives for of in (one.input, one.buffer))
+        return tuple(sorted({one for one in named if one[0]}))
 
     @property
     def elements(self) -> tuple[str, ...]:
@@ -293,3 +339,8 @@ class LibraryModel:
         """Whether some PE waits for several ends in a task of their own."""
         joins = (join for phase in self.phases for of in phase.sections for join in of.joins)
         return any(not join.shares_task for join in joins)
+
+    @property
+    def ends_at_once(self) -> bool:
+        """Whether some call may be over without an operation that ends in a task."""
+        return any(one.ends_at_once for one in self.collectives)

@@ -6,7 +6,6 @@ from collc.base.diagnostics import Diagnostic
 from collc.base.values import dataclass
 from collc.plan import Plan
 from collc.plan.plan import ProgramPlan
-from collc.spec.arithmetic import arithmetic_of
 
 HELP = "leave out `--text lanes`; the text for each form has it"
 
@@ -33,7 +32,6 @@ def of_program(program: ProgramPlan, skew: int, timed: bool) -> Iterator[Diagnos
         yield diagnostic(None, "time stamps")
     yield from (diagnostic(None, what) for what in _shared(program))
     for plan in program.plans:
-        yield from (diagnostic(plan, what) for what in _of_collective(plan))
         if not program.alone and not plan.collective.contract.buffer:
             yield diagnostic(plan, "barriers among other calls")
 
@@ -45,22 +43,3 @@ def _shared(program: ProgramPlan) -> Iterator[str]:
         yield "routers that are torn down between calls"
     if program.program.rooted:
         yield "roots that are given when the program runs"
-
-
-def _of_collective(plan: Plan) -> Iterator[str]:
-    contract = plan.collective.contract
-    if contract.result:
-        yield "a buffer for the result (`into`)"
-    if contract.stride > 1:
-        yield "strided buffers"
-    if not plan.phases:
-        yield "collectives of one PE"
-    if contract.operation and _kind(plan) == "map":
-        yield "operations that the vector unit does not have"
-    if contract.operation and _kind(plan) == "negated_dsd":
-        yield "minima of floats"
-
-
-def _kind(plan: Plan) -> str:
-    contract = plan.collective.contract
-    return arithmetic_of(contract.element.word, contract.operation).kind

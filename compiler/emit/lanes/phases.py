@@ -39,8 +39,20 @@ from collc.emit.lanes.model import (
 from collc.emit.lanes.not_yet import UnprintedError
 from collc.emit.lanes.numbers import SECOND, Area, Key, Registers, Tasks, User
 from collc.emit.lanes.spelling import Speller
+from collc.emit.names import combine_of
 from collc.emit.roles import RoutesModel, routes_models
-from collc.plan import Action, Advance, Phase, Plan, Region, Strided, leaders_of, sides_of
+from collc.plan import (
+    Action,
+    Advance,
+    Phase,
+    Plan,
+    Region,
+    Strided,
+    form_of,
+    leaders_of,
+    sides_of,
+)
+from collc.plan.one_word import sends_to_parent
 from collc.plan.slots import slot_of
 
 NO_QUEUE = 0  # the position of one that nothing uses
@@ -76,6 +88,7 @@ class Given:
     prefix: str
     colors: Mapping[str, int]
     set_elsewhere: frozenset[str]
+    restores: bool
 
     @property
     def phase(self) -> Phase:
@@ -144,6 +157,8 @@ def phase_model(numbers: Numbers, given: Given) -> PhaseModel:
         filters=_filters(routes),
         stage=f"{phase.name}_stage" if cut.stage else "",
         roles=len(phase.roles),
+        idle=tuple(i for i, one in enumerate(classes) if not one.sections),
+        restores=given.restores,
     )
 
 
@@ -235,6 +250,7 @@ class _Builder:
         lanes: Sequence[LaneModel],
         layouts: Sequence[_Arranged],
     ) -> None:
+        self.calls_back = bool(combine_of(given.plan.collective.contract).callback)
         self.given, self.phase, self.classes, self.cut = given, given.phase, given.classes, cut
         self.lanes = {lane.name: lane for lane in lanes}
         self.layouts = layouts
@@ -306,11 +322,17 @@ class _Builder:
 
     def _with_registers(self) -> Iterator[Key]:
         """The slots, and again those that have two registers."""
-        local = {where for one in self.classes for where, a in self.placed(one) if a.is_local}
-        yield from (slot for slot in self.fields if slot not in local)
+        placed = (at for one in self.classes for at in self.placed(one))
+        moving = {where for where, act in placed if not self._waits(act)}
+        yield from (slot for slot in self.fields if slot in moving)
         for section, chain, place in self.fields:
             if self._rows((section, chain, place)):
                 yield section, chain, place + SECOND
+
+    def _waits(self, act: Act) -> bool:
+        """Whether code waits for it: nothing comes or goes, or elements are combined one by one."""
+        combines = act.op.action is Action.COMBINE and act.command is Advance.NOTHING
+        return act.is_local or (self.calls_back and combines)
 
     def _rows(self, slot: Key) -> int:
         """The rows that turns have in a slot: one behind those of the most."""
@@ -347,7 +369,7 @@ class _Builder:
         for index, one in enumerate(self.classes):
             ends = self._ends(one)
             for slot, act in self.placed(one):
-                if not act.is_local and not act.is_silent and slot not in ends:
+                if not self._waits(act) and not act.is_silent and slot not in ends:
                     found.setdefault(slot, set()).add(index)
             for at, section in enumerate(one.sections):
                 for number in range(section.ends - 1):
@@ -367,6 +389,10 @@ class _Builder:
                 if not chain[-1].is_silent
             ]
             last.sort(key=lambda end: isinstance(end[1].op.receive, str))
+            if self.calls_back and any(
+                self._waits(act) and not act.is_local for _, of in section.chains for act in of
+            ):
+                raise UnprintedError("call-backs beside other operations")
             for i, ((chain, slot), _) in enumerate(last):
                 found[at, chain, slot] = at, min(len(last) - 2, len(last) - 1 - i), i > 0
         return found
@@ -439,6 +465,8 @@ class _Builder:
 
     def _begins(self, slot: Key) -> str:
         at, chain, number = slot
+        if self.calls_back:  # which may go through all of them at once
+            return "true"
         if at:
             return ""
         before = [f"{name}.takes_part" for name in self.given.earlier]
@@ -467,7 +495,14 @@ class _Builder:
         for at, section in enumerate(one.sections):
             if self._most_ends(at) > 1:
                 lines.append(f"{_ends_field(at)} = {section.ends};")
+        if self.given.restores and self._has_result(one):
+            lines.append("restores = true;")
         return ClassModel(index, self.phase.roles[one.role].about, tuple(lines))
+
+    def _has_result(self, one: PeClass) -> bool:
+        """Whether PEs of a class have the result of the phase."""
+        role = self.phase.roles[one.role]
+        return form_of(self.phase).is_cut or not sends_to_parent(role)
 
     def _lane_lines(self, one: PeClass) -> Iterator[str]:
         for name in self.lanes:
@@ -517,6 +552,8 @@ class _Builder:
             for place in places
         )
         combines = turns.receive.action is Action.COMBINE
+        if combines and self.calls_back:
+            raise UnprintedError("call-backs beside other operations")
         size = int(np.diff(slicing.bounds).max())
         facts = {"takes_part": "true", "turns": turns.count, "combines": _bool(combines)}
         facts |= {

@@ -26,7 +26,8 @@ TARGETS = ("wse2", "wse3")
 
 # Small, and between them: a tree with stores, a chain, one word, a multicast; a path, a grid; what
 # goes through streams, with stages, filters, commands and turns; step tables, with registers and
-# tasks that operations have in turn, and slices that differ.
+# tasks that operations have in turn, and slices that differ; operations that call back for each
+# element, of trees and of step tables, and the buffer of a result.
 SMALL = {
     "two_phase": {"P": 16, "B": 32, "S": 4},
     "chain": {"P": 6, "B": 1},
@@ -46,6 +47,10 @@ SMALL = {
     "ring_2d": {},
     "linear_barrier": {"P": 10},
     "pairwise_reduce_scatter": {"P": 8, "B": 16},
+    "argmax": {"P": 7, "B": 5},
+    "own_operation": {"P": 6, "B": 9},
+    "halving_reduce_scatter": {"P": 8, "B": 16},
+    "scan_grid": {"W": 3, "H": 3},
 }
 
 
@@ -107,8 +112,8 @@ def lines(bundle: Bundle, name: str) -> int:
 @pytest.mark.parametrize(
     ("example", "what"),
     [
-        ("argmax", "operations that the vector unit does not have"),
-        ("scan_grid", "a buffer for the result"),
+        ("bruck", "lanes beside each other that take several operations at once, then others"),
+        ("program_halo_columns", "calls beside each other"),
         ("program_mixed", "routers that are torn down"),
         ("allreduce_slices", "turns that routers hand over"),
     ],
@@ -123,7 +128,7 @@ def test_what_is_not_printed_yet_is_refused_by_name(example: str, what: str) -> 
 
 
 def test_the_help_of_a_refusal_works() -> None:
-    arguments = ["run", str(ROOT / "examples" / "argmax.coll"), "-D", "P=4"]
+    arguments = ["run", str(ROOT / "examples" / "bruck.coll")]
     refused = CliRunner().invoke(commands, [*arguments, "--text", "lanes"])
     assert refused.exit_code == 1
     assert "leave out `--text lanes`" in refused.output
@@ -182,6 +187,24 @@ collective spread = broadcast(z: u32[9]) on pes {
 program { rows some spread }
 """
 
+# Signs that are turned twice, call-backs, buffers apart, and one PE alone among others that have
+# no part: calls that are over at once do not call the next one from the first.
+ALONE = """target wse2
+grid pes = 5 x 4
+grid inner = pes[1 .. 3, 1 .. 2]
+grid single = pes[2 .. 2, 2 .. 2]
+collective low = reduce(x: i32[9], min) on inner {
+    order snake
+    reduce chain to 0
+}
+collective one = reduce(z: i32[9] by 2, max) into w by 3 on single { run auto }
+collective least = allreduce(y: f32[9], min) on each row of pes {
+    reduce star to 2
+    then broadcast from 2
+}
+program { repeat 3 { low least one low least } }
+"""
+
 
 def many(calls: int) -> str:
     """So many collectives that registers and tasks are those of several in turn."""
@@ -196,7 +219,11 @@ def many(calls: int) -> str:
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("text", [PROGRAM, PARTS, many(9)], ids=["two forms", "parts", "many"])
+@pytest.mark.parametrize(
+    "text",
+    [PROGRAM, PARTS, ALONE, many(9)],
+    ids=["two forms", "parts", "calls that are over at once", "many"],
+)
 def test_calls_of_a_program_are_right_early_and_late_and_take_no_more_than_by_forms(
     text: str, target: str
 ) -> None:
@@ -209,6 +236,66 @@ def test_calls_of_a_program_are_right_early_and_late_and_take_no_more_than_by_fo
         late = lanes.run(repeats=2)
     assert late.verified, late.problem
     assert report.cycles <= most(forms.run().cycles)
+
+
+PROMISES = {
+    "minima of floats": "allreduce(x: f32[24], min)",
+    "an input that stays": "allreduce(x: f32[24] by 3, add) into y by 2",
+    "minima into a buffer apart": "allreduce(x: f16[24], min) into y by 3",
+    "call-backs on a strided buffer": "allreduce(x: i32[13] by 3, max)",
+}
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("promise", PROMISES)
+@pytest.mark.parametrize(
+    "how", ["reduce two_phase(S = 2) to 0 then broadcast from 0", "run ring_allreduce"]
+)
+def test_every_form_has_call_backs_signs_strides_and_results_apart(
+    how: str, promise: str, target: str
+) -> None:
+    text = f"""target wse2
+grid row = 6 x 1
+collective some = {PROMISES[promise]} on row {{ {how} }}
+program {{ some }}
+"""
+    lanes, forms = (
+        compile_text(text, "some.coll", {}, target, emitted=of) for of in ("lanes", "forms")
+    )
+    report = lanes.run(repeats=2)
+    assert report.verified, report.problem
+    with fabsim_options("--late-starts 300:7"):
+        late = lanes.run(repeats=2)
+    assert late.verified, late.problem
+    assert report.cycles <= most(forms.run().cycles)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("promise", PROMISES)
+def test_one_pe_alone_has_the_result(promise: str, target: str) -> None:
+    text = f"""target wse2
+grid row = 1 x 1
+collective some = {PROMISES[promise]} on row {{ run auto }}
+program {{ some }}
+"""
+    report = compile_text(text, "some.coll", {}, target, emitted="lanes").run(repeats=2)
+    assert report.verified, report.problem
+
+
+@pytest.mark.parametrize("elements", ["i32[n <= 12], min", "(f32, u32)[n <= 12], argmax"])
+def test_call_backs_go_over_as_many_elements_as_the_call_gives(elements: str) -> None:
+    text = f"""target wse2
+grid row = 6 x 1
+collective some = allreduce(x: {elements}) on row {{
+    reduce two_phase(S = 2) to 0
+    then broadcast from 0
+}}
+program {{ some }}
+"""
+    bundle = compile_text(text, "some.coll", {}, "wse2", emitted="lanes")
+    for length in (1, 7, 12):
+        report = bundle.run(lengths={"n": length}, repeats=2)
+        assert report.verified, report.problem
 
 
 def test_every_collective_of_a_program_is_a_function_of_one_library() -> None:
@@ -255,7 +342,15 @@ def test_a_length_is_checked_where_debug_is_asked_for() -> None:
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize(
-    "example", ["two_phase", "linear_all_to_all", "ring_allreduce", "pairwise_reduce_scatter"]
+    "example",
+    [
+        "two_phase",
+        "linear_all_to_all",
+        "ring_allreduce",
+        "pairwise_reduce_scatter",
+        "argmax",
+        "scan_grid",
+    ],
 )
 def test_the_text_has_only_constructs_that_somebody_attests(example: str, target: str) -> None:
     places = constructs_in(compiled(example, target, "lanes", given(example)), target)
