@@ -35,10 +35,6 @@ from collc.plan import (
     Role,
 )
 
-_ADVANCES = {
-    Advance.TEARDOWN: "routers that are torn down",
-    Advance.HAND_OVER: "turns that routers hand over",
-}
 FEWEST_TURNS = 3  # that a loop is worth
 MOST_ACTS = 48  # of a class, each of which has an import
 
@@ -129,7 +125,7 @@ def classes_of(phase: Phase, cut: Cut) -> tuple[PeClass, ...]:
             steps = _steps_at(role, place, cut)
             alike.setdefault(_key(steps), ([], steps))[0].append(place)
         for places, steps in alike.values():
-            sections = tuple(section for step in steps for section in _sections(step))
+            sections = tuple(section for step in steps for section in _sections(step, places, cut))
             found.append(PeClass(index, tuple(places), sections))
     return tuple(found)
 
@@ -277,8 +273,8 @@ def _repeated(lane: Lane, loop: Loop | Once, place: int, cut: Cut) -> Act | None
 def _acts(act: Act, place: int, cut: Cut) -> Iterator[Act]:
     """An operation, if it moves anything at a place, and the command behind it."""
     op = act.op
-    if op.advance in {Advance.TEARDOWN, Advance.HAND_OVER}:
-        raise UnprintedError(_ADVANCES[op.advance])
+    if op.advance is Advance.TEARDOWN:
+        raise UnprintedError("routers that are torn down")
     if not op.where.at(place) or not _extent(act, place, cut):
         return
     yield act
@@ -292,15 +288,15 @@ def _extent(act: Act, place: int, cut: Cut) -> int:
     return cut.slicing.size(act.first_at(place), act.op.slices.count.at(place))
 
 
-def _sections(step: Step) -> Iterator[Section]:
+def _sections(step: Step, places: Sequence[int], cut: Cut) -> Iterator[Section]:
     """A step as sections: one, but where a lane that is alone has operations beside each other and
     others behind these."""
     if len(step) == 1 and any(map(_beside, step[0][1])) and len(step[0][1]) > 1:
         lane, entries = step[0]
         for entry in entries:
-            yield _section([(lane, [entry])])
+            yield _section([(lane, [entry])], places, cut)
         return
-    yield _section(step)
+    yield _section(step, places, cut)
 
 
 def _beside(entry: list[Act]) -> bool:
@@ -308,19 +304,40 @@ def _beside(entry: list[Act]) -> bool:
     return sum(act.command is Advance.NOTHING for act in entry) > 1
 
 
-def _section(step: Step) -> Section:
+def _section(step: Step, places: Sequence[int], cut: Cut) -> Section:
     chains: dict[tuple[str, int], list[Act]] = {}
     for lane, entries in step:
         if any(map(_beside, entries)):
-            if len(entries) > 1:
-                raise UnprintedError(
-                    "lanes beside each other that take several operations at once, then others"
-                )
-            for number, chain in enumerate(_split(entries[0])):
+            parts = _ways(entries, places, cut) if len(entries) > 1 else _split(entries[0])
+            for number, chain in enumerate(parts):
                 chains[lane.name, number] = chain
         else:
             chains[lane.name, 0] = [act for entry in entries for act in entry]
     return Section(tuple((key, tuple(chain)) for key, chain in _attached(chains)))
+
+
+def _ways(entries: list[list[Act]], places: Sequence[int], cut: Cut) -> list[list[Act]]:
+    """What a lane sends in a step, and what it receives, as chains beside each other, if no words
+    pass from one to the other, and none come over elements that an earlier entry still sends."""
+    acts = [act for entry in entries for act in entry]
+    sent = [act for act in acts if isinstance(act.op.send, str)]
+    received = [act for act in acts if not isinstance(act.op.send, str)]
+    tied = any(isinstance(act.op.receive, str) for act in sent) or any(act.op.after for act in acts)
+    if tied or any(
+        one.op.receive == other.op.send
+        and _elements(one, place, cut) & _elements(other, place, cut)
+        for one in sent
+        for other in received
+        for place in places
+    ):
+        raise UnprintedError("lanes beside each other of which one begins operations together")
+    return [sent, received]
+
+
+def _elements(act: Act, place: int, cut: Cut) -> set[int]:
+    """The slices that an act is about."""
+    first = act.first_at(place)
+    return {(first + i) % cut.slicing.count for i in range(act.op.slices.count.at(place))}
 
 
 def _split(entry: list[Act]) -> list[list[Act]]:

@@ -491,7 +491,7 @@ class _Builder:
         lines = list(self._lane_lines(one))
         for slot in self.fields:
             if slot in acts:
-                lines += self._lines(self.fields[slot], acts[slot], ends.get(slot), one.places)
+                lines += self._lines(self.fields[slot], acts[slot], ends.get(slot), one)
         for at, section in enumerate(one.sections):
             if self._most_ends(at) > 1:
                 lines.append(f"{_ends_field(at)} = {section.ends};")
@@ -520,12 +520,12 @@ class _Builder:
                 yield f"{name} = ops.lane({', '.join(map(str, given))});"
 
     def _lines(
-        self, field: str, act: Act, end: tuple[int, int, bool] | None, places: Sequence[int]
+        self, field: str, act: Act, end: tuple[int, int, bool] | None, one: PeClass
     ) -> Iterator[str]:
         if act.turns is not None:
-            yield from self._turns(field, act, act.turns, places)
+            yield from self._turns(field, act, act.turns, one.places)
             return
-        yield f"{field} = {self._op(act, places)};"
+        yield f"{field} = {self._op(act, one.places, one.role)};"
         if act.command is Advance.NOTHING:
             repeats = self._repeats(act)
             if act.op.vectors > 1 and repeats < act.op.vectors:
@@ -571,16 +571,20 @@ class _Builder:
             if not slicing.even:
                 yield f"{field}_{name}_sizes = {self.phase.name}_sizes_{rows}({first});"
 
-    def _op(self, act: Act, places: Sequence[int]) -> str:
+    def _op(self, act: Act, places: Sequence[int], role: int) -> str:
         """An operation, by a function of ops.csl."""
         if act.command is not Advance.NOTHING:
+            if act.command is Advance.HAND_OVER:
+                lanes = (one for one in self.phase.roles[role].lanes if one.name == act.lane)
+                return f"ops.hand_over({_bool(any(one.receives for one in lanes))})"
             return f"ops.{'reset' if act.command is Advance.RESET else 'tell'}()"
         op, span = act.op, self._span(act, places)
         combines = op.action.value == "combine"
         for place, function in ((op.send, "put_aside"), (op.receive, "settle")):
             if in_stage(place):
                 area = place.area * self.cut.slicing.length  # type: ignore[union-attr]
-                at = "ops.at_its_start" if self.cut.stages_one_slice else str(area)
+                begin = f"{area} - @as(i16, block)" if self.cut.blocks else str(area)
+                at = "ops.at_its_start" if self.cut.stages_one_slice else begin
                 behind = "_combined" if combines and function == "settle" else ""
                 return f"ops.{function}{behind}({span}, {at})"
         if isinstance(op.receive, str) and isinstance(op.send, str):
