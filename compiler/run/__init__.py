@@ -8,7 +8,7 @@ import importlib
 import os
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,6 @@ from collc.base.diagnostics import CollcError, Diagnostic
 from collc.base.files import write_files
 from collc.base.memoize import Latest
 from collc.base.values import dataclass
-from collc.schedule.barrier_tokens import TOKEN
 
 Progress = Callable[[int], None]
 
@@ -155,11 +154,14 @@ def _newly_compiled(
             raise
 
 
-def tokens_of(simulator: Any, module: str, given: Array) -> Array:  # noqa: ANN401 - see `fabsim_module`
-    """The tokens of all PEs, [height, width, 1], after a barrier, which has no buffer to copy."""
+def tokens_of(simulator: Any, names: Sequence[str], given: Array) -> Array:  # noqa: ANN401 - see `fabsim_module`
+    """The tokens of all PEs, [height, width, 1], after a barrier, which has no buffer to copy; they
+    have one of the names, by the text that is run."""
+    held_at_first = {name for name, _, _ in simulator.variables(0, 0)}
+    name = next((one for one in names if one in held_at_first), names[0])
     found = np.empty_like(given)
     for y, x in np.ndindex(given.shape[:2]):
-        held = simulator.read_variable(f"{module}.{TOKEN}", x, y)
+        held = simulator.read_variable(name, x, y)
         found[y, x] = np.frombuffer(held, given.dtype)
     return found
 

@@ -27,7 +27,7 @@ from collc.run.expected import (
     replaced_on_site,
 )
 from collc.schedule import Schedule, build_schedule
-from collc.schedule.barrier_tokens import schedule_of
+from collc.schedule.barrier_tokens import TOKEN, schedule_of
 from collc.schedule.lengths import of_length
 from collc.schedule.promised import promised
 from collc.spec import Collective, Contract
@@ -386,13 +386,15 @@ def _written_into(
     return replaced_on_site(grid, vectors, found[0]), replaced_on_site(grid, known, found[1])
 
 
-def _module_of(plan: ProgramPlan, name: str) -> str:
-    """The path of a collective's module in the PE program."""
+def _tokens_named(plan: ProgramPlan, name: str) -> tuple[str, ...]:
+    """The paths of a barrier's token in the PE program: by the text of forms a module's own, by
+    that of lanes the library's."""
     if plan.alone:
-        return name
+        return (f"{name}.{TOKEN}",)
     call_streams = enumerate(plan.call_streams or (plan,))
     own = next(i for i, s in call_streams if any(one.collective.name == name for one in s.plans))
-    return f"{call_stream_name(own)}.{name}"
+    library = call_stream_name(own)
+    return f"{library}.{name}.{TOKEN}", f"{library}.{name}_{TOKEN}"
 
 
 def _tokens(simulator: Any, plan: ProgramPlan, made: Set[str]) -> str:  # noqa: ANN401 - see `fabsim_module`
@@ -402,7 +404,7 @@ def _tokens(simulator: Any, plan: ProgramPlan, made: Set[str]) -> str:  # noqa: 
             continue
         given = make_input(one.collective, 0)
         wanted = carry_on(schedule_of(one.collective), given, np.ones(given.shape, np.bool_))
-        found = tokens_of(simulator, _module_of(plan, one.collective.name), given)
+        found = tokens_of(simulator, _tokens_named(plan, one.collective.name), given)
         wrong = describe(wanted.vectors, found, wanted.known)
         if wrong:
             return f"tokens of `{one.collective.name}`: {wrong}"

@@ -308,7 +308,9 @@ class LibraryModel:
 
     @property
     def module(self) -> str:
-        """What the program calls it: fabsim finds a token by the name of its barrier."""
+        """What the program calls it: what runs it in fabsim finds the tokens of barriers there."""
+        if len(self.collectives) > 1:
+            return self.name if all(one.buffer for one in self.collectives) else "collectives"
         first = self.collectives[0]
         return self.name if first.buffer else first.name
 

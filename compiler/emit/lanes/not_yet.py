@@ -31,9 +31,6 @@ def of_program(program: ProgramPlan, skew: int, timed: bool) -> Iterator[Diagnos
     if timed:
         yield diagnostic(None, "time stamps")
     yield from (diagnostic(None, what) for what in _shared(program))
-    for plan in program.plans:
-        if not program.alone and not plan.collective.contract.buffer:
-            yield diagnostic(plan, "barriers among other calls")
 
 
 def _shared(program: ProgramPlan) -> Iterator[str]:

@@ -27,8 +27,8 @@ TARGETS = ("wse2", "wse3")
 # Small, and between them: a tree with stores, a chain, one word, a multicast; a path, a grid; what
 # goes through streams, with stages, filters, commands and turns; step tables, with registers and
 # tasks that operations have in turn, and slices that differ; operations that call back for each
-# element, of trees and of step tables, and the buffer of a result; blocks that come to a stage, turns
-# that are handed over, and lanes whose PEs go on sending while they receive.
+# element, of trees and of step tables, and the buffer of a result; blocks that come to a stage,
+# turns that are handed over, and lanes whose PEs go on sending while they receive.
 SMALL = {
     "two_phase": {"P": 16, "B": 32, "S": 4},
     "chain": {"P": 6, "B": 1},
@@ -209,6 +209,20 @@ program { repeat 3 { low least one low least } }
 """
 
 
+BARRIERS = """target wse2
+grid row = 6 x 1
+collective sum = allreduce(y: f32[9], add) on row {
+    reduce chain to 0
+    then broadcast from 0
+}
+collective together = barrier() on row {
+    reduce chain to 0
+    then broadcast from 0
+}
+program { repeat 3 { sum together } }
+"""
+
+
 def many(calls: int) -> str:
     """So many collectives that registers and tasks are those of several in turn."""
     names = [f"t{i}" for i in range(calls)]
@@ -224,8 +238,8 @@ def many(calls: int) -> str:
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize(
     "text",
-    [PROGRAM, PARTS, ALONE, many(9)],
-    ids=["two forms", "parts", "calls that are over at once", "many"],
+    [PROGRAM, PARTS, ALONE, BARRIERS, many(9)],
+    ids=["two forms", "parts", "calls that are over at once", "barriers", "many"],
 )
 def test_calls_of_a_program_are_right_early_and_late_and_take_no_more_than_by_forms(
     text: str, target: str
@@ -335,12 +349,12 @@ def test_a_length_is_given_by_the_call(choice: str, target: str) -> None:
         assert report.cycles <= most(forms.run(lengths={"n": length}).cycles)
 
 
-def test_a_length_is_checked_where_debug_is_asked_for() -> None:
+def test_a_length_is_checked_by_the_parameter_that_the_other_text_has() -> None:
     files = compile_text(
         BY_LENGTH.replace("CHOICE", TREE), "some.coll", {}, "wse2", emitted="lanes"
     ).files
-    assert "param debug: bool = false;" in files["some_pe.csl"]
-    assert "if (debug) { @assert(((n > 0) and (n <= 48))); }" in files["some_pe.csl"]
+    assert "param check_arguments: bool = false;" in files["some_pe.csl"]
+    assert "if (check_arguments) { @assert(((n > 0) and (n <= 48))); }" in files["some_pe.csl"]
 
 
 @pytest.mark.parametrize("target", TARGETS)
