@@ -55,6 +55,7 @@ SMALL = {
     "allreduce_slices": {"W": 4, "H": 5, "B": 24},
     "direct_allgather": {"P": 6, "B": 12},
     "bruck": {"P": 7, "E": 3},
+    "tree_barrier": {"W": 4, "H": 3},
 }
 
 
