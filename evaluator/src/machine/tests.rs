@@ -752,3 +752,333 @@ fn open_routers_are_passed_at_once() {
     assert_eq!(outcome.faults[0].kind, Kind::NotReturned); // nothing sets switches back here
     assert!(outcome.events < 20 * u64::from(count), "{}", outcome.events);
 }
+
+#[test]
+fn a_number_goes_with_its_place() {
+    let mut number = Number::fixed(3);
+    assert_eq!(number.at(7), 3);
+    (number.slope, number.divisor) = (2, 3);
+    assert_eq!([-1, 2, 3, 7].map(|place| number.at(place)), [1, 3, 5, 7]);
+    number.modulus = 5;
+    assert_eq!([-1, 2, 3, 7].map(|place| number.at(place)), [1, 3, 0, 2]);
+    (number.every, number.table) = (2, vec![10, 20]);
+    assert_eq!(
+        [-1, 2, 3, 4].map(|place| number.at(place)),
+        [21, 23, 20, 10]
+    );
+}
+
+#[test]
+fn neighbours_are_on_the_grid() {
+    let mut given = chain().given;
+    (given.width, given.height) = (3, 2);
+    let of = |pe: usize| [NORTH, EAST, SOUTH, WEST].map(|side| given.neighbour(pe, side));
+    assert_eq!(of(0), [None, Some(1), Some(3), None]);
+    assert_eq!(of(1), [None, Some(2), Some(4), Some(0)]);
+    assert_eq!(of(2), [None, None, Some(5), Some(1)]);
+    assert_eq!(of(3), [Some(0), Some(4), None, None]);
+    assert_eq!(of(5), [Some(2), None, None, Some(4)]);
+    assert_eq!(given.neighbour(5, RAMP), Some(5));
+    let sides = [NORTH, EAST, SOUTH, WEST, RAMP];
+    assert_eq!(sides.map(opposite), [SOUTH, WEST, NORTH, EAST, RAMP]);
+}
+
+#[test]
+fn a_route_passes_what_goes_from_a_neighbour_to_one_neighbour() {
+    assert_eq!(route(WEST, EAST_BIT).passes(), Some(EAST));
+    assert_eq!(route(WEST, RAMP_BIT).passes(), None);
+    assert_eq!(route(RAMP, EAST_BIT).passes(), None);
+    assert_eq!(route(WEST, EAST_BIT | RAMP_BIT).passes(), None);
+    assert_eq!(route(WEST, 0).passes(), None);
+}
+
+#[test]
+fn words_go_down_a_column_and_up() {
+    for (from, to, send, receive) in [(0, 1, SOUTH, NORTH), (1, 0, NORTH, SOUTH)] {
+        let mut lanes = vec![Vec::new(), Vec::new()];
+        lanes[from as usize] = vec![in_turn(vec![sends(0)])];
+        lanes[to as usize] = vec![in_turn(vec![takes(0)])];
+        let mut row = Row::new(lanes, &[4])
+            .set(from, 0, &[route(RAMP, 1 << send)])
+            .set(to, 0, &[route(receive, RAMP_BIT)]);
+        (row.given.width, row.given.height) = (1, 2);
+        assert_eq!(row.ends_with(), vec![u64::from(from) + 1; 2]);
+        row.given.settings[0].positions[0].send = 1 << receive;
+        let (kind, _, text) = row.refused();
+        assert_eq!(kind, Kind::LeavesGrid);
+        assert!(
+            text.ends_with(&format!("leave the grid at PE (0, {from})")),
+            "{text}"
+        );
+    }
+}
+
+/// What is wrong with numbers of a chain of three PEs, one of which has been changed.
+fn wrong(change: impl FnOnce(&mut Given)) -> Result<(), &'static str> {
+    let mut row = chain();
+    let held = row.held();
+    change(&mut row.given);
+    row.given.check(&held)
+}
+
+#[test]
+fn numbers_lead_to_what_is_given() {
+    assert_eq!(wrong(|_| ()), Ok(()));
+    assert_eq!(wrong(|given| given.phases[0].role_at[1] = -1), Ok(()));
+    assert_eq!(wrong(|given| given.rows[0][1] = -1), Ok(()));
+    let filter = |given: &mut Given| given.phases[0].filters.push(any_filter());
+    let filtered = |given: &mut Given| given.phases[0].sets[1].filter = Some(0);
+    assert_eq!(wrong(|given| (filter(given), filtered(given)).0), Ok(()));
+
+    let of_settings = Err("a color says whether it is torn down, a setting has positions");
+    assert_eq!(wrong(|given| given.torn_down.truncate(2)), of_settings);
+    assert_eq!(
+        wrong(|given| given.settings[3].positions.clear()),
+        of_settings
+    );
+
+    let of_columns = Err("a phase has a number for each PE");
+    assert_eq!(
+        wrong(|given| given.phases[0].role_at.truncate(2)),
+        of_columns
+    );
+    assert_eq!(
+        wrong(|given| given.phases[0].place_at.truncate(2)),
+        of_columns
+    );
+    assert_eq!(
+        wrong(|given| given.phases[0].cut_at.truncate(2)),
+        of_columns
+    );
+
+    let of_roles = Err("a PE has a role, or cuts, that are not given");
+    assert_eq!(wrong(|given| given.phases[0].role_at[0] = 3), of_roles);
+    assert_eq!(wrong(|given| given.phases[0].cut_at[0] = 1), of_roles);
+    assert_eq!(wrong(|given| given.phases[0].cut_at[0] = -1), of_roles);
+    assert_eq!(wrong(|given| given.phases[0].sizes.clear()), of_roles);
+    assert_eq!(wrong(|given| given.phases[0].sizes.push(1)), of_roles);
+
+    let of_sets = Err("a phase sets routers that are not given");
+    assert_eq!(wrong(|given| given.phases[0].sets[3].pe = 3), of_sets);
+    assert_eq!(wrong(|given| given.phases[0].sets[3].color = 3), of_sets);
+    assert_eq!(wrong(|given| given.phases[0].sets[3].setting = 4), of_sets);
+    assert_eq!(wrong(filtered), of_sets);
+    assert_eq!(wrong(|given| given.phases[0].sets.reverse()), of_sets);
+
+    let of_ops = Err("an operation has a color that is not given");
+    let receives = |given: &mut Given| {
+        let lane = &mut given.phases[0].roles[0].lanes[0];
+        lane.loops[0].entries[0].ops[0].receive = Place::Color(3);
+    };
+    let sends = |given: &mut Given| {
+        let lane = &mut given.phases[0].roles[2].lanes[0];
+        lane.loops[0].entries[0].ops[0].send = Place::Color(3);
+    };
+    assert_eq!(wrong(receives), of_ops);
+    assert_eq!(wrong(sends), of_ops);
+
+    let of_stages = Err("a stage is of a phase, and of a call with what it begins with");
+    assert_eq!(wrong(|given| given.stages[0].call = 1), of_stages);
+    assert_eq!(wrong(|given| given.stages[0].phase = 1), of_stages);
+    assert_eq!(wrong(|given| given.rows.push(vec![0; 3])), of_stages);
+    assert_eq!(wrong(|given| given.atoms.push(1)), of_stages);
+
+    let of_rows = Err("what is held has a row for each PE");
+    assert_eq!(wrong(|given| given.rows[0][2] = 3), of_rows);
+    assert_eq!(wrong(|given| given.rows[0].truncate(2)), of_rows);
+    assert_eq!(wrong(|given| given.atoms[0] = 2), of_rows);
+
+    let of_cuts = Err("slices have atoms that are not given");
+    assert_eq!(wrong(|given| given.phases[0].cuts[0][1] = 2), of_cuts);
+}
+
+fn any_filter() -> Filter {
+    Filter {
+        period: slices(0, 1),
+        before: slices(0, 0),
+        passes: slices(0, 1),
+    }
+}
+
+/// A loop of entries.
+fn turns(count: i64, shift: i64, entries: Vec<Entry>) -> Loop {
+    Loop {
+        turns: Number::fixed(count),
+        shift: Number::fixed(shift),
+        entries,
+    }
+}
+
+#[test]
+fn slices_of_a_loop_go_round_by_its_shift() {
+    let sender = |first: i64| Lane {
+        loops: vec![turns(
+            3,
+            1,
+            vec![entry(vec![sends(0).slice(first, 1)], false)],
+        )],
+    };
+    let row = |first: i64, takes: Op| {
+        let lanes = vec![vec![sender(first)], vec![in_turn(vec![takes])]];
+        Row::new(lanes, &[1, 1, 1]).link(0, 0)
+    };
+    let all = || takes(0).slice(0, 3);
+    assert_eq!(row(0, all()).ends_with(), [1, 2, 3, 1, 2, 3]);
+    assert_eq!(row(2, all()).ends_with(), [1, 2, 3, 3, 1, 2]);
+    let mut backward = all();
+    backward.slices.backward = true;
+    assert_eq!(row(2, backward).ends_with(), [1, 2, 3, 2, 1, 3]);
+    let (kind, pe, text) = row(3, all()).refused();
+    assert_eq!((kind, pe), (Kind::OtherSlice, 0));
+    assert_eq!(text, "PE (0, 0) moves slices 3 to 3 of 3");
+}
+
+#[test]
+fn slices_are_moved_vector_by_vector() {
+    let times = |mut of: Op, vectors: i64| {
+        of.vectors = vectors;
+        of
+    };
+    let row = |first: Op, second: Op| {
+        let lanes = vec![vec![in_turn(vec![first])], vec![in_turn(vec![second])]];
+        Row::new(lanes, &[4, 4]).link(0, 0)
+    };
+    let (one, both) = (|| sends(0).slice(1, 1), || takes(0).slice(0, 2));
+    assert_eq!(row(times(one(), 2), both()).ends_with(), [1, 2, 2, 2]);
+    assert_eq!(row(times(one(), 1), both()).refused().0, Kind::Stuck);
+    let sums = row(times(one(), 3), times(combines(0).slice(1, 1), 3));
+    let three = combined(combined(combined(4, 2), 2), 2);
+    assert_eq!(sums.ends_with(), [1, 2, 3, three]);
+    let none = row(times(one(), 0), times(both(), 0));
+    assert_eq!(none.ends_with(), [1, 2, 3, 4]);
+}
+
+#[test]
+fn slices_without_elements_are_not_moved() {
+    let lanes = vec![
+        vec![in_turn(vec![sends(0).slice(0, 3)])],
+        vec![in_turn(vec![takes(0).slice(2, 1), takes(0).slice(0, 2)])],
+    ];
+    let mut row = Row::new(lanes, &[4, 0, 4]).link(0, 0);
+    row.given.phases[0].cuts[0] = vec![0, 1, 1, 3];
+    let lane = &mut row.given.phases[0].roles[1].lanes[0];
+    assert_eq!(lane.loops[0].entries.len(), 2);
+    row.given.atoms[0] = 3;
+    let (kind, _, text) = row.refused(); // the last slice has two elements, the first one has one
+    assert_eq!(kind, Kind::OtherLength);
+    assert!(text.starts_with("PE (1, 0) takes slice 2, of 4 wavelets, and PE (0, 0) sends slice 0"));
+    row.given.phases[0].roles[1].lanes[0].loops[0]
+        .entries
+        .reverse();
+    assert_eq!(row.ends_with(), [1, 2, 3, 1, 2, 3]);
+}
+
+#[test]
+fn an_operation_is_done_where_it_is() {
+    let row = |place: i64| {
+        let mut one = sends(0);
+        // places 0 and 1: the PE at one of them sends
+        one.r#where = Number {
+            offset: place,
+            slope: 1,
+            modulus: 2,
+            ..Number::fixed(0)
+        };
+        let lanes = vec![vec![in_turn(vec![one])], vec![in_turn(vec![takes(0)])]];
+        Row::new(lanes, &[4]).link(0, 0)
+    };
+    assert_eq!(row(1).ends_with(), [1, 1]);
+    assert_eq!(row(0).refused().0, Kind::Stuck);
+}
+
+#[test]
+fn words_that_should_come_back_do() {
+    let returning = |mut one: Op| {
+        one.returns = true;
+        one
+    };
+    let both = vec![returning(sends(0).slice(0, 1)), takes(0).slice(1, 1)];
+    let own = Row::new(vec![vec![lane(vec![entry(both, false)])]], &[4, 4]);
+    assert_eq!(own.set(0, 0, &[route(RAMP, RAMP_BIT)]).ends_with(), [1, 1]);
+
+    let away = |one: Op, other: Vec<Op>| {
+        let lanes = vec![vec![in_turn(vec![returning(one)])], vec![in_turn(other)]];
+        Row::new(lanes, &[4]).link(0, 0)
+    };
+    let (kind, pe, _) = away(sends(0), vec![takes(0)]).refused();
+    assert_eq!((kind, pe), (Kind::KeptBack, 0));
+    let nothing = sends(0).slice(0, 0).then(Advance::Control);
+    assert_eq!(away(nothing, Vec::new()).ends_with(), [1, 2]);
+}
+
+#[test]
+fn a_fault_says_where_it_is() {
+    let mut last = takes(0).slice(1, 1);
+    last.number = 7;
+    let twice = turns(2, 0, vec![entry(vec![takes(0)], false)]);
+    let lanes = vec![
+        vec![in_turn(vec![sends(0); 3])],
+        vec![
+            in_turn(Vec::new()),
+            Lane {
+                loops: vec![twice, turns(1, 0, vec![entry(vec![last], false)])],
+            },
+        ],
+    ];
+    let fault = Row::new(lanes, &[4, 3]).link(0, 0).run().faults.remove(0);
+    assert_eq!(
+        (fault.kind, fault.stage, fault.pe),
+        (Kind::OtherLength, Some(0), 1)
+    );
+    assert_eq!(
+        (fault.lane, fault.entry, fault.op),
+        (Some(1), Some(1), Some(7))
+    );
+    assert_eq!(
+        (fault.color, fault.slice, fault.other),
+        (Some(0), Some(1), Some(0))
+    );
+    assert_eq!(
+        fault.text,
+        "PE (1, 0) takes slice 1, of 3 wavelets, and PE (0, 0) sends slice 0, of 4"
+    );
+}
+
+/// PE 0 waits for a second word on `red` before it sends what PE 1 waits for.
+fn waits_for_more(loops: Vec<Loop>) -> Row {
+    let lanes = vec![
+        vec![in_turn(vec![takes(0), takes(0), sends(1)])],
+        vec![Lane { loops }],
+    ];
+    Row::new(lanes, &[4])
+        .set(0, 0, &[route(EAST, RAMP_BIT)])
+        .set(1, 0, &[route(RAMP, WEST_BIT)])
+        .link(0, 1)
+}
+
+#[test]
+fn who_sends_later_is_waited_for_and_who_does_not_is_named() {
+    let one = |op: Op| entry(vec![op], false);
+    let first = |count: i64| turns(count, 0, vec![one(sends(0)), one(takes(1))]);
+    let more = |count: i64| turns(count, 0, vec![one(sends(0))]);
+    let circle = |row: Row| {
+        let (kind, _, text) = row.refused();
+        assert_eq!(kind, Kind::Stuck);
+        let nothing = text.ends_with("for words from its own PE, which sends nothing more there");
+        assert!(nothing || text.ends_with("waits for itself"), "{text}");
+        !nothing
+    };
+    assert!(circle(waits_for_more(vec![first(2)])));
+    assert!(!circle(waits_for_more(vec![first(1)])));
+    assert!(circle(waits_for_more(vec![first(1), more(1)])));
+    assert!(!circle(waits_for_more(vec![first(1), more(0)])));
+    let mut nowhere = more(1);
+    nowhere.entries[0].ops[0].r#where = Number::fixed(0);
+    assert!(!circle(waits_for_more(vec![first(1), nowhere])));
+    let before = turns(1, 0, vec![one(takes(1))]);
+    assert!(!circle(waits_for_more(vec![more(1), before])));
+    let behind = turns(1, 0, vec![one(sends(0)), one(takes(1)), one(sends(0))]);
+    assert!(circle(waits_for_more(vec![behind])));
+    assert!(circle(waits_for_more(vec![first(1)]).again(false)));
+    assert!(!circle(waits_for_more(vec![first(1)]).again(true)));
+}
