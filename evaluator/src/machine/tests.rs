@@ -1076,9 +1076,171 @@ fn who_sends_later_is_waited_for_and_who_does_not_is_named() {
     nowhere.entries[0].ops[0].r#where = Number::fixed(0);
     assert!(!circle(waits_for_more(vec![first(1), nowhere])));
     let before = turns(1, 0, vec![one(takes(1))]);
-    assert!(!circle(waits_for_more(vec![more(1), before])));
+    assert!(!circle(waits_for_more(vec![more(1), before.clone()])));
+    let second = turns(1, 0, vec![entry(Vec::new(), false), one(sends(0))]);
+    assert!(!circle(waits_for_more(vec![second, before])));
     let behind = turns(1, 0, vec![one(sends(0)), one(takes(1)), one(sends(0))]);
     assert!(circle(waits_for_more(vec![behind])));
     assert!(circle(waits_for_more(vec![first(1)]).again(false)));
     assert!(!circle(waits_for_more(vec![first(1)]).again(true)));
+}
+
+/// Lanes of PE 1, which gets a slice on `red` from PE 0 and one on `green` from PE 2.
+fn from_two_sides(lanes: Vec<Lane>) -> Row {
+    let one = |color: u32| vec![in_turn(vec![sends(color), sends(color).slice(1, 1)])];
+    Row::new(vec![one(0), lanes, one(1)], &[4, 4])
+        .link(0, 0)
+        .set(2, 1, &[route(RAMP, WEST_BIT)])
+        .set(1, 1, &[route(EAST, RAMP_BIT)])
+}
+
+#[test]
+fn what_comes_after_a_lane_is_ordered_with_that_lane_and_no_other() {
+    let none = || in_turn(Vec::new());
+    let first = || in_turn(vec![takes(0), takes(0).slice(1, 1)]);
+    let second = |behind: usize| in_turn(vec![takes(1).behind(behind), takes(1).slice(1, 1)]);
+    let right = from_two_sides(vec![none(), first(), second(1)]);
+    assert_eq!(right.ends_with(), [1, 2, 5, 6, 5, 6]);
+    let (kind, pe, _) = from_two_sides(vec![none(), first(), second(0)]).refused();
+    assert_eq!((kind, pe), (Kind::NoFixedOrder, 1));
+    let later = in_turn(vec![takes(1), takes(1).slice(1, 1).behind(1)]);
+    let (kind, _, text) = from_two_sides(vec![none(), first(), later]).refused();
+    assert_eq!(kind, Kind::NoFixedOrder);
+    assert!(text.starts_with("PE (1, 0) changes slice 0"), "{text}");
+}
+
+#[test]
+fn what_sends_behind_a_lane_does_not_wait_for_what_that_receives() {
+    let row = |second: Op| {
+        let mut row = sends_and_receives(vec![in_turn(vec![takes(0)]), in_turn(vec![second])]);
+        row.given.phases[0].sizes = vec![4];
+        row
+    };
+    assert_eq!(row(sends(1).behind(0)).refused().0, Kind::NoFixedOrder);
+}
+
+#[test]
+fn a_ring_that_lets_pass_is_moved_by_what_passes() {
+    let lanes = vec![
+        vec![in_turn(vec![sends(0).then(Advance::Control)])],
+        vec![in_turn(vec![sends(0).slice(1, 1).then(Advance::OwnRouter)])],
+        vec![in_turn(vec![takes(0).slice(1, 1), takes(0)])],
+    ];
+    let positions = [route(RAMP, EAST_BIT), route(WEST, EAST_BIT)];
+    let row = Row::new(lanes, &[4, 4])
+        .set(0, 0, &[route(RAMP, EAST_BIT)])
+        .set(2, 0, &[route(WEST, RAMP_BIT)]);
+    let ring = Row {
+        given: row.given.clone(),
+    }
+    .ring(1, 0, &positions);
+    assert_eq!(ring.ends_with(), [1, 2, 3, 4, 1, 4]);
+    let (kind, pe, _) = row.set(1, 0, &positions).refused();
+    assert_eq!((kind, pe), (Kind::NotReturned, 1));
+}
+
+#[test]
+fn a_filter_counts_what_passes_its_router_by() {
+    let row = |period: i64| {
+        let lanes = vec![
+            vec![in_turn(vec![sends(0)])],
+            Vec::new(),
+            vec![in_turn(vec![takes(0)])],
+        ];
+        let filter = Filter {
+            period: slices(0, period),
+            ..any_filter()
+        };
+        Row::new(lanes, &[4, 4])
+            .set(0, 0, &[route(RAMP, EAST_BIT)])
+            .set_with(1, 0, &[route(WEST, EAST_BIT)], false, Some(filter))
+            .set(2, 0, &[route(WEST, RAMP_BIT)])
+    };
+    assert_eq!(row(1).ends_with(), [1, 2, 3, 4, 1, 6]);
+    let (kind, pe, _) = row(2).refused();
+    assert_eq!((kind, pe), (Kind::NotReturned, 1));
+}
+
+#[test]
+fn a_filter_may_be_as_short_as_a_wavelet_but_not_nothing() {
+    let row = |sizes: &[i64], period: i64| {
+        let lanes = vec![vec![in_turn(vec![sends(0)])], vec![in_turn(vec![takes(0)])]];
+        let filter = Filter {
+            period: slices(0, period),
+            ..any_filter()
+        };
+        Row::new(lanes, sizes)
+            .set(0, 0, &[route(RAMP, EAST_BIT)])
+            .set_with(1, 0, &[route(WEST, RAMP_BIT)], false, Some(filter))
+    };
+    assert_eq!(row(&[1], 1).ends_with(), [1, 1]);
+    assert_eq!(row(&[1], 0).refused().0, Kind::Stuck);
+}
+
+#[test]
+fn a_teardown_that_does_not_come_is_told_where_it_should_be_sent() {
+    let rows = |advance: Advance| {
+        let lanes = vec![
+            vec![in_turn(vec![sends(1).then(advance)])],
+            vec![in_turn(vec![takes(1)])],
+        ];
+        let mut row = Row::new(lanes, &[4])
+            .link(0, 1)
+            .set(0, 0, &[route(EAST, RAMP_BIT)])
+            .set(1, 0, &[route(RAMP, WEST_BIT)])
+            .torn_down(1);
+        let mut second = row.given.phases[0].clone(); // PE 1 sends back, and sets its router on `green`
+        second.sets.retain(|set| set.color == 0 || set.pe == 1);
+        second.roles[0].lanes = vec![in_turn(vec![takes(0)])];
+        second.roles[1].lanes = vec![in_turn(vec![sends(0)])];
+        row.given.phases.push(second);
+        row = row.again(false);
+        row.given.stages[1].phase = 1;
+        row
+    };
+    let fault = rows(Advance::Nothing).run().faults.remove(0);
+    assert_eq!(
+        (fault.kind, fault.pe, fault.color),
+        (Kind::NotTornDown, 0, Some(1))
+    );
+    assert_eq!(
+        (fault.stage, fault.lane, fault.other),
+        (Some(1), Some(0), Some(0))
+    );
+    let left_up = rows(Advance::Teardown).run(); // what PE 1 has set for the second phase
+    let found: Vec<_> = left_up
+        .faults
+        .iter()
+        .map(|one| (one.kind, one.pe, one.color))
+        .collect();
+    assert_eq!(found, [(Kind::NotTornDown, 1, Some(1))]);
+}
+
+#[test]
+fn a_relay_has_two_colors() {
+    let relay = |receive: Place, send: Place| {
+        let lanes = vec![
+            vec![in_turn(vec![sends(0)])],
+            vec![in_turn(vec![op(receive, Action::Relay, send)])],
+            vec![in_turn(vec![takes(1)])],
+        ];
+        Row::new(lanes, &[4]).link(0, 0).link(1, 1)
+    };
+    let (red, green) = (Place::Color(0), Place::Color(1));
+    assert_eq!(relay(red, green).ends_with(), [1, 2, 1]);
+    let mut second = relay(red, green);
+    for phase in &mut second.given.phases {
+        phase.sizes = vec![4, 3];
+        phase.cuts = vec![vec![0, 1, 2]];
+        for one in &mut phase.roles {
+            one.lanes[0].loops[0].entries[0].ops[0].slices = slices(1, 1);
+        }
+    }
+    second.given.atoms[0] = 2;
+    assert_eq!(second.ends_with(), [1, 2, 3, 4, 5, 2]);
+    for (receive, send) in [(red, Place::Vector), (Place::Vector, green)] {
+        let (kind, pe, text) = relay(receive, send).refused();
+        assert_eq!((kind, pe), (Kind::OtherSlice, 1));
+        assert!(text.ends_with("lets nothing pass from one color to another"));
+    }
 }
