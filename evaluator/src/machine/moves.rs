@@ -169,8 +169,7 @@ impl Machine<'_> {
             self.end(index)?;
             return Ok(true);
         }
-        let left = (op.per - op.done % op.per).min(op.total - op.done);
-        let mut count = if may_stay { 1 } else { left };
+        let mut count = if may_stay { 1 } else { op.left_of_vector() };
         let hop = Hop {
             op: index,
             from: op.pe,
@@ -419,7 +418,7 @@ impl Machine<'_> {
             });
             return Ok(Tried::Moves);
         }
-        let room = (op.total - op.done).min(op.per - op.done % op.per);
+        let room = op.left_of_vector();
         if room < end.count {
             return Ok(Tried::Fewer(room));
         }
@@ -751,7 +750,7 @@ fn stores(
     (op, running): (u32, &Running),
     parts: &[(u32, u32)],
 ) -> Tried {
-    let mut room = (running.total - running.done).min(running.per - running.done % running.per);
+    let mut room = running.left_of_vector();
     let mut done = 0;
     for (number, (low, high)) in parts.iter().copied().enumerate() {
         if high - low > room {

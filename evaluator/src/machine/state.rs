@@ -108,6 +108,11 @@ impl Running<'_> {
         self.done == self.total && self.left == 0
     }
 
+    /// How many slices of the vector that it is at it has not moved; a vector is moved to its end.
+    pub fn left_of_vector(&self) -> u32 {
+        self.per - self.done % self.per
+    }
+
     /// Which of the slices that have elements the one with a number is.
     pub fn slice(&self, number: u32) -> u32 {
         let within = number % self.per;

@@ -1244,3 +1244,47 @@ fn a_relay_has_two_colors() {
         assert!(text.ends_with("lets nothing pass from one color to another"));
     }
 }
+
+#[test]
+fn a_burst_has_room_in_the_queues_of_all_or_stays_where_it_is() {
+    let all = |row: Row, color: u32| {
+        row.set(0, color, &[route(RAMP, EAST_BIT)])
+            .set(1, color, &[route(WEST, EAST_BIT | RAMP_BIT)])
+            .set(2, color, &[route(WEST, RAMP_BIT)])
+    };
+    let row = |first: Vec<Op>, second: Vec<Op>| {
+        let last = vec![in_turn(vec![takes(2), takes(0)])];
+        let lanes = vec![vec![in_turn(first)], vec![in_turn(second)], last];
+        all(all(Row::new(lanes, &[1, 1]), 0), 2)
+    };
+    let one = row(vec![sends(0), sends(2)], vec![takes(0), takes(2)]);
+    assert_eq!(one.ends_with(), [1, 2, 1, 4, 1, 6]);
+    // PE 1 has room for the second word, PE 2 has not
+    let sent = vec![sends(0), sends(0).slice(1, 1), sends(2)];
+    let taken = vec![takes(0), takes(2), takes(0).slice(1, 1)];
+    assert_eq!(row(sent, taken).refused().0, Kind::Stuck);
+}
+
+#[test]
+fn a_teardown_comes_to_routers_that_words_have_passed_at_once() {
+    let row = |last: Advance| {
+        let lanes = vec![
+            vec![in_turn(vec![sends(0), sends(0).then(last)])],
+            Vec::new(),
+            vec![in_turn(vec![takes(0), takes(0)])],
+        ];
+        Row::new(lanes, &[4])
+            .set(0, 0, &[route(RAMP, EAST_BIT)])
+            .set(1, 0, &[route(WEST, EAST_BIT)])
+            .set(2, 0, &[route(WEST, RAMP_BIT)])
+            .again(true)
+            .torn_down(0)
+    };
+    let outcome = row(Advance::Teardown).run();
+    assert_eq!(
+        (outcome.faults, &outcome.held[1][..]),
+        (vec![], &[1001, 1002, 1001][..])
+    );
+    let (kind, pe, _) = row(Advance::OwnRouter).refused();
+    assert_eq!((kind, pe), (Kind::NotTornDown, 0));
+}
