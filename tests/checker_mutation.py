@@ -34,6 +34,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
+from importlib import import_module
 from math import inf
 from pathlib import Path
 from time import process_time
@@ -317,6 +318,14 @@ def is_future(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
 
 
+def import_all(files: list[Path]) -> None:
+    """Import what tests may import only when they come to it: a mutant is put in place before."""
+    for path in files:
+        if path.is_relative_to(ROOT / "compiler"):
+            parts = path.relative_to(ROOT / "compiler").with_suffix("").parts
+            import_module(".".join(("collc", *parts)).removesuffix(".__init__"))
+
+
 class Loaded:
     """The functions that mutants are put in place of, and the results that are held of them."""
 
@@ -394,6 +403,8 @@ class Hunt:
         self.failed |= report.failed
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        gc.unfreeze()  # as tests/conftest.py has it, what was there before would not be found
+        import_all(sorted({Path(path).resolve() for path in self.files}))
         self.loaded = Loaded(self.files)
         gc.freeze()
         items = {item.nodeid: item for item in session.items}

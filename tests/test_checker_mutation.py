@@ -210,3 +210,12 @@ def test_a_check_that_accepts_everything_is_killed_and_one_as_it_is_survives(
         "nobody_asks: `return 'yes'` becomes `return ''`",
         "nobody_asks: the body becomes `return ''`",
     ]
+
+
+def test_what_is_imported_on_demand_is_there_before_it_is_changed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    name = "collc.checks.budgets.colors"
+    monkeypatch.delitem(sys.modules, name, raising=False)
+    m.import_all([m.ROOT / "compiler" / "checks" / "budgets" / "colors.py"])
+    assert name in sys.modules

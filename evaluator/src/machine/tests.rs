@@ -318,7 +318,9 @@ fn two_receivers(after: Option<usize>) -> Row {
 
 #[test]
 fn one_operation_at_a_time_receives_a_color() {
-    assert_eq!(two_receivers(None).refused().0, Kind::SeveralReceive);
+    let (kind, pe, text) = two_receivers(None).refused();
+    assert_eq!((kind, pe), (Kind::SeveralReceive, 1));
+    assert_eq!(text, "PE (1, 0) receives `red` in two operations at once");
     assert_eq!(two_receivers(Some(0)).ends_with(), [1, 2, 1, 2]);
 }
 
@@ -352,7 +354,9 @@ fn one_operation_at_a_time_sends_a_color() {
         ];
         Row::new(lanes, &[4, 4]).link(0, 0)
     };
-    assert_eq!(senders(None).refused().0, Kind::SeveralSend);
+    let (kind, pe, text) = senders(None).refused();
+    assert_eq!((kind, pe), (Kind::SeveralSend, 0));
+    assert_eq!(text, "PE (0, 0) sends on `red` in two operations at once");
     assert_eq!(senders(Some(0)).ends_with(), [1, 2, 1, 2]);
 }
 
@@ -382,6 +386,14 @@ fn lanes_that_touch_a_slice_are_ordered_by_the_pe_and_not_by_what_comes() {
 
     let at_once = sends_and_receives(vec![lane(vec![entry(vec![takes(0), sends(1)], false)])]);
     assert_eq!(at_once.refused().0, Kind::NoFixedOrder);
+    let both = vec![
+        entry(Vec::new(), false),
+        entry(vec![takes(0), sends(1)], false),
+    ];
+    assert_eq!(
+        sends_and_receives(vec![lane(both)]).refused().0,
+        Kind::NoFixedOrder
+    );
 }
 
 #[test]
@@ -732,6 +744,10 @@ fn the_stage_has_room_for_one_slice_in_each_place() {
         Row::new(lanes, &[4, 4]).link(0, 0)
     };
     let right = row(vec![stages(0), stages(1), applies(0), applies(1)]);
+    assert_eq!(right.ends_with(), [1, 2, combined(3, 1), combined(4, 2)]);
+    let mut backward = applies(0).slice(0, 2);
+    backward.slices.backward = true;
+    let right = row(vec![stages(0), stages(1), backward]);
     assert_eq!(right.ends_with(), [1, 2, combined(3, 1), combined(4, 2)]);
     let twice = row(vec![stages(0), stages(0), applies(0)]);
     assert_eq!(twice.refused().0, Kind::Staging);
@@ -1159,6 +1175,11 @@ fn a_filter_counts_what_passes_its_router_by() {
     assert_eq!(row(1).ends_with(), [1, 2, 3, 4, 1, 6]);
     let (kind, pe, _) = row(2).refused();
     assert_eq!((kind, pe), (Kind::NotReturned, 1));
+    let mut twice = row(2);
+    let roles = &mut twice.given.phases[0].roles;
+    roles[0].lanes = vec![in_turn(vec![sends(0), sends(0).slice(1, 1)])];
+    roles[2].lanes = vec![in_turn(vec![takes(0).slice(1, 1), takes(0)])];
+    assert_eq!(twice.ends_with(), [1, 2, 3, 4, 2, 1]);
 }
 
 #[test]
@@ -1207,6 +1228,11 @@ fn a_teardown_that_does_not_come_is_told_where_it_should_be_sent() {
         (fault.stage, fault.lane, fault.other),
         (Some(1), Some(0), Some(0))
     );
+    let mut silent = rows(Advance::Nothing); // PE 0 does nothing in the second phase
+    silent.given.phases[1].roles[0].lanes.clear();
+    silent.given.phases[1].roles[1].lanes.clear();
+    let found = silent.refused();
+    assert_eq!((found.0, found.1), (Kind::NotTornDown, 0));
     let left_up = rows(Advance::Teardown).run(); // what PE 1 has set for the second phase
     let found: Vec<_> = left_up
         .faults
@@ -1287,4 +1313,160 @@ fn a_teardown_comes_to_routers_that_words_have_passed_at_once() {
     );
     let (kind, pe, _) = row(Advance::OwnRouter).refused();
     assert_eq!((kind, pe), (Kind::NotTornDown, 0));
+}
+
+#[test]
+fn what_goes_through_is_the_same_elements() {
+    let row = |sizes: &[i64], slice: i64| {
+        let through = op(Place::Color(0), Action::Combine, Place::Color(1)).slice(slice, 1);
+        let lanes = vec![
+            vec![in_turn(vec![sends(0)])],
+            vec![in_turn(vec![through])],
+            vec![in_turn(vec![takes(1)])],
+        ];
+        Row::new(lanes, sizes).link(0, 0).link(1, 1)
+    };
+    assert_eq!(row(&[4, 4], 0).ends_with(), [1, 2, 3, 4, combined(3, 1), 6]);
+    for (sizes, kind) in [([4, 4], Kind::OtherSlice), ([4, 3], Kind::OtherLength)] {
+        let found = row(&sizes, 1).refused();
+        assert_eq!((found.0, found.1), (kind, 1));
+    }
+}
+
+#[test]
+fn a_filter_lets_in_the_same_of_each_period() {
+    let row = |taken: Vec<Op>| {
+        let filter = Filter {
+            period: slices(0, 2),
+            before: slices(0, 1),
+            passes: slices(1, 1),
+        };
+        let lanes = vec![
+            vec![in_turn(vec![sends(0).slice(0, 4)])],
+            vec![in_turn(taken)],
+        ];
+        Row::new(lanes, &[4; 4])
+            .set(0, 0, &[route(RAMP, EAST_BIT)])
+            .set_with(1, 0, &[route(WEST, RAMP_BIT)], false, Some(filter))
+    };
+    let both = vec![takes(0).slice(0, 2)];
+    assert_eq!(row(both).ends_with(), [1, 2, 3, 4, 2, 4, 7, 8]);
+    let one_by_one = vec![takes(0).slice(2, 1), takes(0).slice(0, 1)];
+    assert_eq!(row(one_by_one).ends_with(), [1, 2, 3, 4, 4, 6, 2, 8]);
+    assert_eq!(row(vec![takes(0).slice(0, 1)]).refused().0, Kind::Stuck);
+    assert_eq!(row(vec![takes(0).slice(0, 3)]).refused().0, Kind::Stuck);
+}
+
+#[test]
+fn a_router_that_is_set_no_more_is_named_and_one_that_will_be_is_waited_for() {
+    let lanes = vec![
+        vec![in_turn(vec![sends(0).then(Advance::Teardown), sends(0)])],
+        vec![in_turn(vec![takes(0), takes(0)])],
+    ];
+    let row = Row::new(lanes, &[4]).link(0, 0).torn_down(0);
+    let again = Row {
+        given: row.given.clone(),
+    }
+    .again(true);
+    let (kind, pe, text) = row.refused();
+    assert_eq!((kind, pe), (Kind::Stuck, 0));
+    assert!(
+        text.ends_with("the router of PE (0, 0) is not set on `red` any more"),
+        "{text}"
+    );
+    let (kind, pe, text) = again.refused();
+    assert_eq!((kind, pe), (Kind::Stuck, 0));
+    assert!(
+        text.contains("is not set on `red`, and is not before words of PE (0, 0) come"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_side_from_which_nothing_comes_is_named() {
+    for (side, name) in [
+        (NORTH, "north"),
+        (EAST, "east"),
+        (SOUTH, "south"),
+        (WEST, "west"),
+    ] {
+        let mut lanes = vec![Vec::new(); 9];
+        lanes[4] = vec![in_turn(vec![takes(0)])];
+        let mut row = Row::new(lanes, &[4]).set(4, 0, &[route(side, RAMP_BIT)]);
+        (row.given.width, row.given.height) = (3, 3);
+        let start = "PE (1, 1) waits for ever: the router of PE (1, 1) is in position 0 of `red`, for words \
+                     from ";
+        let (kind, pe, text) = row.refused();
+        assert_eq!((kind, pe), (Kind::Stuck, 4));
+        assert_eq!(
+            text,
+            format!("{start}the {name}, where no router is set for it")
+        );
+        (row.given.width, row.given.height) = (9, 1);
+        let other = row.given.neighbour(4, side).unwrap_or(8) as u32;
+        let row = row.set(other, 0, &[route(RAMP, 1 << side)]);
+        let text = row.refused().2;
+        if matches!(side, EAST | WEST) {
+            let silent = format!("the {name}, where PE ({other}, 0) sends none");
+            assert!(text.ends_with(&silent), "{text}");
+        } else {
+            assert!(text.ends_with("for words from beyond the grid"), "{text}");
+        }
+    }
+}
+
+#[test]
+fn a_router_that_has_been_set_back_is_told_as_such() {
+    let row = |last: Advance| {
+        let lanes = vec![
+            vec![in_turn(vec![sends(0).then(last)])],
+            vec![in_turn(vec![takes(0), takes(0)])],
+        ];
+        Row::new(lanes, &[4]).link(0, 0).refused().2
+    };
+    let nothing = "position 0 of `red`, for words from its own PE, which sends nothing more there";
+    let text = row(Advance::Nothing);
+    assert!(
+        text.ends_with(&format!("PE (0, 0) is in {nothing}")),
+        "{text}"
+    );
+    let text = row(Advance::Reset);
+    assert!(
+        text.ends_with(&format!("PE (0, 0) has been set back to {nothing}")),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_turn_that_is_handed_on_moves_the_next_ring_and_nothing_behind_it() {
+    let lanes = vec![
+        vec![in_turn(vec![sends(0).then(Advance::HandOver)])],
+        vec![in_turn(vec![
+            takes(0),
+            sends(0).slice(1, 1).then(Advance::OwnRouter),
+        ])],
+        vec![in_turn(vec![takes(0), takes(0).slice(1, 1)])],
+    ];
+    let row = Row::new(lanes, &[4, 4])
+        .set(0, 0, &[route(RAMP, EAST_BIT)])
+        .ring(
+            1,
+            0,
+            &[route(WEST, EAST_BIT | RAMP_BIT), route(RAMP, EAST_BIT)],
+        );
+    let behind = [route(WEST, RAMP_BIT), route(RAMP, WEST_BIT)];
+    let again = Row {
+        given: row.given.clone(),
+    };
+    assert_eq!(row.set(2, 0, &behind).ends_with(), [1, 2, 1, 4, 1, 4]);
+    assert_eq!(again.ring(2, 0, &behind).ends_with(), [1, 2, 1, 4, 1, 4]);
+}
+
+#[test]
+fn routers_that_are_looked_at_and_what_moves_are_counted() {
+    let lanes = vec![vec![in_turn(vec![sends(0)])], vec![in_turn(vec![takes(0)])]];
+    let row = Row::new(lanes, &[4]).link(0, 0);
+    let events = |order| run(&row.given, row.held(), order, false).events;
+    assert!([None, Some(1)].into_iter().all(|order| events(order) >= 4));
+    assert!(events(None) <= 6, "{}", events(None)); // it may be tried before it is received
 }
