@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import building as b
 import collc.explanations
+from collc.base.diagnostics import Edit
 from collc.checks import CHECKS, check_plan
 from collc.checks.budgets.dsr_ids import in_turn
 from collc.checks.budgets.dsr_ids import pairs as pairs_taken
@@ -75,6 +76,21 @@ def test_colors_says_what_is_needed_available_and_where():
     assert "allow 2 colors" in problem.help
 
 
+def test_a_limit_of_colors_is_told_where_it_is_written_and_raised_by_a_fix():
+    line = replace(b.HERE, line=7)
+    limited = b.line_reduce(b.chain(5), colors=1)
+    plan = planned(replace(limited, limits=replace(limited.limits, colors_span=line)))
+    (problem,) = CHECKS["colors"](plan)
+    assert problem.at == line
+    assert problem.fix == (Edit(line, "within colors <= 2"),)
+    # where the target has fewer than the limit allows, that would not help
+    roomy = replace(plan.collective, limits=replace(limited.limits, colors=2, colors_span=line))
+    (problem,) = CHECKS["colors"](on(replace(plan, collective=roomy), colors=(0,)))
+    assert (problem.at, problem.fix) == (line, ())
+    (problem,) = CHECKS["colors"](on(planned(b.line_reduce(b.chain(5))), colors=(0,)))
+    assert (problem.at, problem.fix) == (b.HERE, ())
+
+
 def test_color_numbers():
     plan = ALLREDUCE
     assert codes("color_numbers", plan) == []
@@ -119,6 +135,21 @@ def test_dsr_ids():
     assert codes("dsr_ids", on(plan, dsr_ids=(1, 2, 3, 4))) == []
     with_memcpys = replace(on(plan, dsr_ids=(0, 1, 2, 3)), dsr_ids=(0, 1, 2, 3))
     assert codes("dsr_ids", with_memcpys) == ["C307"]
+    used = plan.dsr_ids
+    assert codes("dsr_ids", replace(plan, dsr_ids=(*used[:-1], used[0]))) == ["C307"]
+    assert codes("dsr_ids", replace(plan, dsr_ids=(*used, used[0]))) == ["C307"]
+
+
+def test_what_is_handed_on_takes_no_registers_of_what_is_stored():
+    plan = planned(b.line_reduce(b.chain(5)))
+
+    def twice(role):
+        runs = ((op if op.stores else replace(op, vectors=2), turns) for op, turns in role.repeated)
+        return with_runs(role, runs)
+
+    (changed,) = with_roles(plan, twice).phases
+    assert changed != plan.phases[0]
+    assert sources_taken(changed) == sources_taken(plan.phases[0])
 
 
 def test_the_check_counts_registers_as_the_planner_does():
