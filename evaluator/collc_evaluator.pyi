@@ -165,60 +165,6 @@ class Line:
     def code_of_beginning(self) -> _Ints:
         """By PE: cycles of the code that begins the phase, from its call to its return."""
 
-class _Tables(Protocol):
-    """Step tables without their timing, sizes in elements. Lane l has entries `start[l]` to
-    `start[l + 1] - 1` and sends to `target[l]` (negative if to none); slices begin at `bounds`.
-    Elements go from the first to the last, or `backward`. PEs have so many stages (`areas`)."""
-
-    @property
-    def lanes_each(self) -> int: ...
-    @property
-    def backward(self) -> bool: ...
-    @property
-    def start(self) -> _Ints: ...
-    @property
-    def target(self) -> _Ints: ...
-    @property
-    def bounds(self) -> _Ints: ...
-    @property
-    def areas(self) -> int: ...
-    @property
-    def out_from(self) -> _Ints: ...
-    @property
-    def out(self) -> _Ints: ...
-    @property
-    def into_from(self) -> _Ints: ...
-    @property
-    def into(self) -> _Ints: ...
-    @property
-    def passed(self) -> _Ints: ...
-    @property
-    def area(self) -> _Ints: ...
-    @property
-    def receives(self) -> _Flags: ...
-    @property
-    def applies(self) -> _Flags: ...
-    @property
-    def combines(self) -> _Flags: ...
-    @property
-    def stages(self) -> _Flags: ...
-    @property
-    def ends(self) -> _Flags: ...
-
-def run_untimed(
-    tables: _Tables, held: _Words
-) -> tuple[
-    _Words,
-    tuple[Literal["not staged", "other slices", "staged twice"], int] | None,
-    list[tuple[int, str]],
-]:
-    """Run all entries as far as they come; `held` is what PEs hold before, [PE, slice]. What they
-    hold then; what was done wrong first, and at which PE; the lanes that have not come to their
-    end, and what they wait for."""
-
-def deliver(held: _Words, target: _Ints, into: _Ints, values: _Words, combines: _Flags) -> None:
-    """Values into slices `into` of PEs `target`, one after the other."""
-
 class _Steps(Protocol):
     """The transfers of the steps of a phase, in order, all [transfers]: from place `source` `count`
     slices from `slice` on, at place `destination` into those from `into` on; step s has those up to

@@ -3,8 +3,8 @@
 //! In reading order: `line` (what is given), `state`, `wakes` (when PEs are looked at), `cycles` (what a PE does in a cycle), `code`
 //! (what its code does), `others` (what else PEs run), `network` (routers of links that several PEs use), `steady` (long repetition is
 //! skipped), `timing` (a whole run). `streams` follows lines whose routers
-//! multiplex the links (`asleep`: those that do the same for long are not looked at). `transfers` moves the data of the same tables without any clock,
-//! `machine` does so for all plans, following lanes and routers; `steps` carries out the steps of a schedule,
+//! multiplex the links (`asleep`: those that do the same for long are not looked at). `machine` follows
+//! lanes and routers of all plans without any clock; `steps` carries out the steps of a schedule,
 //! `step_tables` lays transfers out as the rows of lanes, and `patterns` finds what repeats in them. `python` converts and calls.
 
 #![forbid(unsafe_code)]
@@ -25,5 +25,4 @@ pub mod step_tables;
 pub mod steps;
 pub mod streams;
 pub mod timing;
-pub mod transfers;
 pub mod wakes;

@@ -19,7 +19,6 @@ use crate::state::{Move, Task};
 use crate::steps;
 use crate::streams;
 use crate::timing::{self, Budget, Failure};
-use crate::transfers::{self, Elements, Problem, Tables, Taking, Waiting};
 
 create_exception!(
     collc_evaluator,
@@ -30,7 +29,6 @@ create_exception!(
 
 type Ints<'py> = PyReadonlyArray1<'py, i64>;
 type Flags<'py> = PyReadonlyArray1<'py, bool>;
-type Words<'py> = PyReadonlyArray2<'py, u64>;
 
 /// The kinds of entries.
 #[derive(FromPyObject)]
@@ -325,141 +323,6 @@ fn lanes_of(given: &LanesGiven) -> PyResult<Vec<Lane>> {
     (0..target.len()).map(lane).collect()
 }
 
-/// The step tables of a line without their timing.
-#[derive(FromPyObject)]
-struct TablesGiven<'py> {
-    lanes_each: usize,
-    backward: bool,
-    start: Ints<'py>,
-    target: Ints<'py>,
-    bounds: Ints<'py>,
-    areas: usize,
-    out_from: Ints<'py>,
-    out: Ints<'py>,
-    into_from: Ints<'py>,
-    into: Ints<'py>,
-    passed: Ints<'py>,
-    area: Ints<'py>,
-    receives: Flags<'py>,
-    applies: Flags<'py>,
-    combines: Flags<'py>,
-    stages: Flags<'py>,
-    ends: Flags<'py>,
-}
-
-impl TablesGiven<'_> {
-    fn tables(&self) -> PyResult<Tables> {
-        let (out_from, out) = (column(&self.out_from), column(&self.out));
-        let (into_from, into) = (column(&self.into_from), column(&self.into));
-        let (passed, area) = (column(&self.passed), indexes(&self.area)?);
-        let (receives, applies) = (column(&self.receives), column(&self.applies));
-        let (combines, stages) = (column(&self.combines), column(&self.stages));
-        let ends = column(&self.ends);
-        let taking = |at: usize| match (receives[at], applies[at]) {
-            (true, _) => Some(Taking::Receive {
-                stages: stages[at],
-                combines: combines[at],
-            }),
-            (false, true) => Some(Taking::Apply {
-                combines: combines[at],
-            }),
-            (false, false) => None,
-        };
-        let entry = |at: usize| transfers::Entry {
-            out: Elements {
-                from: out_from[at],
-                count: out[at],
-            },
-            into: Elements {
-                from: into_from[at],
-                count: into[at],
-            },
-            passed: passed[at],
-            taking: taking(at),
-            area: area[at],
-            ends: ends[at],
-        };
-        let tables = Tables {
-            lanes_each: self.lanes_each,
-            backward: self.backward,
-            start: indexes(&self.start)?,
-            target: targets(&self.target),
-            entries: (0..ends.len()).map(entry).collect(),
-            bounds: column(&self.bounds),
-            areas: self.areas,
-        };
-        tables.check().map_err(PyValueError::new_err)?;
-        Ok(tables)
-    }
-}
-
-type Moved<'py> = (
-    Bound<'py, PyArray2<u64>>,
-    Option<(&'static str, usize)>,
-    Vec<(usize, &'static str)>,
-);
-
-/// See `transfers::run`.
-#[pyfunction]
-fn run_untimed<'py>(py: Python<'py>, tables: TablesGiven, held: Words) -> PyResult<Moved<'py>> {
-    let (tables, held) = (tables.tables()?, held.as_array());
-    let (pes, slices) = held.dim();
-    if pes * tables.lanes_each != tables.target.len() || slices + 1 != tables.bounds.len() {
-        return Err(PyValueError::new_err(
-            "what is held has a number for each PE and slice",
-        ));
-    }
-    let held = held.iter().copied().collect();
-    let outcome = py.detach(|| transfers::run(&tables, held));
-    let problem = outcome.problem.map(|(problem, pe)| {
-        let name = match problem {
-            Problem::NotStaged => "not staged",
-            Problem::OtherSlices => "other slices",
-            Problem::StagedTwice => "staged twice",
-        };
-        (name, pe)
-    });
-    let waiting = |(lane, waiting)| {
-        let name = match waiting {
-            Waiting::ForLanes => "for its other lanes",
-            Waiting::ToPass => "to let elements pass",
-            Waiting::ToSend => "to send",
-            Waiting::ToReceive => "to receive",
-        };
-        (lane, name)
-    };
-    Ok((
-        matrix(py, pes, slices, outcome.held)?,
-        problem,
-        outcome.stuck.into_iter().map(waiting).collect(),
-    ))
-}
-
-/// Values go into slices of PEs, one after the other.
-#[pyfunction]
-fn deliver(
-    mut held: PyReadwriteArray2<u64>,
-    target: Ints,
-    into: Ints,
-    values: PyReadonlyArray1<u64>,
-    combines: Flags,
-) -> PyResult<()> {
-    let (target, into) = (indexes(&target)?, indexes(&into)?);
-    let (values, combines) = (column(&values), column(&combines));
-    same_length(&[target.len(), into.len(), values.len(), combines.len()])?;
-    let mut held = held.as_array_mut();
-    for at in 0..values.len() {
-        let own = held.get_mut((target[at], into[at]));
-        let own = own.ok_or_else(|| PyValueError::new_err("there is no such PE or slice"))?;
-        *own = if combines[at] {
-            transfers::combined(*own, values[at])
-        } else {
-            values[at]
-        };
-    }
-    Ok(())
-}
-
 /// The transfers of the steps of a phase, one after the other; step s has those up to `ends[s]`.
 #[derive(FromPyObject)]
 struct StepsGiven<'py> {
@@ -596,8 +459,6 @@ fn collc_evaluator(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("StuckError", module.py().get_type::<StuckError>())?;
     module.add_class::<Line>()?;
     module.add_class::<Timing>()?;
-    module.add_function(wrap_pyfunction!(run_untimed, module)?)?;
-    module.add_function(wrap_pyfunction!(deliver, module)?)?;
     module.add_function(wrap_pyfunction!(
         crate::machine::python::run_machine,
         module

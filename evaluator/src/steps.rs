@@ -2,7 +2,11 @@
 //!
 //! What a PE holds is a number for each atom: a range of elements that no slice of any phase cuts.
 
-use crate::transfers::combined;
+/// A number for the combination of two, in this order.
+pub fn combined(own: u64, received: u64) -> u64 {
+    let second = received.wrapping_mul(0xC2B2_AE3D_27D4_EB4F).wrapping_add(1);
+    own.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ second
+}
 
 /// `count` slices from `slice` on of the place `source`, to those from `into` on of another one.
 #[derive(Clone, Copy, Debug)]
@@ -105,8 +109,7 @@ impl Held<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{carry_out, Held, Line, Transfer};
-    use crate::transfers::combined;
+    use super::{carry_out, combined, Held, Line, Transfer};
 
     fn moves(source: usize, destination: usize, slice: usize, combines: bool) -> Transfer {
         Transfer {
@@ -168,5 +171,11 @@ mod tests {
         assert!(carried(&[7, 7], &[moves(0, 3, 0, false)], &[1]).is_err());
         assert!(carried(&[7, 7], &[moves(0, 1, 2, false)], &[1]).is_err());
         assert!(carried(&[7, 7], &[moves(0, 1, 0, false)], &[2]).is_err());
+    }
+
+    #[test]
+    fn combining_depends_on_the_order() {
+        assert_ne!(combined(1, 2), combined(2, 1));
+        assert_ne!(combined(combined(1, 2), 3), combined(1, combined(2, 3)));
     }
 }

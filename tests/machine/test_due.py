@@ -79,7 +79,7 @@ def atoms_of(schedule: Schedule) -> Ints:
 
 
 def combined(own: Array, received: Array) -> Array:
-    """As the evaluator does (evaluator/src/transfers.rs)."""
+    """As the evaluator does (evaluator/src/steps.rs)."""
     second = received * np.uint64(0xC2B2AE3D27D4EB4F) + np.uint64(1)
     return own * np.uint64(0x9E3779B97F4A7C15) ^ second
 

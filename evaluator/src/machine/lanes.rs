@@ -5,7 +5,7 @@ use super::faults::{Checked, Fault, Kind};
 use super::order::{awaited, Touch};
 use super::plan::{Action, Advance, Lane, Op, Place};
 use super::state::{Due, LaneRun, Machine, Pe, Progress, Ready, Running, Staged, Waits, NONE};
-use crate::transfers::combined;
+use crate::steps::combined;
 
 impl<'a> Machine<'a> {
     /// All PEs begin.

@@ -5,7 +5,7 @@ use super::faults::{Checked, Kind};
 use super::order::Touch;
 use super::plan::{Action, Advance, Place};
 use super::state::{Machine, Parked, Ready, Receipt, Running, Staged, Waits, NONE};
-use crate::transfers::combined;
+use crate::steps::combined;
 
 /// Slices on their way over one color: who puts them there, the sender of the words, where their
 /// values begin, whose slices they are; the hop that they have come by, if not from a sender.

@@ -2,7 +2,7 @@
 
 use super::plan::*;
 use super::{run, Kind, Outcome};
-use crate::transfers::combined;
+use crate::steps::combined;
 
 const EAST_BIT: u8 = 1 << EAST;
 const WEST_BIT: u8 = 1 << WEST;
