@@ -167,11 +167,15 @@ def _of_calls(
     told: set[tuple[str, object]] = set()
     for shorter in _lengths(schedules):
         for_length = tuple(
-            plan_of_length(one, shorter(one.collective.contract.length)) if shorter else one
+            plan_of_length(one, shorter(contract.length))
+            if shorter and (contract := one.collective.contract).run_length
+            else one
             for one in plans
         )
         of_length_too = [
-            of_length(one, shorter(one.collective.contract.length)) if shorter else one
+            of_length(one, shorter(contract.length))
+            if shorter and (contract := one.collective.contract).run_length
+            else one
             for one in schedules
         ]
         whole = replace(plan, plans=for_length) if isinstance(plan, ProgramPlan) else for_length[0]
