@@ -1470,3 +1470,22 @@ fn routers_that_are_looked_at_and_what_moves_are_counted() {
     assert!([None, Some(1)].into_iter().all(|order| events(order) >= 4));
     assert!(events(None) <= 6, "{}", events(None)); // it may be tried before it is received
 }
+
+#[test]
+fn who_goes_on_next_is_another_one_in_another_order() {
+    let lanes = (0..12).map(|pe| match pe % 2 {
+        0 => vec![in_turn(vec![sends(0)])],
+        _ => vec![in_turn(vec![takes(0)])],
+    });
+    let mut row = Row::new(lanes.collect(), &[4]);
+    for pe in (0..12).step_by(2) {
+        row = row.link(pe, 0);
+    }
+    let told = |order| -> Vec<u32> {
+        let receipts = run(&row.given, row.held(), order, true).receipts;
+        receipts.iter().map(|one| one.pe).collect()
+    };
+    let orders: std::collections::HashSet<_> = (1..9).map(|order| told(Some(order))).collect();
+    assert!(orders.len() > 4, "{orders:?}");
+    assert_eq!(told(None), told(None));
+}
