@@ -22,7 +22,7 @@ from collc.lowering import candidate_plans, registers, sharing
 from collc.plan import VECTOR, Action, Advance, Direction, Op, Region, Route, Strided
 from collc.plan.plan import NO_SLICES
 from collc.schedule import build_schedule
-from collc.spec import Operation, Order
+from collc.spec import ElementType, Operation, Order
 from collc.target import WSE2, WSE3
 
 
@@ -200,6 +200,22 @@ def test_extents():
     assert codes("extents", plan) == []
     once = with_roles(plan, in_rounds(1))
     assert codes("extents", once) == ["C309"]
+
+
+def test_an_extent_counts_elements_or_the_two_words_of_each_pair():
+    def found(length, element, operation):
+        steps = [b.reduce_step(b.star(5))]
+        whole = b.collective(5, 1, steps, length=length, element=element, operation=operation)
+        contract = replace(whole.contract, length_span=replace(b.HERE, line=7))
+        problems = CHECKS["extents"](planned(replace(whole, contract=contract)))
+        return [(one.message.split(" has ")[1], one.fix[0].text) for one in problems]
+
+    number = ElementType.F32, Operation.ADD
+    assert found(0x7FFE, *number) == []
+    assert found(0x7FFF, *number) == [("32767 elements, wse2 counts to 32766", "32766")]
+    pair = ElementType.F32_U32, Operation.ARGMAX
+    assert found(0x3FFF, *pair) == []
+    assert found(0x4000, *pair) == [("32768 words, wse2 counts to 32766", "16383")]
 
 
 def test_positions():
