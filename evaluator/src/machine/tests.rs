@@ -1512,3 +1512,34 @@ fn the_first_router_has_to_return_as_all_others() {
     assert_eq!((kind, pe), (Kind::NotReturned, 0));
     assert_eq!(text, "the router of PE (0, 0) on `red` ends in position 1");
 }
+
+#[test]
+fn a_router_that_is_set_back_lets_in_what_the_next_call_sends() {
+    let outcome = own_first(Advance::OwnRouter, Advance::Reset)
+        .again(true)
+        .run();
+    assert_eq!(outcome.faults, []);
+    assert_eq!(outcome.held[1], [1001, 1002, 1003, 1004, 1001, 1004]);
+}
+
+#[test]
+fn that_one_sends_behind_another_by_way_of_the_fabric_does_not_count() {
+    // the second lane sends when PE 1 has answered what the first lane has sent
+    let row = |last: Op| {
+        let first = in_turn(vec![sends(0).slice(0, 1)]);
+        let second = in_turn(vec![takes(1).slice(2, 1), last]);
+        let other = vec![
+            takes(0).slice(0, 1),
+            sends(1).slice(2, 1),
+            takes(0).slice(1, 1),
+        ];
+        Row::new(vec![vec![first, second], vec![in_turn(other)]], &[4, 4, 4])
+            .link(0, 0)
+            .set(1, 1, &[route(RAMP, WEST_BIT)])
+            .set(0, 1, &[route(EAST, RAMP_BIT)])
+    };
+    let (kind, pe, _) = row(sends(0).slice(1, 1)).refused();
+    assert_eq!((kind, pe), (Kind::SeveralSend, 0));
+    let ordered = row(sends(0).slice(1, 1).behind(0));
+    assert_eq!(ordered.ends_with(), [1, 2, 6, 1, 2, 6]);
+}
