@@ -256,7 +256,7 @@ def test_wrong_usage_as_data_is_one_object(arguments: list[str]) -> None:
 
 def test_a_dump_as_data_is_one_object() -> None:
     result = collc("build", EXAMPLES / "chain.coll", "--dump", "plan", "--json")
-    assert json.loads(result.stdout)["plan"].startswith("plan total on wse2")
+    assert "\nplan total\n" in json.loads(result.stdout)["plan"]
 
 
 def test_a_directory_that_cannot_be_made_is_a_diagnostic_as_data(tmp_path: Path) -> None:

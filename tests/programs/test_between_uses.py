@@ -84,7 +84,7 @@ def test_the_command_the_dump_and_the_manifest_say_the_same(tmp_path: Path) -> N
         asked(tmp_path, text, *words) for words in (["cost", "-v"], ["build", "--dump", "plan"])
     )
     assert all(line in cost.splitlines() for line in lines)
-    assert all(f"  {line}" in dump.splitlines() for line in lines)
+    assert all(f"  # {line}" in dump.splitlines() for line in lines)
     assert asked(tmp_path, text, "cost", "--json")["between_uses"] == data
     assert json.loads(bundle.files["manifest.json"])["resources"]["colors"] == data
     assert all(color["why"] for color in data)
