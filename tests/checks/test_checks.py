@@ -138,6 +138,7 @@ def test_dsr_ids():
     used = plan.dsr_ids
     assert codes("dsr_ids", replace(plan, dsr_ids=(*used[:-1], used[0]))) == ["C307"]
     assert codes("dsr_ids", replace(plan, dsr_ids=(*used, used[0]))) == ["C307"]
+    assert codes("dsr_ids", replace(plan, dsr_ids=used[:-1])) == ["C307"]
 
 
 def test_what_is_handed_on_takes_no_registers_of_what_is_stored():
