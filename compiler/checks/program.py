@@ -118,11 +118,13 @@ def _clashes(
     queues: Sequence[int],
     having: Callable[[Collective, Phase], dict[str, Bools]],
 ) -> Iterator[int]:
-    """Queues that some PE needs for two colors, in one phase or in two."""
+    """Queues that some PE needs for two colors, in one phase or in two. What has no color (C333)
+    has no queue."""
     masks = union_by_key(
         (dict(use.positions)[name], mask)
         for use in plan.uses
         for name, mask in having(plan.plans[use.collective].collective, plan.phase(use)).items()
+        if name in dict(use.positions)
     )
     for queue in sorted({queues[k] for k in masks}):
         users = (mask for k, mask in masks.items() if queues[k] == queue)
@@ -137,8 +139,12 @@ def _microthreads(plan: ProgramPlan) -> Iterator[Diagnostic]:
             continue
         positions = dict(use.positions)
         for role in plan.phase(use).roles:
-            inputs = {plan.colors[positions[c]].input_queue for c in received_colors(role)}
-            outputs = {plan.colors[positions[c]].output_queue for c in sent_colors(role)}
+            into, out = (
+                [plan.colors[positions[one]] for one in colors if one in positions]
+                for colors in (received_colors(role), sent_colors(role))
+            )
+            inputs = {color.input_queue for color in into}
+            outputs = {color.output_queue for color in out}
             if inputs & outputs:
                 both = min(inputs & outputs)
                 yield _shared(

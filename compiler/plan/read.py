@@ -361,7 +361,7 @@ def _color(text: str) -> ColorUse:
     color, routes = _IN_BRACKETS.sub("", text).split(": ", 1)
     in_order = routes.removesuffix(", in a ring")
     positions = []
-    for at, shown in enumerate(in_order.split(", "), 1):
+    for at, shown in enumerate(in_order.split(", ")):
         number, route = shown.split(". ")
         receive, send = route.split(" -> ")
         if int(number) != at:

@@ -48,7 +48,7 @@ NO_NUMBERS: Numbers = MappingProxyType({})
 LEGEND = """\
 # A role is what the PEs of its `at` lines do: `1..49 step 16`; `repeated 4 at 16`: four times, each
 # 16 further on. `color` lines are positions of a router, from which side to which sides; it begins
-# in position 1. A color that is not listed is not configured there in this phase.
+# in position 0. A color that is not listed is not configured there in this phase.
 # Lanes run beside each other. In a lane, a line begins when the one before has ended, and what `;`
 # joins begins together. Behind `ends the step` a PE goes on when all of its lanes have come there;
 # `after L` waits for the operation of lane L that receives, or sends, alike.
@@ -60,7 +60,7 @@ LEGEND = """\
 # and skips the others, all of which go on to neighbours.
 # Behind the last word, `advance` moves routers on: `own_router` that of the sender, `control` those
 # from the sender to the receiver, `hand_over` that of the sender and the next one, `reset` all on
-# the way back to position 1; `teardown` closes them until their PEs configure them anew.
+# the way back to position 0; `teardown` closes them until their PEs configure them anew.
 """
 
 
@@ -295,7 +295,7 @@ def divided(divisor: int) -> str:
 
 def show_color(use: ColorUse, numbers: Numbers = NO_NUMBERS) -> str:
     """A color and its positions, numbered, on one line."""
-    routes = ", ".join(f"{at}. {show_route(one)}" for at, one in enumerate(use.positions, 1))
+    routes = ", ".join(f"{at}. {show_route(one)}" for at, one in enumerate(use.positions))
     return f"{numbered(use.color, numbers)}: {routes}{', in a ring' if use.ring else ''}"
 
 

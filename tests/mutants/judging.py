@@ -15,7 +15,7 @@ import steps_patterns
 
 import fabsim
 from collc.base.diagnostics import Diagnostic
-from collc.checks import BUDGETS, CHECKS, check_plan
+from collc.checks import FORM, check_plan
 from collc.checks.program import PROGRAM_CHECKS, check_program
 from collc.cost import Prediction
 from collc.cost.program import predict_program
@@ -33,7 +33,7 @@ from mutants.kinds import Mutant
 
 Texts = Mapping[str, str]
 
-TRAFFIC = tuple(name for name in CHECKS if name not in {*BUDGETS, *PROGRAM_CHECKS})
+FORM_OF_ONE = tuple(name for name in FORM if name not in PROGRAM_CHECKS)
 
 RIGHT, SAME = "right all the same", "the same program"
 UNWRITABLE, UNCOMPILED, WRONG = "cannot be written as a program", "does not compile", "wrong result"
@@ -131,7 +131,7 @@ def root_of_call(kind: str, target: str) -> Subject:
     turns = {"r": tuple(range(roots.RANKS))}
 
     def check(changed: Any) -> Sequence[Diagnostic]:
-        apart = tuple(p for one in changed.plans for p in check_plan(numbered(one), TRAFFIC))
+        apart = tuple(p for one in changed.plans for p in check_plan(numbered(one), FORM_OF_ONE))
         return apart or check_program(changed) or tuple(roots_of_call(changed))
 
     def texts(changed: Any) -> Texts:
