@@ -487,6 +487,8 @@ def without_source(value: object) -> object:
         return None
     if isinstance(value, np.ndarray):
         return value.shape, value.tolist()
+    if isinstance(value, Collective) and value.grid.is_line:
+        value = replace(value, counts_along="x")  # ranks of a line follow its order alone
     if is_dataclass(value) and not isinstance(value, type):
         names = [field.name for field in fields(value) if not _is_of_source(field.name)]
         names = [name for name in names if name != "text" or not isinstance(value, Tree)]
@@ -516,13 +518,17 @@ def _program(text: str, top: Line) -> ProgramPlan:
     spec = spec_below(text, top.below[0])
     target, collectives = TARGETS[spec.target], list(spec.collectives)
     called: dict[object, str] = {}  # alternatives have other names where some were left out
+    planned = [one.after("plan ") for one in top.below if one.text.startswith("plan ")]
+    by_name = sorted(planned) == sorted(one.name for one in collectives)
     plans, uses, streams, heads = list[Plan](), list[Line](), list[ProgramPlan](), dict[str, Line]()
     for line in top.below[1:]:
         word = line.text.split(":")[0]
         if line.text.startswith("plan "):
             if not collectives:
                 raise line.refused("no collective is left for it")
-            one, name = collectives.pop(0), line.after("plan ")
+            name = line.after("plan ")
+            names = [each.name for each in collectives]
+            one = collectives.pop(names.index(name) if by_name else 0)
             called[one.name] = name
             own = planned_as(replace(one, name=name))
             plans.append(plan_of(line.below, own, TARGETS[spec.target]))

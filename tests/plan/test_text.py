@@ -116,7 +116,8 @@ def test_the_plans_of_examples_are_read_back(path: Path) -> None:
     assert same(read_program(show_program(bundle.program)), bundle.program)
 
 
-@pytest.mark.parametrize("seed", range(8))
+# 17: collectives in another order than that of calls beside each other; 24: a column
+@pytest.mark.parametrize("seed", [*range(8), 17, 24])
 def test_the_plans_of_random_programs_are_read_back(seed: int) -> None:
     """`tests/read_back.py` tries thousands."""
     assert not problem(seed)
