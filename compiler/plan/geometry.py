@@ -13,6 +13,7 @@ from collc.base.memoize import by_identity
 from collc.base.values import dataclass
 from collc.plan.form import Form, form_of
 from collc.plan.plan import Direction, Phase, Plan
+from collc.schedule.model import RanksOnLine
 from collc.spec import Order
 from collc.spec.steps import ascending
 
@@ -20,7 +21,7 @@ _HELD = 128  # phases, such as those of the candidates among which one is chosen
 
 
 @dataclass(frozen=True, eq=False)
-class Line:
+class Line(RanksOnLine):
     """The lines of a phase that goes along an axis, which are all alike.
 
     `lines` are the coordinates, on the other axis, of the first and the last of them. Of a tree
@@ -52,46 +53,6 @@ class Line:
         from collc.plan.line_tokens import run_tokens  # noqa: PLC0415 - which asks for the line
 
         return tuple(map(tuple, run_tokens(self.phase).received))
-
-    def coordinate(self, rank: int) -> int:
-        """Where `rank` stands on the axis."""
-        places = rank - 1 - self.bypass if self.bypass and rank else rank
-        return self.home + places if self.forward else self.home - places
-
-    @property
-    def stretch(self) -> tuple[int, int]:
-        """The lowest and the highest coordinate of its PEs on the axis."""
-        ends = (self.coordinates[0], self.coordinates[-1])
-        return min(ends), max(ends)
-
-    @property
-    def coordinates(self) -> range:
-        """Where its places are on the axis, from that on where its ranks begin."""
-        begin, step = self.coordinate(1 if self.bypass else 0), 1 if self.forward else -1
-        return range(begin, begin + step * self.pes, step)
-
-    @property
-    def idle(self) -> int | None:
-        """The rank that has no vector."""
-        return self.bypass + 1 if self.bypass else None
-
-    @property
-    def pes(self) -> int:
-        """How many PEs a line has."""
-        return self.ranks - 1 if self.bypass else self.ranks
-
-    def hops(self, source: int, destination: int) -> int:
-        """How far two ranks are from each other."""
-        if self.bypass and destination == 0:
-            return abs(self.coordinate(source) - self.home)
-        return source - destination
-
-    @cached_property
-    def place_of(self) -> tuple[int, ...]:
-        """The place of every rank on the stretch, counted in `order`."""
-        if not self.bypass:
-            return tuple(range(self.ranks))
-        return (self.bypass, *range(self.ranks - 1))
 
 
 @by_identity(_HELD)

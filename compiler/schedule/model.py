@@ -60,8 +60,62 @@ class Transfer:
     action: Action
 
 
+class RanksOnLine:
+    """Where the ranks of a reduction stand on the axis: as a schedule says (`ReducePhase`, which
+    explains `home` and `bypass`), and as a plan shows (`collc.plan.geometry`)."""
+
+    home: int
+    ranks: int
+    bypass: int
+
+    @property
+    def forward(self) -> bool:
+        """Whether coordinates rise with the ranks."""
+        raise NotImplementedError
+
+    def coordinate(self, rank: int) -> int:
+        """Where `rank` stands on the axis."""
+        places = rank - 1 - self.bypass if self.bypass and rank else rank
+        return self.home + places if self.forward else self.home - places
+
+    @property
+    def stretch(self) -> tuple[int, int]:
+        """The lowest and the highest coordinate of its PEs on the axis."""
+        ends = (self.coordinates[0], self.coordinates[-1])
+        return min(ends), max(ends)
+
+    @property
+    def coordinates(self) -> range:
+        """Where its places are on the axis, from that on where its ranks begin."""
+        begin, step = self.coordinate(1 if self.bypass else 0), 1 if self.forward else -1
+        return range(begin, begin + step * self.pes, step)
+
+    @property
+    def idle(self) -> int | None:
+        """The rank that has no vector."""
+        return self.bypass + 1 if self.bypass else None
+
+    @property
+    def pes(self) -> int:
+        """How many PEs a line has."""
+        return self.ranks - 1 if self.bypass else self.ranks
+
+    def hops(self, source: int, destination: int) -> int:
+        """How far two ranks are from each other."""
+        if self.bypass and destination == 0:
+            return abs(self.coordinate(source) - self.home)
+        return source - destination
+
+    @cached_property
+    def place_of(self) -> tuple[int, ...]:
+        """The place of every rank on the stretch, counted in `order`."""
+        if not self.bypass:
+            return tuple(range(self.ranks))
+        return (self.bypass, *range(self.ranks - 1))
+
+
 @dataclass(frozen=True)
-class ReducePhase:
+class ReducePhase(RanksOnLine):
     """Every line of one axis, or the same stretch of each, reduced to its rank 0.
 
     `home` is where rank 0 stands on the axis; from there the ranks follow in `order`. `transfers`
@@ -97,45 +151,10 @@ class ReducePhase:
             received[transfer.destination].append(transfer.source)
         return tuple(tuple(sources) for sources in received)
 
-    def coordinate(self, rank: int) -> int:
-        """Where `rank` stands on the axis."""
-        places = rank - 1 - self.bypass if self.bypass and rank else rank
-        return self.home + places if ascending(self.order) else self.home - places
-
     @property
-    def stretch(self) -> tuple[int, int]:
-        """The lowest and the highest coordinate of its PEs on the axis."""
-        ends = (self.coordinates[0], self.coordinates[-1])
-        return min(ends), max(ends)
-
-    @property
-    def coordinates(self) -> range:
-        """Where its places are on the axis, from that on where its ranks begin."""
-        begin, step = self.coordinate(1 if self.bypass else 0), 1 if ascending(self.order) else -1
-        return range(begin, begin + step * self.pes, step)
-
-    @property
-    def idle(self) -> int | None:
-        """The rank that has no vector."""
-        return self.bypass + 1 if self.bypass else None
-
-    @property
-    def pes(self) -> int:
-        """How many PEs a line has."""
-        return self.ranks - 1 if self.bypass else self.ranks
-
-    def hops(self, source: int, destination: int) -> int:
-        """How far two ranks are from each other."""
-        if self.bypass and destination == 0:
-            return abs(self.coordinate(source) - self.home)
-        return source - destination
-
-    @cached_property
-    def place_of(self) -> tuple[int, ...]:
-        """The place of every rank on the stretch, counted in `order`."""
-        if not self.bypass:
-            return tuple(range(self.ranks))
-        return (self.bypass, *range(self.ranks - 1))
+    def forward(self) -> bool:
+        """Whether coordinates rise with the ranks."""
+        return ascending(self.order)
 
 
 @dataclass(frozen=True)
