@@ -19,26 +19,30 @@ from collc.commands import streams
 from collc.commands.status import FAULT, USAGE
 from collc.start import INTERRUPTED, interrupts_raise
 
-# Every command and what it does: `--help` imports none of them.
-COMMANDS = {
-    "build": "Compile files to CSL.",
-    "check": "Prove that files are right and within the machine's limits.",
-    "cost": "Predict a file's cycles, and say where they go.",
-    "example": "Print a program that comes with collc, or list them.",
-    "explain": "Say more about a message, or about a choice of plan.",
-    "export": "Write a file's schedule for other tools.",
-    "fmt": "Bring files into the one style.",
-    "list": "List the patterns and orders that come with collc.",
-    "lsp": "Serve an editor, by the language server protocol.",
+# Every command and what it does, by heading of `--help`, which imports none of them. The first are in
+# the order in which a new user meets them.
+_EVERYDAY = {
     "new": "Start a file.",
+    "example": "Print a program that comes with collc, or list them.",
+    "list": "List the patterns and orders that come with collc.",
+    "check": "Prove that files are right and within the machine's limits.",
+    "run": "Compile a file, run the emitted CSL, compare with NumPy.",
+    "cost": "Predict a file's cycles, and say where they go.",
+    "view": "Show a file in a page: routes, motion, time lines, waits.",
+    "build": "Compile files to CSL.",
+    "explain": "Say more about a message, or about a choice of plan.",
+    "fmt": "Bring files into the one style.",
+}
+_ADVANCED = {
+    "tune": "Find the best plan for every length.",
+    "sweep": "Run a file at many sizes, here or on a cluster.",
     "plot": "Draw what patterns and files cost.",
+    "export": "Write a file's schedule for other tools.",
     "probe": "Find out which rules a machine or a simulator keeps.",
     "reproduce": "Compute the numbers of the published sources anew, and compare.",
-    "run": "Compile a file, run the emitted CSL, compare with NumPy.",
-    "sweep": "Run a file at many sizes, here or on a cluster.",
-    "tune": "Find the best plan for every length.",
-    "view": "Show a file in a page: routes, motion, time lines, waits.",
+    "lsp": "Serve an editor, by the language server protocol.",
 }
+COMMANDS = _EVERYDAY | _ADVANCED
 _PIPE_CLOSED = 141  # what a shell says of SIGPIPE
 
 
@@ -121,8 +125,9 @@ class _Commands(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """What each does, whole."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        for heading, commands_of_it in (("Everyday", _EVERYDAY), ("Advanced", _ADVANCED)):
+            with formatter.section(f"{heading} commands"):
+                formatter.write_dl(list(commands_of_it.items()))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command with this name."""

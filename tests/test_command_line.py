@@ -87,7 +87,7 @@ def test_a_trace_is_written_and_the_environment_is_as_before(
 def test_the_summaries_of_help_are_those_of_commands_that_are_there_and_whole() -> None:
     shown = collc("--help").output
     assert all(f"{name} " in shown and said in shown for name, said in COMMANDS.items())
-    assert "..." not in shown.partition("Commands:")[2]
+    assert "..." not in shown.partition("Everyday commands:")[2]
     assert all(commands.get_command(None, name) is not None for name in COMMANDS)  # type: ignore[arg-type]
 
 
