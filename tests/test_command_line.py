@@ -66,6 +66,17 @@ def test_input_comes_from_files_of_numpys(tmp_path: Path) -> None:
     assert "cannot be read as a NumPy array" in collc(*small, "--input", file).output
 
 
+def test_what_buffers_hold_is_written_for_numpy(tmp_path: Path) -> None:
+    given, file = tmp_path / "x.npy", tmp_path / "y.npy"
+    np.save(given, np.ones((1, 4, 8), np.float32))
+    small = ("run", CHAIN, "-D", "P=4", "-D", "B=8", "--input", given)
+    assert collc(*small, "--output", f"x={file}").exit_code == 0
+    held = np.load(file)
+    assert (held.shape, held[0, 0].tolist()) == ((1, 4, 8), [4.0] * 8)
+    assert "has no buffer q; it has x" in collc(*small, "--output", f"q={file}").output
+    assert "x is given twice" in collc(*small, "--output", file, "--output", file).output
+
+
 def test_a_trace_is_written_and_the_environment_is_as_before(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -45,6 +45,7 @@ COMMANDS = {
     "dump": ("build", "FILE", "--dump", "spec"),
     "run": ("run", "FILE", "-o", "out" + NAME),
     "run with input": ("run", "FILE", "--input", "BAD"),
+    "run with output": ("run", "FILE", "--output", "x" + NAME),
     "cost": ("cost", "FILE"),
     "cost as data": ("cost", "FILE", "--json"),
     "cost on a network": ("cost", "FILE", "--network", "BAD"),

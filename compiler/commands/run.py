@@ -1,5 +1,6 @@
 """`collc run`: run the emitted CSL on fabsim."""
 
+import io
 import os
 import re
 import shlex
@@ -14,9 +15,10 @@ import click
 import numpy as np
 from numpy.lib.format import MAGIC_PREFIX
 
+from collc.base.columns import Array
 from collc.base.diagnostics import printable, shown
 from collc.base.progress import under_way
-from collc.commands.directory import FILE, directory, write
+from collc.commands.directory import FILE, directory, write, write_file
 from collc.commands.fabric import fabric_options
 from collc.commands.output import WRONG_RUN, facts_of, predicted_facts, print_data
 from collc.commands.run_on import Asked, Runs, back_end_options, run_on
@@ -37,29 +39,48 @@ def _named(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> Na
     found = []
     for value in values:
         given = re.fullmatch(r"(?:([A-Za-z_]\w*)=)?(.+)", value)
-        if not given or not Path(given[2]).is_file():
-            raise click.BadParameter(f"{value!r} is not [NAME=]FILE.npy, a file that is there")
+        if not given:
+            raise click.BadParameter(f"{value!r} is not [NAME=]FILE.npy")
         found.append((given[1] or "", Path(given[2])))
     return tuple(found)
 
 
-def read_inputs(named: Named, buffers: tuple[str, ...]) -> dict[str, Any] | None:
-    """The arrays of files by buffer; one without a name is for the only buffer. Nothing in a file
-    is run. Wrong usage where a file holds no array, or names are wrong."""
-    found: dict[str, Any] = {}
+def _there(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> Named:
+    """The same, of files that are there."""
+    named = _named(context, parameter, values)
+    for value, (_, file) in zip(values, named, strict=True):
+        if not file.is_file():
+            raise click.BadParameter(f"{value!r} is not [NAME=]FILE.npy, a file that is there")
+    return named
+
+
+def by_buffer(named: Named, buffers: tuple[str, ...]) -> dict[str, Path]:
+    """The files by buffer; one without a name is for the only buffer. Wrong usage where names are
+    wrong."""
+    found: dict[str, Path] = {}
     for given, file in named:
-        label = shown(file)
         if not given and len(buffers) != 1:
-            there = f"NAME={label}: {', '.join(buffers) or 'none'}"
-            raise click.UsageError(f"say which buffer {label} is for, {there}")
+            there = f"NAME={shown(file)}: {', '.join(buffers) or 'none'}"
+            raise click.UsageError(f"say which buffer {shown(file)} is for, {there}")
         name = given or buffers[0]
         if name in found:
             raise click.UsageError(f"{name} is given twice")
+        found[name] = file
+    return found
+
+
+def read_inputs(named: Named, buffers: tuple[str, ...]) -> dict[str, Any] | None:
+    """The arrays of files by buffer. Nothing in a file is run. Wrong usage where a file holds no
+    array, or names are wrong."""
+    found: dict[str, Any] = {}
+    for name, file in by_buffer(named, buffers).items():
         try:
             found[name] = _array(file)
         except Exception as error:  # NumPy's, its tokenizer's, the system's
             said = printable(str(error)) or type(error).__name__
-            raise click.UsageError(f"{label} cannot be read as a NumPy array: {said}") from None
+            raise click.UsageError(
+                f"{shown(file)} cannot be read as a NumPy array: {said}"
+            ) from None
     return found or None
 
 
@@ -144,9 +165,18 @@ def _lengths(
     "--input",
     "inputs",
     multiple=True,
-    callback=_named,
+    callback=_there,
     metavar="[NAME=]FILE.npy",
     help="Input vectors: an array [height, width, length]; random if not given.",
+)
+@click.option(
+    "--output",
+    "outputs",
+    multiple=True,
+    callback=_named,
+    metavar="[NAME=]FILE.npy",
+    help="Write what a buffer holds after the last run, an array of the same shape; of a program "
+    "[round, height, width, length].",
 )
 @text_option
 @click.option(
@@ -166,6 +196,7 @@ def command(  # noqa: PLR0913, PLR0917 - as many as there are options
     skew: int,
     lengths: tuple[tuple[str, tuple[int, ...]], ...],
     inputs: Named,
+    outputs: Named,
     emitted: str,
     trace: Path | None,
     report: bool,
@@ -179,8 +210,8 @@ def command(  # noqa: PLR0913, PLR0917 - as many as there are options
     says what each made of it, and the status is 3 where results or cycles differ.
     """
     source = source.for_target(wanted.target)
-    if asked.names and (inputs or trace or report):
-        raise click.UsageError("--input, --trace and --report are of runs without --on")
+    if asked.names and (inputs or outputs or trace or report):
+        raise click.UsageError("--input, --output, --trace and --report are of runs without --on")
     if asked.names and emitted != FORMS:
         raise click.UsageError(f"--text {emitted} is of runs without --on")
     if asked.names:
@@ -194,8 +225,12 @@ def command(  # noqa: PLR0913, PLR0917 - as many as there are options
         "inputs": read_inputs(inputs, _buffers(bundle)),
         "lengths": checked_lengths(bundle.spec.program, lengths),
     }
+    wanted_of_it = _outputs(outputs, bundle)
     with simulator_told(trace, report):
         made = _made(bundle, how)
+    if isinstance(made, RunReport):
+        for name, file in wanted_of_it.items():
+            write_file(file, _npy(made.results[name]))
     if output:
         write(bundle.files, output)
     facts = facts_of(bundle) | _run_facts(made)
@@ -213,6 +248,24 @@ def _buffers(bundle: Bundle) -> tuple[str, ...]:
     """The buffers that can be given input."""
     held = (one for plan in bundle.plans for one in plan.collective.contract.in_memory)
     return tuple(sorted({one.buffer for one in held}))
+
+
+def _outputs(named: Named, bundle: Bundle) -> dict[str, Path]:
+    """The files for buffers, which have to be the program's."""
+    buffers = _buffers(bundle)
+    found = by_buffer(named, buffers)
+    for name in found:
+        if name not in buffers:
+            there = ", ".join(buffers) or "none"
+            raise click.UsageError(f"the program has no buffer {name}; it has {there}")
+    return found
+
+
+def _npy(array: Array) -> bytes:
+    """The file that holds an array."""
+    held = io.BytesIO()
+    np.save(held, array, allow_pickle=False)
+    return held.getvalue()
 
 
 def _made(bundle: Bundle, how: dict[str, Any]) -> RunReport | RunError:
