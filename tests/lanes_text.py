@@ -29,7 +29,7 @@ from collc.run import RunError
 ROOT = Path(__file__).parents[1]
 EXAMPLES = {path.stem: path for path in sorted((ROOT / "examples").glob("*.coll"))}
 TARGETS = ("wse2", "wse3")
-FIXED = ("ops.csl", "join.csl", "queues.csl")
+FIXED = ("ops.csl", "join.csl", "queues.csl", "router.csl", "routers.csl")
 CALLS = 3
 
 

@@ -87,6 +87,7 @@ def _texts_of_lanes(library: LibraryModel, model: BundleModel | ProgramModel) ->
     """What is emitted as lanes: what does not depend on a program, and what does."""
     names = {"ops.csl": "ops.csl", "queues.csl": "queues.csl"}
     names |= {"join.csl": "join.csl"} if library.joins else {}
+    names |= {name: name for name in ("router.csl", "routers.csl") if library.torn_down}
     names |= {
         "library_layout.csl": f"{library.name}_layout.csl",
         "pe.csl": f"{library.name}_pe.csl",

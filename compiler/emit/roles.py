@@ -255,16 +255,23 @@ class RoutersModel:
     settings: tuple[tuple[str, tuple[str, ...]], ...]
 
 
-def routers_models(phase: Phase, torn_down: Set[str], most: int) -> tuple[RoutersModel, ...]:
+def routers_models(
+    phase: Phase,
+    torn_down: Set[str],
+    most: int,
+    ids: Mapping[str, str] = MappingProxyType({}),
+) -> tuple[RoutersModel, ...]:
     """The distinct settings of the colors that are torn down, and last that of a PE without any.
-    `most` are the outputs that a router of the program has at most on such a color."""
+    `most` are the outputs that a router of the program has at most on such a color; `ids` are the
+    colors as expressions, where those are not their names."""
     words = SIDES_OF_PATH if phase.path else {}
     rows = [*_by_setting(phase, lambda use: use.color in torn_down), ("", ())]
     found = []
     for condition, colors in rows:
         used = {use.color: use for use, _ in colors}
         settings = tuple(
-            (name, _router(name, used.get(name), words, most)) for name in sorted(torn_down)
+            (name, _router(ids.get(name, name), used.get(name), words, most))
+            for name in sorted(torn_down)
         )
         found.append(RoutersModel(condition, settings))
     return tuple(found)

@@ -174,7 +174,21 @@ def _steps_at(role: Role, place: int, cut: Cut) -> list[Step]:
                 steps.append([])
             if entries:
                 steps[number].append((lane, entries))
+    torn_down = [[act] for lane in role.lanes for act in _closing(lane)]
+    if torn_down:
+        steps.append([(role.lanes[0], torn_down)])
     return [_settled(step, role.lanes[0], place, cut) for step in steps if step]
+
+
+def _closing(lane: Lane) -> Iterator[Act]:
+    """What tears down a lane's routers behind all that it does."""
+    for loop in lane.loops:
+        if loop not in lane.table:
+            yield from (
+                Act(lane.name, op, command=op.advance)
+                for entry in loop.entries
+                for op in entry.ops
+            )
 
 
 def _settled(step: Step, lane: Lane, place: int, cut: Cut) -> Step:
@@ -199,7 +213,7 @@ def _entries_by_step(lane: Lane, place: int, cut: Cut, alone: bool) -> Iterator[
     """The entries of a lane; turns of one that is alone are an operation where they are alike."""
     found: list[list[Act]] = []
     unrolled = 0
-    for loop in lane.loops:
+    for loop in lane.table:
         whole = _as_one(lane, loop, place, cut, alone)
         if whole is not None:
             found.append([whole])
@@ -273,8 +287,6 @@ def _repeated(lane: Lane, loop: Loop | Once, place: int, cut: Cut) -> Act | None
 def _acts(act: Act, place: int, cut: Cut) -> Iterator[Act]:
     """An operation, if it moves anything at a place, and the command behind it."""
     op = act.op
-    if op.advance is Advance.TEARDOWN:
-        raise UnprintedError("routers that are torn down")
     if not op.where.at(place) or not _extent(act, place, cut):
         return
     yield act

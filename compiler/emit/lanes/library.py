@@ -20,19 +20,22 @@ from collc.emit.lanes.model import (
     SectionModel,
     SelectionModel,
     SlotModel,
+    TornDownModel,
 )
 from collc.emit.lanes.not_yet import UnprintedError, diagnostic
 from collc.emit.lanes.numbers import SECOND, Registers, Tasks
 from collc.emit.lanes.phases import Given, Numbers, phase_model
 from collc.emit.model import BundleModel, last_reduction
+from collc.emit.multiplexed import MultiplexedColor, color_mask
 from collc.emit.names import combine_of
 from collc.emit.paths import path_model
 from collc.emit.registers import RegisterModel, name_of
 from collc.lowering.resources import left_by
 from collc.lowering.shared_phases import shared_of
 from collc.plan import Phase, Plan
+from collc.plan.configuration import is_switched, setters
 from collc.plan.geometry import home_of
-from collc.plan.plan import ProgramPlan
+from collc.plan.plan import ProgramPlan, Use
 from collc.spec.simd import has_pairs_of_wavelets
 
 
@@ -77,8 +80,11 @@ def _library(program: ProgramPlan, source: str) -> LibraryModel:
     reserved = first.collective.limits.reserved if alone else program.program.reserved
     free = left_by(reserved, target)
     tasks = free.task_ids_beside(program.color_numbers)
-    at_once = any(map(_ends_at_once, plans))  # which takes a task
-    numbers, phases = _phases(program, len(free.dsr_ids), len(tasks) - at_once)
+    torn_down = tuple(torn_down_models(program))
+    given = [tuple(_given(program, index)) for index in range(len(plans))]
+    # which take a task each
+    at_once, waits = any(map(_ends_at_once, plans, given)), bool(torn_down)
+    numbers, phases = _phases(program, given, len(free.dsr_ids), len(tasks) - at_once - waits)
     collectives = tuple(
         _collective(
             plan,
@@ -109,11 +115,13 @@ def _library(program: ProgramPlan, source: str) -> LibraryModel:
         by_color=() if alone else tuple(_by_color(program, collectives)),
         input_queues=queues[0],
         output_queues=queues[1],
-        task_ids=_first(tasks, numbers.tasks.size + at_once, "tasks"),
+        task_ids=_first(tasks, numbers.tasks.size + waits + at_once, "tasks"),
         dsr_ids=_first(free.dsr_ids, len(numbers.registers.users), "registers"),
         collectives=collectives,
         turns=tuple(range(own, behind)),
         joined=tuple(range(behind, numbers.tasks.size)),
+        torn_down=torn_down,
+        start_task=numbers.tasks.size if waits else -1,
         selections=tuple(_selections(program, collectives)),
     )
 
@@ -154,11 +162,40 @@ def _collective(
     )
 
 
-def _ends_at_once(plan: Plan) -> bool:
+def _ends_at_once(plan: Plan, given: Sequence[Given]) -> bool:
     """Whether a call may be over on some PE without an operation that ends in a task."""
     calls_back = bool(combine_of(plan.collective.contract).callback)
     site = site_model(plan.collective.grid, home_of(plan))
-    return calls_back or not plan.phases or bool(site.takes_part)
+    passes_on = any(of.multiplexed and not all(one.sections for one in of.classes) for of in given)
+    return calls_back or not plan.phases or bool(site.takes_part) or passes_on
+
+
+def torn_down_models(program: ProgramPlan) -> Iterator[TornDownModel]:
+    """The colors that are torn down between phases."""
+    for number, (index, color) in enumerate(
+        (index, color) for index, color in enumerate(program.colors) if color.torn_down
+    ):
+        switched = "true" if is_switched(program, index) else "false"
+        turns = tuple(_turning_outputs(program, index))
+        yield TornDownModel(index, color_mask(number), switched, turns)
+
+
+def _turning_outputs(program: ProgramPlan, index: int) -> Iterator[str]:
+    """For each phase in which routers change the side they send to on a color, that one does."""
+    for use, at in zip(program.uses, setters(program), strict=True):
+        phase = program.phase(use)
+        for name, position in use.positions:
+            uses = (of for role in phase.roles for of in role.colors if of.color == name)
+            if position == index and any(of.turns_output for of in uses):
+                setter = program.uses[at]
+                own = dict((p, n) for n, p in setter.positions)[index]
+                yield f"{_name_of(program, setter)}_routers(x, y).{own}.pos1_changes_tx"
+
+
+def _name_of(program: ProgramPlan, use: Use) -> str:
+    """What the library calls the phase of a use."""
+    plan = program.plans[use.collective]
+    return f"{plan.collective.name}_{plan.phases[use.phase].name}"
 
 
 def _selections(
@@ -192,10 +229,10 @@ T = TypeVar("T", SlotModel, JoinModel)
 Phases = list[list[PhaseModel]]  # of each collective
 
 
-def _phases(program: ProgramPlan, registers: int, tasks: int) -> tuple[Numbers, Phases]:
+def _phases(
+    program: ProgramPlan, given: Sequence[Sequence[Given]], registers: int, tasks: int
+) -> tuple[Numbers, Phases]:
     """The phases; as many slots as there are registers, or tasks, for have their own."""
-    given = [list(_given(program, index)) for index in range(len(program.plans))]
-
     def numbered(tasks: Tasks) -> tuple[Numbers, Phases]:
         numbers = Numbers(Registers(registers), tasks, not program.alone)
         return numbers, [[phase_model(numbers, one) for one in of] for of in given]
@@ -221,16 +258,36 @@ def _given(program: ProgramPlan, collective: int) -> Iterator[Given]:
     own = {name: at for at, (name, _) in enumerate(plan.colors)}
     uses = {use.phase: dict(use.positions) for _, use in program.uses_of(collective)}
     shared = [] if program.alone else list(shared_of(program))
-    again = {use.phase: shared[at].set_elsewhere for at, use in program.uses_of(collective)}
+    own_shared = {use.phase: (at, shared[at]) for at, use in program.uses_of(collective) if shared}
+    masks = {color.position: color.mask for color in torn_down_models(program)}
+    setter = setters(program)
     for index, phase in enumerate(plan.phases):
         cut = cut_of(phase, words)
         if cut.dynamic_length:
             raise UnprintedError("slices of a length that is given when the program runs")
         prefix = "" if program.alone else f"{plan.collective.name}_"
         classes = classes_of(phase, cut)
-        colors, elsewhere = uses.get(index, own), again.get(index, frozenset())
-        restores = bool(negate) and index == last
-        yield Given(plan, collective, index, classes, prefix, colors, elsewhere, restores)
+        colors, elsewhere = uses.get(index, own), frozenset[str]()
+        multiplexed, sets = list[MultiplexedColor](), ""
+        if index in own_shared:
+            at, of = own_shared[index]
+            elsewhere = of.set_elsewhere
+            for name in sorted(of.torn_down):
+                switched = "true" if name in of.switched else "false"
+                multiplexed.append(MultiplexedColor(name, masks[colors[name]], switched))
+            sets = _name_of(program, program.uses[setter[at]]) if multiplexed else ""
+        yield Given(
+            plan,
+            collective,
+            index,
+            classes,
+            prefix,
+            colors,
+            elsewhere,
+            restores=bool(negate) and index == last,
+            multiplexed=tuple(multiplexed),
+            sets=sets,
+        )
 
 
 def _shared(numbers: Numbers, index: int, phase: PhaseModel) -> PhaseModel:
@@ -278,7 +335,9 @@ def _linked(
     """The phases, each section told what comes next; and what comes behind the phase that turns
     back signs."""
     calls_back = bool(combine_of(plan.collective.contract).callback)
-    after, found, restored = "finish" if calls_back else "done", list[PhaseModel](), ""
+    passes_on = any(phase.multiplexed and phase.idle for phase in phases)
+    after = "finish" if calls_back else f"{prefix}over" if passes_on else "done"
+    found, restored = list[PhaseModel](), ""
     for phase in reversed(phases):
         if phase.restores:
             after, restored = f"{prefix}restore", after
@@ -289,6 +348,7 @@ def _linked(
             sections.insert(0, replace(section, next=after, slots=slots, joins=joins))
             after = sections[0].begin
         found.insert(0, replace(phase, sections=tuple(sections)))
+        after = f"open_{phase.name}" if phase.multiplexed else after
     return _started_at_once(found, restored)
 
 

@@ -9,10 +9,14 @@ from collc.emit.conditions import Cases
 from collc.emit.detours import DetoursModel
 from collc.emit.grid_places import SiteModel
 from collc.emit.lanes.cuts import Cut
+from collc.emit.multiplexed import MultiplexedColor
 from collc.emit.names import Combine
 from collc.emit.paths import PathModel
-from collc.emit.roles import RoutesModel
+from collc.emit.roles import RoutersModel, RoutesModel
 from collc.spec.contract import spanned
+
+
+WORD_BITS = 16
 
 
 @dataclass(frozen=True)
@@ -140,6 +144,20 @@ class PhaseModel:
     roles: int
     idle: tuple[int, ...]  # classes that have nothing to do
     restores: bool  # PEs with the result turn back its sign behind it
+    multiplexed: tuple[MultiplexedColor, ...]  # colors whose routers are set as it begins
+    routers: tuple[RoutersModel, ...]  # to what; empty where another phase sets them alike
+    sets: str  # the phase that has the code for that
+
+    @property
+    def first(self) -> str:
+        """The function that begins its operations."""
+        section = self.sections[0]
+        return section.slots[0].begin if section.is_one_chain else section.begin
+
+    @property
+    def begin(self) -> str:
+        """The function that begins it."""
+        return f"open_{self.name}" if self.multiplexed else self.first
 
 
 @dataclass(frozen=True)
@@ -189,13 +207,21 @@ class CollectiveModel:
     @property
     def ends_at_once(self) -> bool:
         """Whether a call may be over on some PE without an operation that ends in a task."""
-        return bool(not self.phases or self.site.takes_part or self.combine.callback)
+        at_once = not self.phases or self.site.takes_part or self.combine.callback
+        return bool(at_once or self.passes_on)
 
     @property
     def takes_part(self) -> str:
         """The condition that a PE has anything to do."""
-        parts = (f"{phase.name}.takes_part" for phase in self.phases)
+        parts = [f"{phase.name}.takes_part" for phase in self.phases]
+        set_by = dict.fromkeys(phase.sets for phase in self.phases if phase.multiplexed)
+        parts += [f"({name}_colors != 0)" for name in set_by]
         return " or ".join(parts) or f"params.{self.prefix}alone"
+
+    @property
+    def passes_on(self) -> bool:
+        """Whether some PE may only have its router set."""
+        return any(phase.multiplexed and phase.idle for phase in self.phases)
 
     @property
     def given_length(self) -> str:
@@ -232,10 +258,7 @@ class CollectiveModel:
     @property
     def first(self) -> str:
         """The function that begins it."""
-        if not self.phases:
-            return "finish"
-        section = self.phases[0].sections[0]
-        return section.slots[0].begin if section.is_one_chain else section.begin
+        return self.phases[0].begin if self.phases else "finish"
 
     @property
     def base(self) -> str:
@@ -275,6 +298,17 @@ class ColorModel:
 
 
 @dataclass(frozen=True)
+class TornDownModel:
+    """A color that is torn down between phases: its position and its bit; whether positions of a
+    switch change on it; and the conditions on (x, y) that position 1 changes the sending side."""
+
+    position: int
+    mask: str
+    switched: str
+    turns_output: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class LibraryModel:
     """A library. Where `by_color` is not empty queues are those of colors, else those of lanes."""
 
@@ -294,7 +328,14 @@ class LibraryModel:
     collectives: tuple[CollectiveModel, ...]
     turns: tuple[int, ...]  # positions of tasks that operations have in turn
     joined: tuple[int, ...]  # and joins
+    torn_down: tuple[TornDownModel, ...] = ()
+    start_task: int = -1  # the position of the task that goes on when these are
     selections: tuple[SelectionModel, ...] = ()
+
+    @property
+    def mask_type(self) -> str:
+        """The type of a bit for each color that is torn down."""
+        return "u16" if len(self.torn_down) <= WORD_BITS else "u32"
 
     @property
     def varies(self) -> bool:

@@ -36,7 +36,5 @@ def of_program(program: ProgramPlan, skew: int, timed: bool) -> Iterator[Diagnos
 def _shared(program: ProgramPlan) -> Iterator[str]:
     if program.call_streams:
         yield "calls beside each other"
-    if any(color.torn_down for color in program.colors):
-        yield "routers that are torn down between calls"
     if program.program.rooted:
         yield "roots that are given when the program runs"

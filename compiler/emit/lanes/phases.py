@@ -39,8 +39,9 @@ from collc.emit.lanes.model import (
 from collc.emit.lanes.not_yet import UnprintedError
 from collc.emit.lanes.numbers import SECOND, Area, Key, Registers, Tasks, User
 from collc.emit.lanes.spelling import Speller
+from collc.emit.multiplexed import MultiplexedColor
 from collc.emit.names import combine_of
-from collc.emit.roles import RoutesModel, routes_models
+from collc.emit.roles import RoutesModel, routers_models, routes_models
 from collc.plan import (
     Action,
     Advance,
@@ -56,6 +57,7 @@ from collc.plan.one_word import sends_to_parent
 from collc.plan.slots import slot_of
 
 NO_QUEUE = 0  # the position of one that nothing uses
+MOST_OUTPUTS = 4  # of a router, all sides but one
 
 
 @dataclasses.dataclass
@@ -79,7 +81,8 @@ class Numbers:
 @dataclass(frozen=True)
 class Given:
     """A phase, and where it is: its plan and that one's number, its index and classes; the prefix
-    of its names, the positions of its colors, and those whose routers another phase has set."""
+    of its names, the positions of its colors, and those whose routers another phase has set. Those
+    that are `multiplexed` are set as it begins, by the code of the phase `sets`."""
 
     plan: Plan
     collective: int
@@ -89,6 +92,8 @@ class Given:
     colors: Mapping[str, int]
     set_elsewhere: frozenset[str]
     restores: bool
+    multiplexed: tuple[MultiplexedColor, ...]
+    sets: str
 
     @property
     def phase(self) -> Phase:
@@ -123,7 +128,9 @@ def phase_model(numbers: Numbers, given: Given) -> PhaseModel:
     size, names = (grid.width, grid.height), coordinates(phase)
     regions = tuple(_split_regions(phase, classes)) if several else phase.regions
     models = tuple(numbered.model(i, one) for i, one in enumerate(classes))
-    routes = routes_models(phase, given.set_elsewhere, place)
+    torn_down = {color.name for color in given.multiplexed}
+    routes = routes_models(phase, given.set_elsewhere | torn_down, place)
+    ids = {name: f"colors[{at}]" for name, at in given.colors.items()}
     detours = detours_model(phase.detours, plan.collective.grid)
     return PhaseModel(
         name=phase.name,
@@ -159,6 +166,11 @@ def phase_model(numbers: Numbers, given: Given) -> PhaseModel:
         roles=len(phase.roles),
         idle=tuple(i for i, one in enumerate(classes) if not one.sections),
         restores=given.restores,
+        multiplexed=given.multiplexed,
+        routers=routers_models(phase, torn_down, MOST_OUTPUTS, ids)
+        if given.sets == phase.name
+        else (),
+        sets=given.sets,
     )
 
 
@@ -577,7 +589,7 @@ class _Builder:
             if act.command is Advance.HAND_OVER:
                 lanes = (one for one in self.phase.roles[role].lanes if one.name == act.lane)
                 return f"ops.hand_over({_bool(any(one.receives for one in lanes))})"
-            return f"ops.{'reset' if act.command is Advance.RESET else 'tell'}()"
+            return f"ops.{_COMMANDS.get(act.command, 'tell')}()"
         op, span = act.op, self._span(act, places)
         combines = op.action.value == "combine"
         for place, function in ((op.send, "put_aside"), (op.receive, "settle")):
@@ -626,6 +638,7 @@ def _bool(value: bool) -> str:
     return "true" if value else "false"
 
 
+_COMMANDS = {Advance.RESET: "reset", Advance.TEARDOWN: "tear_down"}
 _JOINED = ("all", "first_three", "first_two", "first_one")
 
 
