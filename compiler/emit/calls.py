@@ -83,7 +83,7 @@ def entries_of(plan: ProgramPlan, modules: tuple[ModuleModel, ...]) -> Iterator[
             parts[0].m,
             choice=tuple(_by_root(chosen.name, parts)),
             root=chosen.root,
-            rank=_rank(chosen, parts[0].m.site),
+            rank=rank_of(chosen, parts[0].m.site),
             places=chosen.places,
             checks=(*_length_check(chosen.length), f"root < {chosen.ranks}"),
         )
@@ -105,7 +105,7 @@ def _by_root(name: str, parts: tuple[ModuleModel, ...]) -> Iterator[str]:
     yield from _beginning(before)
 
 
-def _rank(choice: RootChoice, site: SiteModel) -> str:
+def rank_of(choice: RootChoice, site: SiteModel) -> str:
     """The rank of PE (x, y), in CSL; 0 for one that has no part in it."""
     place = site.x if choice.axis == "x" else site.y
     rank = place if choice.places[0] == 0 else f"({len(choice.places) - 1} - {place})"

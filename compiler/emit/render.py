@@ -15,8 +15,9 @@ from collc.base.diagnostics import CollcError, Diagnostic
 from collc.base.files import MANIFEST
 from collc.cost import Prediction
 from collc.emit.clock import HOP, ClockModel, clock_model
+from collc.emit.lanes.kernel import kernel_of
 from collc.emit.lanes.library import library_of, with_numbers
-from collc.emit.lanes.model import LibraryModel
+from collc.emit.lanes.model import KernelModel, LibraryModel
 from collc.emit.lanes.not_yet import of_program as not_yet
 from collc.emit.manifest import manifest_of, with_hashes
 from collc.emit.model import BundleModel, model_of
@@ -51,7 +52,7 @@ def render(  # noqa: PLR0913, PLR0917 - the program, then how
     """
     source = source_name(spec.file)
     if text == LANES:
-        refuse(not_yet(plan, skew, spec.time_stamps is not None))
+        refuse(not_yet(plan))
     model: BundleModel | ProgramModel
     if plan.alone:
         model = model_of(plan.plans[0], source)
@@ -61,7 +62,7 @@ def render(  # noqa: PLR0913, PLR0917 - the program, then how
         clock = clock_model(spec, (model.width, model.height))
     if text == LANES:
         library = library_of(plan, source)
-        texts = _texts_of_lanes(library, model)
+        texts = _texts_of_lanes(library, kernel_of(plan, model, library), model, clock)
         if isinstance(model, BundleModel):
             model = with_numbers(model, library)
     elif isinstance(model, BundleModel):
@@ -83,7 +84,12 @@ def refuse(problems: Iterable[Diagnostic]) -> None:
         raise CollcError(found)
 
 
-def _texts_of_lanes(library: LibraryModel, model: BundleModel | ProgramModel) -> dict[str, str]:
+def _texts_of_lanes(
+    library: LibraryModel,
+    kernel: KernelModel,
+    model: BundleModel | ProgramModel,
+    clock: ClockModel | None,
+) -> dict[str, str]:
     """What is emitted as lanes: what does not depend on a program, and what does."""
     names = {"ops.csl": "ops.csl", "queues.csl": "queues.csl"}
     names |= {"join.csl": "join.csl"} if library.joins else {}
@@ -92,9 +98,8 @@ def _texts_of_lanes(library: LibraryModel, model: BundleModel | ProgramModel) ->
         "library_layout.csl": f"{library.name}_layout.csl",
         "pe.csl": f"{library.name}_pe.csl",
     }
-    kind = "pe_program.csl" if isinstance(model, BundleModel) else "program_pe.csl"
-    names |= {"layout.csl": "layout.csl", kind: "pe_program.csl"}
-    given = {"m": library, "p": model}
+    names |= {"layout.csl": "layout.csl", "kernel.csl": "pe_program.csl"}
+    given = {"m": library, "k": kernel, "clock": clock}
     texts = {name: _filled(f"lanes/{template}", **given) for template, name in names.items()}
     for one in library.collectives:
         of: dict[str, Any] = {"element": one.element, "simd": one.simd}
@@ -104,8 +109,8 @@ def _texts_of_lanes(library: LibraryModel, model: BundleModel | ProgramModel) ->
         if one.has_turns:
             texts[f"{one.loop}.csl"] = _filled("lanes/loop.csl", **of)
     if isinstance(model, BundleModel):
-        return texts | {"run.py": _filled("run.py", m=model, clock=None)}
-    host = {"p": model, "call_streams": (model,), "clock": None}
+        return texts | {"run.py": _filled("run.py", m=model, clock=clock)}
+    host = {"p": model, "call_streams": (model,), "clock": clock}
     return texts | {"run.py": _filled("program_run.py", **host)}
 
 

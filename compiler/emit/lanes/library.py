@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from collc.base.diagnostics import CollcError
 from collc.base.version import __version__
+from collc.emit.calls import rank_of
 from collc.emit.grid_places import site_model
 from collc.emit.headline import headline, promise_of
 from collc.emit.lanes.classes import classes_of
@@ -17,6 +18,7 @@ from collc.emit.lanes.model import (
     JoinModel,
     LibraryModel,
     PhaseModel,
+    RootModel,
     SectionModel,
     SelectionModel,
     SlotModel,
@@ -123,6 +125,7 @@ def _library(program: ProgramPlan, source: str) -> LibraryModel:
         torn_down=torn_down,
         start_task=numbers.tasks.size if waits else -1,
         selections=tuple(_selections(program, collectives)),
+        rooted=tuple(_roots(program, collectives)),
     )
 
 
@@ -210,6 +213,20 @@ def _selections(
         )
         element, length = named[one.names[0]].element, one.length
         yield SelectionModel(one.name, length.name, length.most, element, cases)
+
+
+def _roots(
+    program: ProgramPlan, collectives: Sequence[CollectiveModel]
+) -> Iterator[RootModel]:
+    """The choices by a root."""
+    named = {one.name: one for one in collectives}
+    for one in program.program.rooted:
+        of = named[one.names[0]]
+        length = one.length.name if one.length else ""
+        rank = rank_of(one, of.site)
+        yield RootModel(
+            one.name, one.root, one.ranks, rank, of.held, of.element, length, one.names
+        )
 
 
 def _by_color(program: ProgramPlan, collectives: Sequence[CollectiveModel]) -> Iterator[ColorModel]:

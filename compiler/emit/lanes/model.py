@@ -290,6 +290,27 @@ class SelectionModel:
 
 
 @dataclass(frozen=True)
+class RootModel:
+    """A choice of collectives by a root that a call gives: those for PEs behind it, for itself, and
+    for PEs before it; `rank` is that of PE (x, y). `length` is the name of one that calls give as
+    well."""
+
+    name: str
+    root: str
+    ranks: int
+    rank: str
+    held: int
+    element: str
+    length: str
+    names: tuple[str, str, str]
+
+    @property
+    def given(self) -> str:
+        """What the collectives of the choice are given."""
+        return f"vector, {self.length}" if self.length else "vector"
+
+
+@dataclass(frozen=True)
 class ColorModel:
     """A color whose queues are its own: its position, and the lanes that PEs may use it on."""
 
@@ -306,6 +327,23 @@ class TornDownModel:
     mask: str
     switched: str
     turns_output: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class KernelModel:
+    """The standalone program around a library: its buffers, each with the type and the number of
+    its elements; what calls are given beside them, by name, each with its limits in words; the
+    calls of a round as statements, and how many rounds there are."""
+
+    buffers: tuple[tuple[str, str, int], ...]
+    given: tuple[tuple[str, str], ...]
+    calls: tuple[str, ...]
+    rounds: int
+
+    @property
+    def is_one_call(self) -> bool:
+        """Whether nothing follows its first call."""
+        return len(self.calls) == self.rounds == 1
 
 
 @dataclass(frozen=True)
@@ -331,6 +369,7 @@ class LibraryModel:
     torn_down: tuple[TornDownModel, ...] = ()
     start_task: int = -1  # the position of the task that goes on when these are
     selections: tuple[SelectionModel, ...] = ()
+    rooted: tuple[RootModel, ...] = ()
 
     @property
     def mask_type(self) -> str:
@@ -338,14 +377,9 @@ class LibraryModel:
         return "u16" if len(self.torn_down) <= WORD_BITS else "u32"
 
     @property
-    def varies(self) -> bool:
-        """Whether some call gives a length."""
-        return any(one.run_length for one in self.collectives)
-
-    @property
-    def lengths(self) -> tuple[str, ...]:
-        """The names of lengths that calls give."""
-        return tuple(sorted({one.run_length for one in self.collectives if one.run_length}))
+    def takes_arguments(self) -> bool:
+        """Whether some call gives a length, or a root."""
+        return bool(self.rooted) or any(one.run_length for one in self.collectives)
 
     @property
     def module(self) -> str:
@@ -359,12 +393,6 @@ class LibraryModel:
     def phases(self) -> tuple[PhaseModel, ...]:
         """Those of all collectives."""
         return tuple(phase for one in self.collectives for phase in one.phases)
-
-    @property
-    def buffers(self) -> tuple[tuple[str, str], ...]:
-        """The names of all buffers with the types of their elements."""
-        named = ((of, one.element) for one in self.collectives for of in (one.input, one.buffer))
-        return tuple(sorted({one for one in named if one[0]}))
 
     @property
     def elements(self) -> tuple[str, ...]:

@@ -24,17 +24,11 @@ def diagnostic(plan: Plan | None, what: str) -> Diagnostic:
     return Diagnostic("C507", message, plan.collective.span if plan else None, help=HELP)
 
 
-def of_program(program: ProgramPlan, skew: int, timed: bool) -> Iterator[Diagnostic]:
+def of_program(program: ProgramPlan) -> Iterator[Diagnostic]:
     """What is known of a program before it is read."""
-    if skew:
-        yield diagnostic(None, "programs whose PEs wait before each call (`--skew`)")
-    if timed:
-        yield diagnostic(None, "time stamps")
     yield from (diagnostic(None, what) for what in _shared(program))
 
 
 def _shared(program: ProgramPlan) -> Iterator[str]:
     if program.call_streams:
         yield "calls beside each other"
-    if program.program.rooted:
-        yield "roots that are given when the program runs"
