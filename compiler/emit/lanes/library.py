@@ -304,6 +304,12 @@ def _given(program: ProgramPlan, collective: int) -> Iterator[Given]:
             restores=bool(negate) and index == last,
             multiplexed=tuple(multiplexed),
             sets=sets,
+            shares_microthreads=any(
+                one.output_queue == other.input_queue
+                for one in program.colors
+                for other in program.colors
+                if one is not other
+            ),
         )
 
 

@@ -82,7 +82,9 @@ class Numbers:
 class Given:
     """A phase, and where it is: its plan and that one's number, its index and classes; the prefix
     of its names, the positions of its colors, and those whose routers another phase has set. Those
-    that are `multiplexed` are set as it begins, by the code of the phase `sets`."""
+    that are `multiplexed` are set as it begins, by the code of the phase `sets`. Where what is sent
+    on a color `shares_microthreads` with what is received on others, the former has to end first.
+    """
 
     plan: Plan
     collective: int
@@ -94,6 +96,7 @@ class Given:
     restores: bool
     multiplexed: tuple[MultiplexedColor, ...]
     sets: str
+    shares_microthreads: bool
 
     @property
     def phase(self) -> Phase:
@@ -548,6 +551,8 @@ class _Builder:
                 yield f"{field}.advances = true;"
         if act.lane in self.yielding and act.command is Advance.NOTHING:
             yield f"{field}.yields = true;"
+        if act.command is Advance.TEARDOWN and self.given.shares_microthreads:
+            yield f"{field}.waits = true;"
         if act.is_silent:
             yield f"{field}.silent = true;"
         if end is not None:
