@@ -82,16 +82,22 @@ def _library(program: ProgramPlan, source: str) -> LibraryModel:
     reserved = first.collective.limits.reserved if alone else program.program.reserved
     free = left_by(reserved, target)
     tasks = free.task_ids_beside(program.color_numbers)
-    torn_down = tuple(torn_down_models(program))
+    torn_down = tuple(_torn_down(program))
     given = [tuple(_given(program, index)) for index in range(len(plans))]
     # which take a task each
-    at_once, waits = any(map(_ends_at_once, plans, given)), bool(torn_down)
+    at_once = any(map(_ends_at_once, plans, given))
+    waits = len(torn_down) if program.ends_torn_down else int(bool(torn_down))
     numbers, phases = _phases(program, given, len(free.dsr_ids), len(tasks) - at_once - waits)
+    closes = program.ends_torn_down
+    torn_down = tuple(
+        replace(one, task=numbers.tasks.size + at if closes else -1)
+        for at, one in enumerate(torn_down)
+    )
     collectives = tuple(
         _collective(
             plan,
             "" if alone else f"{plan.collective.name}_",
-            _linked(of, plan, "" if alone else f"{plan.collective.name}_"),
+            _linked(of, plan, "" if alone else f"{plan.collective.name}_", torn_down),
         )
         for plan, of in zip(plans, phases, strict=True)
     )
@@ -123,7 +129,7 @@ def _library(program: ProgramPlan, source: str) -> LibraryModel:
         turns=tuple(range(own, behind)),
         joined=tuple(range(behind, numbers.tasks.size)),
         torn_down=torn_down,
-        start_task=numbers.tasks.size if waits else -1,
+        start_task=numbers.tasks.size if waits and not closes else -1,
         selections=tuple(_selections(program, collectives)),
         rooted=tuple(_roots(program, collectives)),
     )
@@ -169,18 +175,21 @@ def _ends_at_once(plan: Plan, given: Sequence[Given]) -> bool:
     """Whether a call may be over on some PE without an operation that ends in a task."""
     calls_back = bool(combine_of(plan.collective.contract).callback)
     site = site_model(plan.collective.grid, home_of(plan))
-    passes_on = any(of.multiplexed and not all(one.sections for one in of.classes) for of in given)
+    passes_on = any(
+        of.multiplexed and not of.closing and not all(one.sections for one in of.classes)
+        for of in given
+    )
     return calls_back or not plan.phases or bool(site.takes_part) or passes_on
 
 
-def torn_down_models(program: ProgramPlan) -> Iterator[TornDownModel]:
+def _torn_down(program: ProgramPlan) -> Iterator[TornDownModel]:
     """The colors that are torn down between phases."""
     for number, (index, color) in enumerate(
         (index, color) for index, color in enumerate(program.colors) if color.torn_down
     ):
         switched = "true" if is_switched(program, index) else "false"
         turns = tuple(_turning_outputs(program, index))
-        yield TornDownModel(index, color_mask(number), switched, turns)
+        yield TornDownModel(index, -1, color_mask(number), switched, turns)
 
 
 def _turning_outputs(program: ProgramPlan, index: int) -> Iterator[str]:
@@ -276,7 +285,7 @@ def _given(program: ProgramPlan, collective: int) -> Iterator[Given]:
     uses = {use.phase: dict(use.positions) for _, use in program.uses_of(collective)}
     shared = [] if program.alone else list(shared_of(program))
     own_shared = {use.phase: (at, shared[at]) for at, use in program.uses_of(collective) if shared}
-    masks = {color.position: color.mask for color in torn_down_models(program)}
+    masks = {color.position: color.mask for color in _torn_down(program)}
     setter = setters(program)
     for index, phase in enumerate(plan.phases):
         cut = cut_of(phase, words)
@@ -304,6 +313,9 @@ def _given(program: ProgramPlan, collective: int) -> Iterator[Given]:
             restores=bool(negate) and index == last,
             multiplexed=tuple(multiplexed),
             sets=sets,
+            closing=f"closing_{max(colors[one.name] for one in multiplexed)}"
+            if multiplexed and program.ends_torn_down
+            else "",
             shares_microthreads=any(
                 one.output_queue == other.input_queue
                 for one in program.colors
@@ -353,24 +365,30 @@ def _simd_mode(plan: Plan, phase: Phase) -> str:
 
 
 def _linked(
-    phases: Sequence[PhaseModel], plan: Plan, prefix: str
+    phases: Sequence[PhaseModel], plan: Plan, prefix: str, torn_down: Sequence[TornDownModel]
 ) -> tuple[tuple[PhaseModel, ...], str]:
     """The phases, each section told what comes next; and what comes behind the phase that turns
     back signs."""
     calls_back = bool(combine_of(plan.collective.contract).callback)
-    passes_on = any(phase.multiplexed and phase.idle for phase in phases)
+    tasks = {one.mask: one.task for one in torn_down if one.task >= 0}
+    passes_on = any(phase.multiplexed and phase.idle and not tasks for phase in phases)
     after = "finish" if calls_back else f"{prefix}over" if passes_on else "done"
     found, restored = list[PhaseModel](), ""
     for phase in reversed(phases):
         if phase.restores:
             after, restored = f"{prefix}restore", after
-        sections = list[SectionModel]()
+        sections, closed, closing = list[SectionModel](), after, tuple[int, ...]()
+        if phase.multiplexed and tasks:
+            last = max(tasks[color.mask] for color in phase.multiplexed)
+            closing = tuple(one for one in tasks.values() if one <= last)
+            after = f"close_{phase.name}"
         for section in reversed(phase.sections):
             slots = tuple(replace(one, then=one.then or after) for one in section.slots)
             joins = tuple(replace(one, then=one.then or after) for one in section.joins)
             sections.insert(0, replace(section, next=after, slots=slots, joins=joins))
             after = sections[0].begin
-        found.insert(0, replace(phase, sections=tuple(sections)))
+        of = replace(phase, sections=tuple(sections), closing=closing, closed=closed)
+        found.insert(0, of)
         after = f"open_{phase.name}" if phase.multiplexed else after
     return _started_at_once(found, restored)
 
@@ -397,5 +415,12 @@ def _started_at_once(
             joins=tuple(map(named, section.joins)),
         )
 
-    direct_phases = (replace(one, sections=tuple(map(direct, one.sections))) for one in phases)
+    direct_phases = (
+        replace(
+            one,
+            sections=tuple(map(direct, one.sections)),
+            closed=names.get(one.closed, one.closed),
+        )
+        for one in phases
+    )
     return tuple(direct_phases), names.get(restored, restored)

@@ -147,6 +147,8 @@ class PhaseModel:
     multiplexed: tuple[MultiplexedColor, ...]  # colors whose routers are set as it begins
     routers: tuple[RoutersModel, ...]  # to what; empty where another phase sets them alike
     sets: str  # the phase that has the code for that
+    closing: tuple[int, ...] = ()  # where it ends with its teardowns: the positions of tasks
+    closed: str = ""  # and what comes behind these
 
     @property
     def first(self) -> str:
@@ -220,8 +222,8 @@ class CollectiveModel:
 
     @property
     def passes_on(self) -> bool:
-        """Whether some PE may only have its router set."""
-        return any(phase.multiplexed and phase.idle for phase in self.phases)
+        """Whether the call of some PE that only has its router set may be over at once."""
+        return any(p.multiplexed and p.idle and not p.closing for p in self.phases)
 
     @property
     def given_length(self) -> str:
@@ -321,9 +323,11 @@ class ColorModel:
 @dataclass(frozen=True)
 class TornDownModel:
     """A color that is torn down between phases: its position and its bit; whether positions of a
-    switch change on it; and the conditions on (x, y) that position 1 changes the sending side."""
+    switch change on it; and the conditions on (x, y) that position 1 changes the sending side. Where
+    phases end with their teardowns, `task` is the position of the one that waits for it."""
 
     position: int
+    task: int
     mask: str
     switched: str
     turns_output: tuple[str, ...]
@@ -370,6 +374,11 @@ class LibraryModel:
     start_task: int = -1  # the position of the task that goes on when these are
     selections: tuple[SelectionModel, ...] = ()
     rooted: tuple[RootModel, ...] = ()
+
+    @property
+    def closed(self) -> tuple[str, ...]:
+        """What comes behind phases that end with their teardowns."""
+        return tuple(sorted({phase.closed for phase in self.phases if phase.closing}))
 
     @property
     def mask_type(self) -> str:

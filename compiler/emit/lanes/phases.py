@@ -96,6 +96,7 @@ class Given:
     restores: bool
     multiplexed: tuple[MultiplexedColor, ...]
     sets: str
+    closing: str  # the position of the task that ends it behind its teardowns, if they do
     shares_microthreads: bool
 
     @property
@@ -393,8 +394,16 @@ class _Builder:
 
     def _ends(self, one: PeClass) -> dict[Key, tuple[int, int, bool]]:
         """For what a class waits for beside others: the section, which of its joins the end is told
-        to, the last of them being 0, and whether it unblocks that. What is received ends last."""
+        to, the last of them being 0, and whether it unblocks that. What is received ends last.
+        Where a phase ends with its teardowns, -1 stands for the task that waits for these."""
         found: dict[Key, tuple[int, int, bool]] = {}
+        if self.given.closing and one.sections:
+            at, section = len(one.sections) - 1, one.sections[-1]
+            for key, chain in section.chains:
+                act = chain[-1]
+                plain = section.ends == 1 and act.turns is None and self._repeats(act) == 1 and not self._waits(act)
+                if plain and not act.is_silent and act.command is Advance.NOTHING:
+                    found[at, *self.layouts[at].place(key, chain)[-1]] = at, -1, False
         for at, section in enumerate(one.sections):
             if section.ends < 2:
                 continue
@@ -551,13 +560,15 @@ class _Builder:
                 yield f"{field}.advances = true;"
         if act.lane in self.yielding and act.command is Advance.NOTHING:
             yield f"{field}.yields = true;"
-        if act.command is Advance.TEARDOWN and self.given.shares_microthreads:
+        waits = self.given.shares_microthreads and not self.given.closing
+        if act.command is Advance.TEARDOWN and waits:
             yield f"{field}.waits = true;"
         if act.is_silent:
             yield f"{field}.silent = true;"
         if end is not None:
             section, join, unblocks = end
-            yield f"{field}.end = {self.tasks[section, -1, join]};"
+            position = self.tasks[section, -1, join] if join >= 0 else self.given.closing
+            yield f"{field}.end = {position};"
             if unblocks:
                 yield f"{field}.unblocks = true;"
 
