@@ -58,13 +58,16 @@ class Bundle:
     """A compiled program: the emitted files and every value on the way to them.
 
     `program` is the plan of all that is called, `schedules` and `plans` are those of the
-    collectives, in order of first calls; of one collective also `schedule` and `plan`.
+    collectives, in order of first calls; of one collective also `schedule` and `plan`. In runs PEs
+    wait before each call, each differently long, up to `most_idle` turns of an empty loop; only a
+    kernel of the text of lanes can be told to.
     """
 
     spec: Spec
     program: ProgramPlan
     prediction: Prediction
     files: Mapping[str, str]
+    most_idle: int = 0
 
     @property
     def schedules(self) -> tuple[Schedule, ...]:
@@ -214,6 +217,7 @@ class Bundle:
             lengths=lengths,
             progress=progress,
             inputs=inputs,
+            most_idle=self.most_idle,
         )
 
     def write(self, directory: str | Path) -> None:

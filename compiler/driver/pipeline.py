@@ -39,13 +39,16 @@ def compile_text(  # noqa: PLR0913 - the text, then how
 
     `file` is the name used in messages and in the emitted comments; `target` overrides the file's
     own, `name` the one collective's. With a `skew` PEs wait before each call, up to so many turns
-    of an empty loop. A program that is `timed` has time stamps. What is `emitted` is a text for
+    of an empty loop: by the text for each form that is another program, by that of lanes the same
+    one, whose runs wait. A program that is `timed` has time stamps. What is `emitted` is a text for
     each form, or, with "lanes", one for all, which is an experiment: it refuses what it does not
     print yet.
     """
     spec = read(text, file, parameters, target, name=name)
     spec = with_limits(with_time_stamps(spec) if timed else spec)
-    return bundle_of(planned_spec(spec, skew), skew, text=emitted)
+    if emitted == FORMS:
+        return bundle_of(planned_spec(spec, skew), skew)
+    return replace(bundle_of(planned_spec(spec), text=emitted), most_idle=skew)
 
 
 def bundle_of(planned: Planned, skew: int = 0, *, text: str = FORMS) -> Bundle:

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -85,9 +86,10 @@ def run_texts(
     size: str,
     turns: int,
     turn: Callable[[Any, int], Outcome],
+    params: Mapping[str, int] = MappingProxyType({}),
 ) -> RunReport:
     """Compile `texts` with fabsim, load them once, and take all turns, from number 0 on, on one
-    simulator, which has the options of FABSIM_OPTIONS.
+    simulator, which has the options of FABSIM_OPTIONS. `params` are those of the layout.
 
     All have to be right, and the report is on the slowest. Raises CollcError when fabsim is not
     installed, RunError when a run does not end; `size` is what memory may be too small for.
@@ -95,7 +97,7 @@ def run_texts(
     fabsim = fabsim_module()
     began = time.perf_counter()
     try:
-        program = compiled(fabsim, texts, arch)
+        program = compiled(fabsim, texts, arch, params)
         session = fabsim.opened(program)
         simulator = session.simulator
         outcomes = [turn(simulator, number) for number in range(turns)]
@@ -121,13 +123,21 @@ def run_texts(
     )
 
 
-def compiled(fabsim: Any, texts: Mapping[str, str], arch: str, **limits: int) -> Any:  # noqa: ANN401 - see `fabsim_module`
-    """The program that fabsim compiles of `texts`, with `limits` of its own, or the one it has
-    compiled of them lately: what is read back is often run next. Raises fabsim.CslError."""
+def compiled(
+    fabsim: Any,  # noqa: ANN401 - see `fabsim_module`
+    texts: Mapping[str, str],
+    arch: str,
+    params: Mapping[str, int] = MappingProxyType({}),
+    **limits: int,
+) -> Any:  # noqa: ANN401
+    """The program that fabsim compiles of `texts` with `params` of the layout and `limits` of its
+    own, or the one it has compiled of them lately: what is read back is often run next. Raises
+    fabsim.CslError."""
     csl = tuple(sorted(item for item in texts.items() if item[0].endswith(".csl")))
     options = tuple(sorted(item for item in os.environ.items() if item[0].startswith("FABSIM_")))
-    key = (fabsim.compile, arch, csl, options)  # what compiles within limits does so without
-    return _compiled.find(key, lambda: _newly_compiled(fabsim, dict(csl), arch, limits))
+    given = tuple(sorted(params.items()))
+    key = (fabsim.compile, arch, csl, given, options)  # what compiles within limits does without
+    return _compiled.find(key, lambda: _newly_compiled(fabsim, dict(csl), arch, params, limits))
 
 
 def _pes(program: Any) -> int:  # noqa: ANN401
@@ -142,13 +152,14 @@ def _newly_compiled(
     fabsim: Any,  # noqa: ANN401 - see `fabsim_module`
     texts: Mapping[str, str],
     arch: str,
+    params: Mapping[str, int],
     limits: Mapping[str, int],
 ) -> Any:  # noqa: ANN401
     with tempfile.TemporaryDirectory(prefix="collc-run-") as directory:
         write_files(Path(directory), texts)
         layout = str(Path(directory) / "layout.csl")
         try:
-            return fabsim.compile(layout, arch=arch, strict=True, **limits)
+            return fabsim.compile(layout, arch=arch, strict=True, params=dict(params), **limits)
         except fabsim.CslError as error:
             error.args = (str(error).replace(f"{directory}/", ""),)
             raise

@@ -104,6 +104,7 @@ def run_program(  # noqa: PLR0913 - what to run, then how
     lengths: Mapping[str, Given] | None = None,
     progress: Progress | None = None,
     inputs: Inputs | None = None,
+    most_idle: int = 0,
 ) -> RunReport:
     """Run `texts` on random input, or that of `inputs` (see `with_inputs`), and compare with NumPy.
 
@@ -111,7 +112,8 @@ def run_program(  # noqa: PLR0913 - what to run, then how
     something. Where that leaves nothing of some call, its turns are run again one by one, in their
     order, each on new vectors, and compared. `lengths` are those of the run, by name, for each
     round or one for all of them; where there are none they are random. `repeats` launches follow
-    each other on one load. Raises as `collc.run.run_texts`, and CollcError for lengths that the
+    each other on one load. PEs wait before each call up to `most_idle` turns of an empty loop, if the
+    kernel has a parameter for that. Raises as `collc.run.run_texts`, and CollcError for lengths that the
     program cannot be run with.
     """
     fitting = checked_lengths(plan.program, (lengths or {}).items())
@@ -131,11 +133,12 @@ def run_program(  # noqa: PLR0913 - what to run, then how
         }
         return Outcome(launch, wrong, of_run, wanted.compared, wanted.of_calls, results)
 
-    report = run_texts(texts, arch, _size(plan), repeats, turn)
+    idle = {"most_idle": most_idle, "idle_seed": seed % (1 << 16)} if most_idle else {}
+    report = run_texts(texts, arch, _size(plan), repeats, turn, idle)
     unseen = any(not one.elements for one in report.of_calls)
     if not unseen or len(plan.program.turns) == 1 or report.problem not in ("", NOTHING_KNOWN):
         return report
-    return _by_turns(texts, plan, arch, report, seed, progress)
+    return _by_turns(texts, plan, arch, report, seed, progress, idle)
 
 
 def _size(plan: ProgramPlan) -> str:
@@ -151,6 +154,7 @@ def _by_turns(  # noqa: PLR0913, PLR0917 - what to run, then how
     report: RunReport,
     seed: int,
     progress: Progress | None,
+    idle: Mapping[str, int],
 ) -> RunReport:
     """The report of a run in which nothing is left of some call, with what its turns leave that are
     run one by one: with the same library, on one load, in their order, on new vectors each."""
@@ -175,7 +179,7 @@ def _by_turns(  # noqa: PLR0913, PLR0917 - what to run, then how
         names = " and ".join(plan.program.calls[call] for call in turns[number])
         return Outcome(launch, f"{names} by itself: {wrong}")
 
-    again = run_texts(dict(texts) | {KERNEL: kernel}, arch, _size(plan), len(turns), turn)
+    again = run_texts(dict(texts) | {KERNEL: kernel}, arch, _size(plan), len(turns), turn, idle)
     found = tuple(of_calls)
     nothing = "" if any(one.elements for one in found) else report.problem
     return replace(
