@@ -141,8 +141,6 @@ def _collective(
     phases, restored = linked
     collective, contract = plan.collective, plan.collective.contract
     grid, simd = collective.grid, _simd_of(plan)
-    if contract.run_length and simd:
-        raise UnprintedError("words of several elements in vectors of a length that calls give")
     operation = contract.operation.value if contract.operation else "move"
     if contract.operation and contract.element.pair_of:
         operation += f"_{contract.element.pair_of.value}"
