@@ -358,6 +358,11 @@ class Op:
         return self.send or None if isinstance(self.send, str) else None
 
     @property
+    def closes(self) -> bool:
+        """Whether it tears down routers and moves no element."""
+        return self.advance is Advance.TEARDOWN and self.slices.count == ZERO
+
+    @property
     def stores(self) -> bool:
         """Whether what arrives is combined with memory."""
         arrives = isinstance(self.receive, str) and isinstance(self.send, Memory)
@@ -511,7 +516,7 @@ class Role:
 
 def _closes(loop: Loop | Once) -> bool:
     ops = [op for entry in loop.entries for op in entry.ops]
-    return bool(ops) and all(op.slices == NO_SLICES for op in ops)
+    return bool(ops) and all(op.closes for op in ops)
 
 
 # Phases and plans

@@ -182,13 +182,7 @@ def _steps_at(role: Role, place: int, cut: Cut) -> list[Step]:
 
 def _closing(lane: Lane) -> Iterator[Act]:
     """What tears down a lane's routers behind all that it does."""
-    for loop in lane.loops:
-        if loop not in lane.table:
-            yield from (
-                Act(lane.name, op, command=op.advance)
-                for entry in loop.entries
-                for op in entry.ops
-            )
+    return (Act(lane.name, op, command=op.advance) for op in lane.ops if op.closes)
 
 
 def _settled(step: Step, lane: Lane, place: int, cut: Cut) -> Step:

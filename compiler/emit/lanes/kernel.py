@@ -18,9 +18,7 @@ def kernel_of(
     rounds = program.program.rounds
     return KernelModel(
         buffers=tuple(_buffers(model)),
-        given=tuple(
-            (name, f"{least} to {most}") for name, least, most in program.program.given
-        ),
+        given=tuple((name, f"{least} to {most}") for name, least, most in program.program.given),
         calls=tuple(
             _call(
                 f"{library.module}.{name}",
@@ -53,5 +51,7 @@ def _call(function: str, of: CollectiveModel, root: str, rounds: int) -> str:
         for name, size in held
         if name
     ]
-    numbers = [f"{name}[{'round' if rounds > 1 else '0'}]" for name in (of.run_length, root) if name]
+    numbers = [
+        f"{name}[{'round' if rounds > 1 else '0'}]" for name in (of.run_length, root) if name
+    ]
     return f"{function}({', '.join(buffers + numbers)});"

@@ -27,6 +27,7 @@ from collc.emit.lanes.model import (
 from collc.emit.lanes.not_yet import UnprintedError, diagnostic
 from collc.emit.lanes.numbers import SECOND, Registers, Tasks
 from collc.emit.lanes.phases import Given, Numbers, phase_model
+from collc.emit.length_choice import halved
 from collc.emit.model import BundleModel, last_reduction
 from collc.emit.multiplexed import MultiplexedColor, color_mask
 from collc.emit.names import combine_of
@@ -154,6 +155,7 @@ def _collective(
         height=grid.height,
         path=path_model(collective.path, grid) if collective.path else None,
         length=contract.words,
+        most=contract.held,
         element=contract.element.word.value,
         buffer=contract.result.name if contract.result else contract.buffer,
         run_length=contract.run_length.name if contract.run_length else "",
@@ -211,29 +213,27 @@ def _name_of(program: ProgramPlan, use: Use) -> str:
 def _selections(
     program: ProgramPlan, collectives: Sequence[CollectiveModel]
 ) -> Iterator[SelectionModel]:
-    """The choices by a length."""
+    """The choices by a length, but for those that are a collective."""
     named = {one.name: one for one in collectives}
     for one in program.program.selections:
-        limits = (*(limit or one.length.most for limit in one.limits), one.length.most)
-        cases = tuple(
-            (name, limit, named[name].length) for name, limit in zip(one.names, limits, strict=True)
-        )
-        element, length = named[one.names[0]].element, one.length
-        yield SelectionModel(one.name, length.name, length.most, element, cases)
+        if one.names == (one.name,):
+            continue
+        of, length = named[one.names[0]], one.length.name
+        cases = [
+            (one.lengths(i)[1], (f"{name}(vector, {length});",)) for i, name in enumerate(one.names)
+        ]
+        choice = tuple(halved(length, cases))
+        yield SelectionModel(one.name, length, of.held, of.element, choice)
 
 
-def _roots(
-    program: ProgramPlan, collectives: Sequence[CollectiveModel]
-) -> Iterator[RootModel]:
+def _roots(program: ProgramPlan, collectives: Sequence[CollectiveModel]) -> Iterator[RootModel]:
     """The choices by a root."""
     named = {one.name: one for one in collectives}
     for one in program.program.rooted:
         of = named[one.names[0]]
         length = one.length.name if one.length else ""
         rank = rank_of(one, of.site)
-        yield RootModel(
-            one.name, one.root, one.ranks, rank, of.held, of.element, length, one.names
-        )
+        yield RootModel(one.name, one.root, one.ranks, rank, of.held, of.element, length, one.names)
 
 
 def _by_color(program: ProgramPlan, collectives: Sequence[CollectiveModel]) -> Iterator[ColorModel]:
@@ -257,6 +257,7 @@ def _phases(
     program: ProgramPlan, given: Sequence[Sequence[Given]], registers: int, tasks: int
 ) -> tuple[Numbers, Phases]:
     """The phases; as many slots as there are registers, or tasks, for have their own."""
+
     def numbered(tasks: Tasks) -> tuple[Numbers, Phases]:
         numbers = Numbers(Registers(registers), tasks, not program.alone)
         return numbers, [[phase_model(numbers, one) for one in of] for of in given]

@@ -165,7 +165,8 @@ class PhaseModel:
 @dataclass(frozen=True)
 class CollectiveModel:
     """A collective of the library: `prefix` begins the names of what its path is found by, `grid`
-    is what it counts its own PEs by."""
+    is what it counts its own PEs by. Vectors have `length` words, or up to so many, of the `most`
+    elements that a buffer has room for."""
 
     name: str
     prefix: str
@@ -176,6 +177,7 @@ class CollectiveModel:
     height: int
     path: PathModel | None
     length: int
+    most: int
     element: str
     buffer: str
     run_length: str  # the name of a length that calls give; else nothing
@@ -192,12 +194,12 @@ class CollectiveModel:
     @property
     def held(self) -> int:
         """What the vector's buffer has, with what is between its elements."""
-        return spanned(self.length // self.words, self.apart) * self.words
+        return spanned(self.most, self.apart) * self.words
 
     @property
     def input_held(self) -> int:
         """The same of the input's."""
-        return spanned(self.length // self.words, self.input_apart) * self.words
+        return spanned(self.most, self.input_apart) * self.words
 
     @property
     def first_pass(self) -> str:
@@ -276,19 +278,13 @@ class CollectiveModel:
 
 @dataclass(frozen=True)
 class SelectionModel:
-    """A choice of collectives by a length: each with the most elements that it is for, and those
-    that its buffer has."""
+    """A choice of collectives by a length, as statements."""
 
     name: str
     length: str
-    most: int
+    held: int
     element: str
-    cases: tuple[tuple[str, int, int], ...]
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Those of the collectives."""
-        return tuple(name for name, _, _ in self.cases)
+    choice: tuple[str, ...]
 
 
 @dataclass(frozen=True)

@@ -401,7 +401,12 @@ class _Builder:
             at, section = len(one.sections) - 1, one.sections[-1]
             for key, chain in section.chains:
                 act = chain[-1]
-                plain = section.ends == 1 and act.turns is None and self._repeats(act) == 1 and not self._waits(act)
+                plain = (
+                    section.ends == 1
+                    and act.turns is None
+                    and self._repeats(act) == 1
+                    and not self._waits(act)
+                )
                 if plain and not act.is_silent and act.command is Advance.NOTHING:
                     found[at, *self.layouts[at].place(key, chain)[-1]] = at, -1, False
         for at, section in enumerate(one.sections):
