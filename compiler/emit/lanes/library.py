@@ -38,6 +38,7 @@ from collc.lowering.shared_phases import shared_of
 from collc.plan import Phase, Plan
 from collc.plan.configuration import is_switched, setters
 from collc.plan.geometry import home_of
+from collc.plan.one_word import are_one_word, reduces_one_word
 from collc.plan.plan import ProgramPlan, Use
 from collc.spec.simd import has_pairs_of_wavelets
 
@@ -184,9 +185,8 @@ def _ends_at_once(plan: Plan, given: Sequence[Given]) -> bool:
 
 def _torn_down(program: ProgramPlan) -> Iterator[TornDownModel]:
     """The colors that are torn down between phases."""
-    for number, (index, color) in enumerate(
-        (index, color) for index, color in enumerate(program.colors) if color.torn_down
-    ):
+    torn_down = (index for index, color in enumerate(program.colors) if color.torn_down)
+    for number, index in enumerate(torn_down):
         switched = "true" if is_switched(program, index) else "false"
         turns = tuple(_turning_outputs(program, index))
         yield TornDownModel(index, -1, color_mask(number), switched, turns)
@@ -286,12 +286,16 @@ def _given(program: ProgramPlan, collective: int) -> Iterator[Given]:
     own_shared = {use.phase: (at, shared[at]) for at, use in program.uses_of(collective) if shared}
     masks = {color.position: color.mask for color in _torn_down(program)}
     setter = setters(program)
+    shares = _shares_microthreads(program, plan)
+    one_word = not shares and reduces_one_word(plan.collective.contract)
+    one_word = one_word and are_one_word(plan.phases)
     for index, phase in enumerate(plan.phases):
         cut = cut_of(phase, words)
         if cut.dynamic_length:
             raise UnprintedError("slices of a length that is given when the program runs")
         prefix = "" if program.alone else f"{plan.collective.name}_"
         classes = classes_of(phase, cut)
+        last_phase = index == len(plan.phases) - 1
         colors, elsewhere = uses.get(index, own), frozenset[str]()
         multiplexed, sets = list[MultiplexedColor](), ""
         if index in own_shared:
@@ -315,13 +319,23 @@ def _given(program: ProgramPlan, collective: int) -> Iterator[Given]:
             closing=f"closing_{max(colors[one.name] for one in multiplexed)}"
             if multiplexed and program.ends_torn_down
             else "",
-            shares_microthreads=any(
-                one.output_queue == other.input_queue
-                for one in program.colors
-                for other in program.colors
-                if one is not other
-            ),
+            shares_microthreads=shares,
+            staged_word=one_word and not last_phase,
+            follows_word=one_word and last_phase and bool(plan.collective.contract.buffer),
         )
+
+
+def _shares_microthreads(program: ProgramPlan, plan: Plan) -> bool:
+    """Whether what is sent on some color and what is received on another one have a microthread in
+    common; alone, what the last phase receives."""
+    if program.alone:
+        return bool(set(plan.input_queues[-1:]) & set(plan.output_queues))
+    return any(
+        one.output_queue == other.input_queue
+        for one in program.colors
+        for other in program.colors
+        if one is not other
+    )
 
 
 def _shared(numbers: Numbers, index: int, phase: PhaseModel) -> PhaseModel:
@@ -332,7 +346,7 @@ def _shared(numbers: Numbers, index: int, phase: PhaseModel) -> PhaseModel:
         found = (numbers.registers.conditions(index, key) for key in (slot.key, second))
         conditions = tuple(dict.fromkeys(one for of in found for one in of))
         some = "true" if len(conditions) > MOST_CONDITIONS else " or ".join(conditions)
-        return replace(slot, shares_register=some)
+        return replace(slot, shares_register=some or slot.shares_register)
 
     sections = (replace(one, slots=tuple(map(told, one.slots))) for one in phase.sections)
     return replace(phase, sections=tuple(sections))

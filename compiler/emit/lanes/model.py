@@ -146,6 +146,7 @@ class PhaseModel:
     restores: bool  # PEs with the result turn back its sign behind it
     multiplexed: tuple[MultiplexedColor, ...]  # colors whose routers are set as it begins
     routers: tuple[RoutersModel, ...]  # to what; empty where another phase sets them alike
+    staged_word: bool  # its vectors are the library's word in place of the caller's
     sets: str  # the phase that has the code for that
     closing: tuple[int, ...] = ()  # where it ends with its teardowns: the positions of tasks
     closed: str = ""  # and what comes behind these
@@ -258,6 +259,23 @@ class CollectiveModel:
     def slots(self) -> tuple[SlotModel, ...]:
         """Those of all phases, in the order in which they run."""
         return tuple(slot for p in self.phases for s in p.sections for slot in s.slots)
+
+    @property
+    def has_word(self) -> bool:
+        """Whether the library has a word of its own in place of the caller's vector."""
+        return not self.buffer or any(phase.staged_word for phase in self.phases)
+
+    @property
+    def loaded(self) -> tuple[SlotModel, ...]:
+        """The slots that a call may have to point at the caller's vector."""
+        own = {phase.name for phase in self.phases if phase.staged_word}
+        return tuple(
+            slot
+            for slot in self.slots
+            if slot.loads
+            and slot.shares_register != "true"
+            and (slot.turns or (self.buffer and slot.phase not in own))
+        )
 
     @property
     def first(self) -> str:
@@ -389,10 +407,9 @@ class LibraryModel:
     @property
     def module(self) -> str:
         """What the program calls it: what runs it in fabsim finds the tokens of barriers there."""
-        if len(self.collectives) > 1:
-            return self.name if all(one.buffer for one in self.collectives) else "collectives"
-        first = self.collectives[0]
-        return self.name if first.buffer else first.name
+        if all(one.buffer for one in self.collectives):
+            return self.name
+        return "collectives" if self.by_color else self.collectives[0].name
 
     @property
     def phases(self) -> tuple[PhaseModel, ...]:

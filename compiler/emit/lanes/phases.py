@@ -98,6 +98,8 @@ class Given:
     sets: str
     closing: str  # the position of the task that ends it behind its teardowns, if they do
     shares_microthreads: bool
+    staged_word: bool  # its vectors are a word of the library's
+    follows_word: bool  # those of the phases before it are, whose sends it does not wait for
 
     @property
     def phase(self) -> Phase:
@@ -170,6 +172,7 @@ def phase_model(numbers: Numbers, given: Given) -> PhaseModel:
         roles=len(phase.roles),
         idle=tuple(i for i, one in enumerate(classes) if not one.sections),
         restores=given.restores,
+        staged_word=given.staged_word,
         multiplexed=given.multiplexed,
         routers=routers_models(phase, torn_down, MOST_OUTPUTS, ids)
         if given.sets == phase.name
@@ -483,7 +486,7 @@ class _Builder:
                     else "&none_" + self.given.plan.element.word.value,
                     loads=not kind.endswith(".tell"),
                     key=where,
-                    shares_register="",
+                    shares_register="true" if self.given.follows_word else "",
                     shares_task=where in self.tasks_in_turn,
                 )
 
@@ -565,9 +568,8 @@ class _Builder:
                 yield f"{field}.advances = true;"
         if act.lane in self.yielding and act.command is Advance.NOTHING:
             yield f"{field}.yields = true;"
-        waits = self.given.shares_microthreads and not self.given.closing
-        if act.command is Advance.TEARDOWN and waits:
-            yield f"{field}.waits = true;"
+        if self._goes_on(act, one):
+            yield f"{field}.goes_on = true;"
         if act.is_silent:
             yield f"{field}.silent = true;"
         if end is not None:
@@ -576,6 +578,14 @@ class _Builder:
             yield f"{field}.end = {position};"
             if unblocks:
                 yield f"{field}.unblocks = true;"
+
+    def _goes_on(self, act: Act, one: PeClass) -> bool:
+        """Whether what follows an act need not wait for its end: who uses a color next waits for its
+        teardown; and a word that is sent is part of what the next phase receives."""
+        if act.command is Advance.TEARDOWN:
+            return bool(self.given.closing) or not self.given.shares_microthreads
+        last = one.sections[-1].chains[0][1][-1]
+        return self.given.staged_word and act is last and isinstance(act.op.send, str)
 
     def _turns(self, field: str, act: Act, turns: Turns, places: Sequence[int]) -> Iterator[str]:
         """Turns, and their rows."""
