@@ -4,25 +4,21 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from collc.base.values import dataclass
 from collc.emit.roles import Field, RoleModel
-from collc.emit.step_tables import StepTable, kinds_of, table_numbers, tables_of
+from collc.emit.step_tables import (
+    BITS,
+    ProgramModel,
+    in_groups,
+    kinds_of,
+    program_of,
+    table_numbers,
+    tables_of,
+)
 from collc.lowering.ids import Ids
-from collc.lowering.memory import LOOP_HEADER, lane_numbers, row_numbers
-from collc.plan import AREA_BITS, Lane, Number, Phase, Plan, RowKind
+from collc.lowering.memory import LOOP_HEADER, row_numbers
+from collc.plan import AREA_BITS, Lane, Phase, Plan, RowKind
 from collc.plan.form import form_of
-from collc.plan.show import divided
 from collc.plan.step_tables import always, extent_of, straight_entries
 
-# what a row does: the name of the bit in the text, and what is said of it there
-_BITS = {
-    int(RowKind.ENDS): ("entry_ends", "is the stream's last one of a step"),
-    int(RowKind.SENDS): ("entry_sends", ""),
-    int(RowKind.RELAYS): ("entry_relays", "passes on what is for others, from fabric to fabric"),
-    int(RowKind.RECEIVES): ("entry_receives", ""),
-    int(RowKind.COMBINES): ("entry_combines", "with what is there, instead of overwriting it"),
-    int(RowKind.STAGES): ("entry_stages", "what it receives"),
-    int(RowKind.APPLIES): ("entry_applies", "what is staged"),
-    int(RowKind.OVER): ("entry_over", "is behind the last one of the table"),
-}
 _ALWAYS = RowKind.ENDS | RowKind.SENDS | RowKind.RECEIVES | RowKind.OVER  # the text names them
 # what the text tests; bits that no row has are left out
 _TESTED = {
@@ -46,25 +42,12 @@ _TESTED = {
 }
 
 
-_ALTERNATIVES = 64  # of one `if`
-
-
 @dataclass(frozen=True)
 class TableModel:
     """A table that several numbers index."""
 
     name: str
     values: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class ProgramModel:
-    """The rows of a lane for the roles that have this number: a function of the place `p`."""
-
-    name: str
-    number: int
-    size: int
-    lines: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -86,11 +69,8 @@ class LaneModel:
 
     @property
     def groups(self) -> tuple[tuple[ProgramModel, ...], ...]:
-        """The programs in groups, since no compiler follows an `else` behind an `else` for ever."""
-        return tuple(
-            self.programs[first : first + _ALTERNATIVES]
-            for first in range(0, len(self.programs), _ALTERNATIVES)
-        )
+        """The programs, a few at a time."""
+        return in_groups(self.programs)
 
 
 @dataclass(frozen=True)
@@ -179,7 +159,7 @@ def _present(kinds: set[int], phase: Phase) -> int:
 
 def _named(bits: int) -> str:
     """`entry_sends`, `(entry_sends | entry_relays)`."""
-    names = [name for bit, (name, _) in _BITS.items() if bits & bit]
+    names = [name for bit, (name, _) in BITS.items() if bits & bit]
     return names[0] if len(names) == 1 else f"({' | '.join(names)})"
 
 
@@ -197,9 +177,7 @@ def row_bits(exchanges: Iterable[ExchangeModel]) -> tuple[BitModel, ...]:
     present = 0
     for exchange in exchanges:
         present |= exchange.present
-    return tuple(
-        BitModel(name, bit, about) for bit, (name, about) in _BITS.items() if present & bit
-    )
+    return tuple(BitModel(name, bit, about) for bit, (name, about) in BITS.items() if present & bit)
 
 
 def _lane_model(
@@ -211,7 +189,7 @@ def _lane_model(
 ) -> LaneModel:
     name = phase.lanes[index]
     found = tables_of(phase, index)
-    programs = tuple(_program(phase, name, table, tables) for table in found)
+    programs = tuple(program_of(phase, name, table, tables) for table in found)
     return LaneModel(
         name=f"{phase.name}_{name}",
         field=name,
@@ -229,52 +207,6 @@ def _lane_model(
 def _some_always(phase: Phase, lanes: Iterable[Lane], bit: RowKind) -> bool:
     """Whether all rows of some of these lanes have a bit."""
     return any(always(lane, phase.slicing) & bit for lane in lanes)
-
-
-def _program(
-    phase: Phase, name: str, table: StepTable, tables: dict[tuple[int, ...], str]
-) -> ProgramModel:
-    lines = []
-    for loop in table.loops:
-        lines.append(", ".join(_spelled(n, phase.name, tables) for n in loop.head) + ",")
-        for kind, *slices in loop.entries:
-            words = (_spelled(n, phase.name, tables) for n in slices)
-            lines.append(", ".join((_spelled_kind(kind, phase.name, tables), *words)) + ",")
-    lines.append("0,")  # no more turns
-    size = lane_numbers(table.lane) + 1
-    called = f"{phase.name}_{name}_loops_{table.number}"
-    return ProgramModel(called, table.number, size, tuple(lines))
-
-
-def _spelled(number: Number, phase: str, tables: dict[tuple[int, ...], str]) -> str:
-    """A number as an expression of the place `p`."""
-    if not (number.slope or number.modulus or number.table):
-        return str(number.offset)
-    index = divided(number.divisor)
-    text = str(number.offset)
-    if number.slope:
-        slope = abs(number.slope)
-        term = index if slope == 1 else f"({index} * {slope})"
-        if number.slope < 0:
-            text = f"({number.offset} - {term})"
-        else:
-            text = f"({term} + {number.offset})" if number.offset else term
-    if number.modulus:
-        text = f"({text} % {number.modulus})"
-    if not number.table:
-        return text
-    table = tables.setdefault(number.table, f"{phase}_table_{len(tables)}")
-    entry = f"{table}[{divided(number.every)} % {len(number.table)}]"
-    return entry if text == "0" else f"({text} + {entry})"
-
-
-def _spelled_kind(kind: Number, phase: str, tables: dict[tuple[int, ...], str]) -> str:
-    """The bits of a row by their names, if they are the same at all places."""
-    if kind.varies or kind.modulus or not kind.offset:
-        return _spelled(kind, phase, tables)
-    area = kind.offset >> AREA_BITS
-    names = [name for bit, (name, _) in _BITS.items() if kind.offset & bit]
-    return " | ".join([*names, f"({area} << {AREA_BITS})"] if area else names)
 
 
 def exchange_fields(phase: Phase, any_color: str, by_color: bool) -> tuple[Field, ...]:

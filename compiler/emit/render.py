@@ -108,6 +108,8 @@ def _texts_of_lanes(
         texts[f"{one.op}.csl"] = _filled("lanes/op.csl", **of)
         if one.has_turns:
             texts[f"{one.loop}.csl"] = _filled("lanes/loop.csl", **of)
+        if one.has_tables:
+            texts[f"{one.table}.csl"] = _filled("lanes/table.csl", **of)
     if isinstance(model, BundleModel):
         return texts | {"run.py": _filled("run.py", m=model, clock=clock)}
     host = {"p": model, "call_streams": (model,), "clock": clock}

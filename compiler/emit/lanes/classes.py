@@ -11,6 +11,7 @@ then a role has several.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -18,6 +19,7 @@ from itertools import groupby
 from collc.base.values import dataclass
 from collc.emit.lanes.cuts import Cut
 from collc.emit.lanes.not_yet import UnprintedError
+from collc.emit.step_tables import tables_of
 from collc.plan import (
     BY_WAVELET,
     ONE,
@@ -34,9 +36,12 @@ from collc.plan import (
     Phase,
     Role,
 )
+from collc.plan.form import Form, form_of
 
 FEWEST_TURNS = 3  # that a loop is worth
 MOST_ACTS = 48  # of a class, each of which has an import
+# Lines of the text that one has, about: of an act of a class, a slot, a class, a lane's table.
+ACT_LINES, SLOT_LINES, CLASS_LINES, TABLE_LINES = 1.5, 14, 6, 40
 
 
 @dataclass(frozen=True)
@@ -62,10 +67,13 @@ class Act:
     last: Op | None = None  # with whose slices it ends, instead of its own
     turns: Turns | None = None
     repeats: int = 1  # how often, each time for another vector that comes
+    table: Lane | None = None  # all of a lane, by a step table
 
     @property
     def name(self) -> str:
         """What it is called in the text."""
+        if self.table is not None:
+            return "table"
         if self.turns is not None:
             return "turns"
         if self.command is not Advance.NOTHING:
@@ -106,6 +114,11 @@ class Section:
         """How many ends are waited for."""
         return sum(not chain[-1].is_silent for _, chain in self.chains)
 
+    @property
+    def by_steps(self) -> bool:
+        """Whether lanes wait for each other at the end of each step."""
+        return any(act.table is not None for _, chain in self.chains for act in chain)
+
 
 @dataclass(frozen=True)
 class PeClass:
@@ -117,7 +130,65 @@ class PeClass:
 
 
 def classes_of(phase: Phase, cut: Cut) -> tuple[PeClass, ...]:
-    """The classes of a phase, role by role. Raises UnprintedError for what is not printed yet."""
+    """The classes of a phase, role by role: by step tables where what PEs do would take more text
+    operation by operation, or where that is not possible. Raises UnprintedError for what is not
+    printed yet."""
+    if form_of(phase) is not Form.STEPS:
+        return _by_operations(phase, cut)
+    if cut.dynamic_length:
+        return _by_tables(phase)
+    try:
+        found = _by_operations(phase, cut)
+    except UnprintedError:
+        return _by_tables(phase)
+    tables = _by_tables(phase)
+    return found if _lines(found) <= _lines_of_tables(phase) else tables
+
+
+def _lines(classes: Sequence[PeClass]) -> float:
+    """About how many lines the text has for classes: in the layout for each act, in the PE's for
+    the acts of all classes, those that are named alike being one."""
+    acts = [
+        [
+            (at, key, act.name)
+            for at, s in enumerate(one.sections)
+            for key, c in s.chains
+            for act in c
+        ]
+        for one in classes
+    ]
+    most = Counter[object]()
+    for of in acts:
+        most |= Counter(of)
+    return ACT_LINES * sum(map(len, acts)) + SLOT_LINES * most.total() + CLASS_LINES * len(classes)
+
+
+def _lines_of_tables(phase: Phase) -> float:
+    """The same of step tables."""
+    lanes = range(len(phase.lanes))
+    rows = sum(
+        len(loop.entries) + 1 for at in lanes for of in tables_of(phase, at) for loop in of.loops
+    )
+    return rows + TABLE_LINES * len(lanes) + CLASS_LINES * len(phase.roles)
+
+
+def _by_tables(phase: Phase) -> tuple[PeClass, ...]:
+    """The classes of a phase by step tables: its roles."""
+    found = []
+    for index, role in enumerate(phase.roles):
+        chains = tuple(
+            ((lane.name, 0), (Act(lane.name, lane.ops[0], table=lane),))
+            for lane in role.lanes
+            if lane.table
+        )
+        if any(lane.tears_down for lane in role.lanes):
+            raise UnprintedError("routers that are torn down")
+        sections = (Section(chains),) if chains else ()
+        found.append(PeClass(index, places_of(phase, index), sections))
+    return tuple(found)
+
+
+def _by_operations(phase: Phase, cut: Cut) -> tuple[PeClass, ...]:
     found = []
     for index, role in enumerate(phase.roles):
         alike: dict[object, tuple[list[int], list[Step]]] = {}

@@ -13,6 +13,7 @@ from collc.emit.multiplexed import MultiplexedColor
 from collc.emit.names import Combine
 from collc.emit.paths import PathModel
 from collc.emit.roles import RoutersModel, RoutesModel
+from collc.emit.step_tables import ProgramModel, in_groups
 from collc.spec.contract import spanned
 
 
@@ -32,7 +33,7 @@ class LaneModel:
 
 @dataclass(frozen=True)
 class SlotModel:
-    """An import of `op_*.csl`. `field` is its place in the phase's parameters, `lane` that of the
+    """An import of `op_*.csl`, or of `table_*.csl` if it is a `table`. `field` is its place in the phase's parameters, `lane` that of the
     lane whose queues it has; `begins` is the condition that no operation of the call comes before
     it, empty if some always does. Positions are those in the library's lists."""
 
@@ -44,10 +45,12 @@ class SlotModel:
     register: int
     register_out: int  # of turns, for what they send
     turns: int  # the rows that it has at most; 0 of an operation
+    table: bool
     repeats: bool  # on some PE
     begins: str
     then: str
     stage: str
+    bounds: str  # of slices of a length that calls give, a pointer to them
     loads: bool  # whether some PE's operand is at an address of the caller's
     key: tuple[int, int, int]
     shares_register: str  # the condition that a PE has it in turn with others
@@ -56,13 +59,38 @@ class SlotModel:
     @property
     def goes_on_in_turn(self) -> bool:
         """Whether it is not over at the end of a task that it has in turn with others."""
-        return self.shares_task and bool(self.turns or self.repeats)
+        return self.shares_task and bool(self.turns or self.repeats or self.table)
+
+    @property
+    def takes_part(self) -> str:
+        """The condition that a PE has it."""
+        return taking_part(self.phase, self.field, table=self.table)
 
     @property
     def begin(self) -> str:
         """What begins it: a function of the library's where something is to be prepared."""
         prepared = self.shares_register or self.shares_task
         return f"begin_{self.name}" if prepared else f"{self.name}.start"
+
+
+def taking_part(phase: str, field: str, *, table: bool) -> str:
+    """The condition that a PE has a slot, by its field among a phase's parameters."""
+    return f"({phase}.{field} > 0)" if table else f"{phase}.{field}.takes_part"
+
+
+@dataclass(frozen=True)
+class StepsModel:
+    """Lanes by step tables: of each lane the functions that have its loops, and tables of numbers
+    that these look something up in."""
+
+    programs: tuple[tuple[str, tuple[ProgramModel, ...]], ...]
+    tables: tuple[tuple[str, tuple[int, ...]], ...]
+    numbers: int
+    slicing: str
+
+    def of(self, lane: str) -> tuple[tuple[ProgramModel, ...], ...]:
+        """The programs of a lane in groups, of which a choice is made."""
+        return in_groups(dict(self.programs)[lane])
 
 
 @dataclass(frozen=True)
@@ -89,6 +117,8 @@ class SectionModel:
     next: str
     joins: tuple[JoinModel, ...]
     slots: tuple[SlotModel, ...]
+    alone: str  # of lanes that go by steps the condition that a PE has one; else nothing
+    ends: str  # the field that has how many it has; else nothing
 
     @property
     def begin(self) -> str:
@@ -104,7 +134,7 @@ class SectionModel:
     @property
     def is_one_chain(self) -> bool:
         """Whether its first slot begins it."""
-        return len(self.starts) == 1
+        return len(self.starts) == 1 and not self.alone
 
 
 @dataclass(frozen=True)
@@ -136,6 +166,7 @@ class PhaseModel:
     place: str
     block: str
     cut: Cut
+    steps: StepsModel | None
     slices: bool
     routes: tuple[RoutesModel, ...]
     detours: DetoursModel | None
@@ -246,9 +277,19 @@ class CollectiveModel:
         return f"loop_{self.operation}"
 
     @property
+    def table(self) -> str:
+        """The file of its step tables."""
+        return f"table_{self.operation}"
+
+    @property
     def has_turns(self) -> bool:
         """Whether some PE has any."""
         return any(slot.turns for slot in self.slots)
+
+    @property
+    def has_tables(self) -> bool:
+        """Whether some PE has any."""
+        return any(slot.table for slot in self.slots)
 
     @property
     def elements_in_word(self) -> int:
@@ -426,6 +467,11 @@ class LibraryModel:
         """Whether some PE lets so many elements pass."""
         lines = (line for phase in self.phases for of in phase.classes for line in of.lines)
         return any("elements(" in line for line in lines)
+
+    @property
+    def has_tables(self) -> bool:
+        """Whether some PE has a step table."""
+        return any(one.has_tables for one in self.collectives)
 
     @property
     def joins(self) -> bool:

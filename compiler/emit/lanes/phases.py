@@ -35,6 +35,8 @@ from collc.emit.lanes.model import (
     PhaseModel,
     SectionModel,
     SlotModel,
+    StepsModel,
+    taking_part,
 )
 from collc.emit.lanes.not_yet import UnprintedError
 from collc.emit.lanes.numbers import SECOND, Area, Key, Registers, Tasks, User
@@ -42,12 +44,15 @@ from collc.emit.lanes.spelling import Speller
 from collc.emit.multiplexed import MultiplexedColor
 from collc.emit.names import combine_of
 from collc.emit.roles import RoutesModel, routers_models, routes_models
+from collc.emit.step_tables import kinds_of, program_of, table_numbers, tables_of
+from collc.lowering.memory import row_numbers
 from collc.plan import (
     Action,
     Advance,
     Phase,
     Plan,
     Region,
+    RowKind,
     Strided,
     form_of,
     leaders_of,
@@ -146,7 +151,7 @@ def phase_model(numbers: Numbers, given: Given) -> PhaseModel:
         sections=sections,
         fields=tuple(slot for section in sections for slot in section.slots),
         rows=tuple(sorted({s.turns for one in sections for s in one.slots if s.turns})),
-        ends=tuple(_ends_field(at) for at, section in enumerate(sections) if section.joins),
+        ends=tuple(_ends_field(at) for at in range(len(sections)) if numbered.counts_ends(at)),
         classes=models,
         tables=tuple(numbered.speller.tables.items()),
         cases=cases_of(regions, size, len(classes), f"{phase.name}_classes", names),
@@ -157,6 +162,7 @@ def phase_model(numbers: Numbers, given: Given) -> PhaseModel:
         place=place,
         block=numbered.block(line),
         cut=cut,
+        steps=numbered.steps(),
         slices=any(
             f"{phase.name}_{of}" in line
             for one in models
@@ -281,6 +287,12 @@ class _Builder:
         self.users = self._users()
         self.yielding = self._yielding()
         self.rows = self._all_rows()
+        self.by_table = {
+            where
+            for one in self.classes
+            for where, act in self.placed(one)
+            if act.table is not None
+        }
         self.repeated = {
             where
             for one in self.classes
@@ -345,7 +357,7 @@ class _Builder:
         moving = {where for where, act in placed if not self._waits(act)}
         yield from (slot for slot in self.fields if slot in moving)
         for section, chain, place in self.fields:
-            if self._rows((section, chain, place)):
+            if self._rows((section, chain, place)) or (section, chain, place) in self.by_table:
                 yield section, chain, place + SECOND
 
     def _waits(self, act: Act) -> bool:
@@ -373,8 +385,12 @@ class _Builder:
     def _user(self, key: Key) -> User:
         slot = (key[0], key[1], key[2] % SECOND)
         classes = frozenset(self.users[slot])
-        condition = f"{self.phase.name}.{self.fields[slot]}.takes_part"
+        condition = self.takes_part(slot)
         return User(self.number, key, classes, self._area(classes), condition)
+
+    def takes_part(self, slot: Key) -> str:
+        """The condition that a PE has a slot."""
+        return taking_part(self.phase.name, self.fields[slot], table=slot in self.by_table)
 
     def _area(self, classes: Set[int]) -> Area:
         """The PEs of the roles of some classes."""
@@ -391,7 +407,7 @@ class _Builder:
                 if not self._waits(act) and not act.is_silent and slot not in ends:
                     found.setdefault(slot, set()).add(index)
             for at, section in enumerate(one.sections):
-                for number in range(section.ends - 1):
+                for number in range(0 if section.by_steps else section.ends - 1):
                     found.setdefault((at, -1, number), set()).add(index)
         return {key: found[key] for key in sorted(found)}
 
@@ -413,7 +429,7 @@ class _Builder:
                 if plain and not act.is_silent and act.command is Advance.NOTHING:
                     found[at, *self.layouts[at].place(key, chain)[-1]] = at, -1, False
         for at, section in enumerate(one.sections):
-            if section.ends < 2:
+            if section.ends < 2 or section.by_steps:
                 continue
             last = [
                 (self.layouts[at].place(key, chain)[-1], chain[-1])
@@ -432,7 +448,7 @@ class _Builder:
     def section(self, at: int) -> SectionModel:
         """A section of the PE's text."""
         layout, name = self.layouts[at], f"{self.phase.name}_{at + 1}" if at else self.phase.name
-        most = self._most_ends(at)
+        most = 1 if self._by_steps(at) else self._most_ends(at)
         joins = tuple(
             JoinModel(
                 name=f"{name}_{_JOINED[number]}",
@@ -448,15 +464,71 @@ class _Builder:
         starts = tuple(
             (
                 self.name((at, chain, 0)),
-                " or ".join(
-                    f"{self.phase.name}.{self.fields[at, chain, slot]}.takes_part"
-                    for slot in range(len(names))
-                ),
+                " or ".join(self.takes_part((at, chain, slot)) for slot in range(len(names))),
             )
             for chain, (_, names) in enumerate(layout.chains)
         )
         slots = tuple(slot for slot in self.slots(at))
-        return SectionModel(name, starts, "", joins, slots)
+        return SectionModel(
+            name,
+            starts,
+            "",
+            joins,
+            slots,
+            self._alone(at),
+            _ends_field(at) if self.counts_ends(at) else "",
+        )
+
+    def counts_ends(self, at: int) -> bool:
+        """Whether parameters say how many ends a PE waits for in a section."""
+        return self._most_ends(at) > 1
+
+    def _by_steps(self, at: int) -> bool:
+        """Whether a section is one of step tables."""
+        return any(section == at for section, _, _ in self.by_table)
+
+    def _alone(self, at: int) -> str:
+        """The condition that a PE has one lane with a step table."""
+        if not self._by_steps(at):
+            return ""
+        return f"{self.phase.name}.{_ends_field(at)} == 1" if self.counts_ends(at) else "true"
+
+    def steps(self) -> StepsModel | None:
+        """What the text has of step tables."""
+        if not self.by_table:
+            return None
+        phase, words, slicing = self.phase, self.given.plan.element.words, self.cut.slicing
+        if self.calls_back and any(
+            kind & RowKind.RECEIVES and kind & RowKind.COMBINES for kind in kinds_of(phase)
+        ):
+            raise UnprintedError("call-backs beside other operations")
+        tables: dict[tuple[int, ...], str] = {}
+        programs = tuple(
+            (
+                name,
+                tuple(
+                    program_of(phase, name, table, tables, "ops.")
+                    for table in tables_of(phase, index)
+                ),
+            )
+            for index, name in enumerate(phase.lanes)
+        )
+        given = {
+            "slices": slicing.count,
+            "grains": slicing.length // slicing.grain,
+            "grain": slicing.grain * words,
+            "block": f"{phase.name}.block" if self.cut.blocks else 0,
+            "length": slicing.length * words,
+            "words": words,
+            "backward": _bool(phase.backward),
+            "varies": _bool(slicing.dynamic),
+        }
+        return StepsModel(
+            programs,
+            tuple((name, values) for values, name in tables.items()),
+            row_numbers(phase),
+            f"ops.Slicing{{ {', '.join(f'.{name} = {value}' for name, value in given.items())} }}",
+        )
 
     def name(self, slot: Key) -> str:
         """What the text calls a slot."""
@@ -478,12 +550,14 @@ class _Builder:
                     register=self.registers.get(where, 0),
                     register_out=self.registers.get((at, chain, slot + SECOND), 0),
                     turns=self._rows(where),
+                    table=where in self.by_table,
                     repeats=where in self.repeated,
                     begins=self._begins(where),
                     then="" if last else f"begin_{self.name((at, chain, slot + 1))}",
                     stage=f"&{self.phase.name}_stage"
                     if self.cut.stage
                     else "&none_" + self.given.plan.element.word.value,
+                    bounds=f"&{self.phase.name}_bounds" if self.cut.dynamic_length else "0",
                     loads=not kind.endswith(".tell"),
                     key=where,
                     shares_register="true" if self.given.follows_word else "",
@@ -525,7 +599,7 @@ class _Builder:
             if slot in acts:
                 lines += self._lines(self.fields[slot], acts[slot], ends.get(slot), one)
         for at, section in enumerate(one.sections):
-            if self._most_ends(at) > 1:
+            if self.counts_ends(at):
                 lines.append(f"{_ends_field(at)} = {section.ends};")
         if self.given.restores and self._has_result(one):
             lines.append("restores = true;")
@@ -541,6 +615,7 @@ class _Builder:
             acts = [act for _, act in self.placed(one) if act.lane == name]
             ops = [act.op for act in acts]
             ops += [act.turns.receive for act in acts if act.turns is not None]
+            ops += [op for act in acts if act.table is not None for op in act.table.ops]
             into = {op.receives_on for op in ops if op.receives_on}
             out = {op.sends_on for op in ops if op.sends_on}
             if len(into) > 1 or len(out) > 1:
@@ -554,6 +629,10 @@ class _Builder:
     def _lines(
         self, field: str, act: Act, end: tuple[int, int, bool] | None, one: PeClass
     ) -> Iterator[str]:
+        if act.table is not None:
+            index = self.phase.lanes.index(act.lane)
+            yield f"{field} = {table_numbers(self.phase, index)[one.role]};"
+            return
         if act.turns is not None:
             yield from self._turns(field, act, act.turns, one.places)
             return
