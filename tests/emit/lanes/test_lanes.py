@@ -117,7 +117,6 @@ def lines(bundle: Bundle, name: str) -> int:
 @pytest.mark.parametrize(
     ("example", "what"),
     [
-        ("binary_tree", "lanes beside each other of which one begins operations together"),
         ("program_halo_columns", "calls beside each other"),
         ("program_mixed", "routers that are torn down"),
     ],
@@ -379,3 +378,39 @@ def test_the_page_shows_what_is_emitted() -> None:
     page = (ROOT / "docs" / "emitted.md").read_text()
     (shown,) = re.findall(r"<!-- lanes: [^>]* -->\n```csl\n(.*?)```", page, re.DOTALL)
     assert shown in compiled("two_phase", "wse2", "lanes", {}).files["two_phase_pe.csl"]
+
+
+# By step tables: lanes that go together and lanes that are alone, a join before a relay, several
+# areas of a stage, slices that are empty, barriers, call-backs, pairs, buffers apart, blocks of a
+# grid, and 16-bit elements.
+TABLES = {
+    "binary_tree": {"P": 8, "B": 16},
+    "direct_reduce_scatter": {"P": 6, "B": 15},
+    "direct_allreduce": {"P": 5, "B": 3},
+    "dual_root": {"P": 7, "B": 24},
+    "barrier": {"P": 6},
+    "scan_grid": {"W": 3, "H": 3},
+    "bruck": {"P": 5, "E": 3},
+    "halving_reduce_scatter": {"P": 8, "B": 20},
+}
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("example", TABLES)
+def test_step_tables_are_right_early_and_late(
+    monkeypatch: pytest.MonkeyPatch, example: str, target: str
+) -> None:
+    monkeypatch.setattr("collc.emit.lanes.classes.SLOT_LINES", 1e9)
+    monkeypatch.setitem(SMALL, example, TABLES[example])
+    bundle = compiled(example, target, "lanes", given(example))
+    assert any(name.startswith("table_") for name in bundle.files)
+    runs_right(bundle)
+
+
+def runs_right(bundle: Bundle) -> None:
+    """Three calls give what NumPy does, and so they do where PEs begin late."""
+    report = bundle.run(repeats=3)
+    assert report.verified, report.problem
+    with fabsim_options("--late-starts 300:7"):
+        late = bundle.run(repeats=3, seed=4)
+    assert late.verified, late.problem
