@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from itertools import product
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
-from collc.base.diagnostics import CollcError, Diagnostic
 from collc.base.files import MANIFEST
 from collc.cost import Prediction
 from collc.emit.clock import HOP, ClockModel, clock_model
 from collc.emit.lanes.kernel import kernel_of
-from collc.emit.lanes.library import library_of, with_numbers
+from collc.emit.lanes.library import libraries_of, with_numbers
 from collc.emit.lanes.model import KernelModel, LibraryModel
-from collc.emit.lanes.not_yet import of_program as not_yet
 from collc.emit.manifest import manifest_of, with_hashes
 from collc.emit.model import BundleModel, model_of
 from collc.emit.program import ProgramModel, call_stream_models, program_model
@@ -51,8 +49,6 @@ def render(  # noqa: PLR0913, PLR0917 - the program, then how
     `skew` PEs wait before each call, up to so many turns of an empty loop.
     """
     source = source_name(spec.file)
-    if text == LANES:
-        refuse(not_yet(plan))
     model: BundleModel | ProgramModel
     if plan.alone:
         model = model_of(plan.plans[0], source)
@@ -61,10 +57,10 @@ def render(  # noqa: PLR0913, PLR0917 - the program, then how
         model = program_model(plan, source, skew)
         clock = clock_model(spec, (model.width, model.height))
     if text == LANES:
-        library = library_of(plan, source)
-        texts = _texts_of_lanes(library, kernel_of(plan, model, library), model, clock)
+        libraries = libraries_of(plan, source)
+        texts = _texts_of_lanes(libraries, kernel_of(plan, model, libraries), model, clock)
         if isinstance(model, BundleModel):
-            model = with_numbers(model, library)
+            model = with_numbers(model, libraries[0])
     elif isinstance(model, BundleModel):
         texts = _texts_of_one(model, clock)
     else:
@@ -77,20 +73,27 @@ def render(  # noqa: PLR0913, PLR0917 - the program, then how
     return dict(sorted(texts.items()))
 
 
-def refuse(problems: Iterable[Diagnostic]) -> None:
-    """Raise CollcError if there are any."""
-    found = list(problems)
-    if found:
-        raise CollcError(found)
-
-
 def _texts_of_lanes(
-    library: LibraryModel,
+    libraries: Sequence[LibraryModel],
     kernel: KernelModel,
     model: BundleModel | ProgramModel,
     clock: ClockModel | None,
 ) -> dict[str, str]:
-    """What is emitted as lanes: what does not depend on a program, and what does."""
+    """What is emitted as lanes: the libraries, and the program around them."""
+    texts: dict[str, str] = {}
+    for library in libraries:
+        texts |= _texts_of_library(library)
+    names = {"layout.csl": "layout.csl", "kernel.csl": "pe_program.csl"}
+    given = {"m": libraries[0], "libraries": libraries, "k": kernel, "clock": clock}
+    texts |= {name: _filled(f"lanes/{template}", **given) for template, name in names.items()}
+    if isinstance(model, BundleModel):
+        return texts | {"run.py": _filled("run.py", m=model, clock=clock)}
+    host = {"p": model, "call_streams": (model,), "clock": clock}
+    return texts | {"run.py": _filled("program_run.py", **host)}
+
+
+def _texts_of_library(library: LibraryModel) -> dict[str, str]:
+    """A library: what does not depend on a program, and what does."""
     names = {"ops.csl": "ops.csl", "queues.csl": "queues.csl"}
     names |= {"join.csl": "join.csl"} if library.joins else {}
     names |= {name: name for name in ("router.csl", "routers.csl") if library.torn_down}
@@ -98,9 +101,7 @@ def _texts_of_lanes(
         "library_layout.csl": f"{library.name}_layout.csl",
         "pe.csl": f"{library.name}_pe.csl",
     }
-    names |= {"layout.csl": "layout.csl", "kernel.csl": "pe_program.csl"}
-    given = {"m": library, "k": kernel, "clock": clock}
-    texts = {name: _filled(f"lanes/{template}", **given) for template, name in names.items()}
+    texts = {name: _filled(f"lanes/{template}", m=library) for template, name in names.items()}
     for one in library.collectives:
         of: dict[str, Any] = {"element": one.element, "simd": one.simd}
         of |= {"combine": one.combine.builtin, "move": one.combine.move}
@@ -110,10 +111,7 @@ def _texts_of_lanes(
             texts[f"{one.loop}.csl"] = _filled("lanes/loop.csl", **of)
         if one.has_tables:
             texts[f"{one.table}.csl"] = _filled("lanes/table.csl", **of)
-    if isinstance(model, BundleModel):
-        return texts | {"run.py": _filled("run.py", m=model, clock=clock)}
-    host = {"p": model, "call_streams": (model,), "clock": clock}
-    return texts | {"run.py": _filled("program_run.py", **host)}
+    return texts
 
 
 def _texts_of_one(model: BundleModel, clock: ClockModel | None) -> dict[str, str]:

@@ -182,9 +182,9 @@ def _by_tables(phase: Phase) -> tuple[PeClass, ...]:
             for lane in role.lanes
             if lane.table
         )
-        if any(lane.tears_down for lane in role.lanes):
-            raise UnprintedError("routers that are torn down")
-        sections = (Section(chains),) if chains else ()
+        closing = tuple(act for lane in role.lanes for act in _closing(lane))
+        behind = (((role.lanes[0].name, 0), closing),) if closing else ()
+        sections = tuple(Section(of) for of in (chains, behind) if of)
         found.append(PeClass(index, places_of(phase, index), sections))
     return tuple(found)
 

@@ -1,6 +1,6 @@
-"""The standalone program around a library: its buffers, and the calls that it makes."""
+"""The standalone program around libraries: its buffers, and the calls that it makes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from collc.emit.lanes.model import CollectiveModel, KernelModel, LibraryModel
 from collc.emit.model import BundleModel
@@ -9,25 +9,22 @@ from collc.plan.plan import ProgramPlan
 
 
 def kernel_of(
-    program: ProgramPlan, model: BundleModel | ProgramModel, library: LibraryModel
+    program: ProgramPlan, model: BundleModel | ProgramModel, libraries: Sequence[LibraryModel]
 ) -> KernelModel:
     """The program that makes the calls of a plan."""
-    named = {one.name: one for one in library.collectives}
+    named = {one.name: (of, one) for of in libraries for one in of.collectives}
     choices = {one.name: one for one in program.program.choices}
-    roots = {one.name: one.root for one in library.rooted}
-    rounds = program.program.rounds
+    roots = {one.name: one.root for of in libraries for one in of.rooted}
+    calls, rounds = program.program.calls, program.program.rounds
+
+    def call(name: str) -> str:
+        library, of = named[choices[name].names[0] if name in choices else name]
+        return _call(f"{library.module}.{name}", of, roots.get(name, ""), rounds)
+
     return KernelModel(
         buffers=tuple(_buffers(model)),
         given=tuple((name, f"{least} to {most}") for name, least, most in program.program.given),
-        calls=tuple(
-            _call(
-                f"{library.module}.{name}",
-                named[choices[name].names[0] if name in choices else name],
-                roots.get(name, ""),
-                rounds,
-            )
-            for name in program.program.calls
-        ),
+        turns=tuple(tuple(call(calls[at]) for at in turn) for turn in program.program.turns),
         rounds=rounds,
     )
 

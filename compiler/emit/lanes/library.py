@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from collc.base.diagnostics import CollcError
+from collc.base.values import dataclass
 from collc.base.version import __version__
 from collc.emit.calls import rank_of
 from collc.emit.grid_places import site_model
@@ -32,6 +33,7 @@ from collc.emit.model import BundleModel, last_reduction
 from collc.emit.multiplexed import MultiplexedColor, color_mask
 from collc.emit.names import combine_of
 from collc.emit.paths import path_model
+from collc.emit.program import call_stream_name
 from collc.emit.registers import RegisterModel, name_of
 from collc.lowering.resources import left_by
 from collc.lowering.shared_phases import shared_of
@@ -49,14 +51,41 @@ def library_name(source: str) -> str:
     return stem if re.match(r"[A-Za-z]", stem) else f"collective_{stem}"
 
 
-def library_of(program: ProgramPlan, source: str) -> LibraryModel:
-    """The library of a program. Raises CollcError for what is not printed yet."""
+def libraries_of(program: ProgramPlan, source: str) -> tuple[LibraryModel, ...]:
+    """The libraries of a program: one; of calls beside each other one for each call stream. Raises
+    CollcError for what is not printed yet."""
     named = {one.collective.name: one for one in program.plans}
     try:
-        return _library(program, source)
+        if not program.call_streams:
+            return (_library(program, source, Apart("", "", ())),)
+        tasks = _tasks_apart(program)
+        return tuple(
+            _library(stream, source, Apart(call_stream_name(at), f"_{at}" if at else "", tasks[at]))
+            for at, stream in enumerate(program.call_streams)
+        )
     except UnprintedError as found:
         plan = next(iter(named.values())) if program.alone else None
         raise CollcError([diagnostic(plan, found.what)]) from None
+
+
+@dataclass(frozen=True)
+class Apart:
+    """What a library has for itself where others are beside it: what the program calls it, what
+    ends its name, and its tasks."""
+
+    module: str
+    ending: str
+    tasks: tuple[int, ...]
+
+
+def _tasks_apart(program: ProgramPlan) -> list[tuple[int, ...]]:
+    """The tasks of each call stream: its own, and a share of what is left."""
+    free = left_by(program.program.reserved, program.target)
+    streams = program.call_streams
+    taken = {task for stream in streams for task in stream.task_ids}
+    numbers = [number for stream in streams for number in stream.color_numbers]
+    left = [task for task in free.task_ids_beside(numbers) if task not in taken]
+    return [(*of.task_ids, *left[at :: len(streams)]) for at, of in enumerate(streams)]
 
 
 def with_numbers(model: BundleModel, library: LibraryModel) -> BundleModel:
@@ -78,12 +107,12 @@ def with_numbers(model: BundleModel, library: LibraryModel) -> BundleModel:
     )
 
 
-def _library(program: ProgramPlan, source: str) -> LibraryModel:
-    alone, target, name = program.alone, program.target, library_name(source)
+def _library(program: ProgramPlan, source: str, apart: Apart) -> LibraryModel:
+    alone, target, name = program.alone, program.target, library_name(source) + apart.ending
     plans, first = program.plans, program.plans[0]
     reserved = first.collective.limits.reserved if alone else program.program.reserved
     free = left_by(reserved, target)
-    tasks = free.task_ids_beside(program.color_numbers)
+    tasks = apart.tasks or free.task_ids_beside(program.color_numbers)
     torn_down = tuple(_torn_down(program))
     given = [tuple(_given(program, index)) for index in range(len(plans))]
     # which take a task each
@@ -115,6 +144,7 @@ def _library(program: ProgramPlan, source: str) -> LibraryModel:
     grid = first.collective.grid.whole
     return LibraryModel(
         name=name,
+        call_stream=apart.module,
         type_name="".join(part.capitalize() for part in name.split("_") if part),
         source=re.sub(r"[^\w./ +-]", "_", source),
         version=__version__,

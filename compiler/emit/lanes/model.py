@@ -16,7 +16,6 @@ from collc.emit.roles import RoutersModel, RoutesModel
 from collc.emit.step_tables import ProgramModel, in_groups
 from collc.spec.contract import spanned
 
-
 WORD_BITS = 16
 
 
@@ -315,7 +314,7 @@ class CollectiveModel:
             for slot in self.slots
             if slot.loads
             and slot.shares_register != "true"
-            and (slot.turns or (self.buffer and slot.phase not in own))
+            and (slot.turns or slot.table or (self.buffer and slot.phase not in own))
         )
 
     @property
@@ -392,24 +391,32 @@ class TornDownModel:
 class KernelModel:
     """The standalone program around a library: its buffers, each with the type and the number of
     its elements; what calls are given beside them, by name, each with its limits in words; the
-    calls of a round as statements, and how many rounds there are."""
+    turns of a round, each of calls beside each other, as statements, and how many rounds there are.
+    """
 
     buffers: tuple[tuple[str, str, int], ...]
     given: tuple[tuple[str, str], ...]
-    calls: tuple[str, ...]
+    turns: tuple[tuple[str, ...], ...]
     rounds: int
 
     @property
     def is_one_call(self) -> bool:
-        """Whether nothing follows its first call."""
-        return len(self.calls) == self.rounds == 1
+        """Whether nothing follows its first calls."""
+        return len(self.turns) == self.rounds == 1
+
+    @property
+    def beside(self) -> bool:
+        """Whether calls are beside each other."""
+        return any(len(turn) > 1 for turn in self.turns)
 
 
 @dataclass(frozen=True)
 class LibraryModel:
-    """A library. Where `by_color` is not empty queues are those of colors, else those of lanes."""
+    """A library. Where `by_color` is not empty queues are those of colors, else those of lanes.
+    Where others are beside it, `call_stream` is what the program calls it."""
 
     name: str
+    call_stream: str
     type_name: str
     source: str
     version: str
@@ -448,6 +455,8 @@ class LibraryModel:
     @property
     def module(self) -> str:
         """What the program calls it: what runs it in fabsim finds the tokens of barriers there."""
+        if self.call_stream:
+            return self.call_stream
         if all(one.buffer for one in self.collectives):
             return self.name
         return "collectives" if self.by_color else self.collectives[0].name

@@ -117,7 +117,6 @@ def lines(bundle: Bundle, name: str) -> int:
 @pytest.mark.parametrize(
     ("example", "what"),
     [
-        ("program_halo_columns", "calls beside each other"),
         ("program_mixed", "routers that are torn down"),
     ],
 )
@@ -414,3 +413,43 @@ def runs_right(bundle: Bundle) -> None:
     with fabsim_options("--late-starts 300:7"):
         late = bundle.run(repeats=3, seed=4)
     assert late.verified, late.problem
+
+
+BESIDE = {
+    "two and one": """target wse2
+grid pes = 5 x 4
+collective rows = allreduce(x: f32[12], add) on each row of pes {
+    reduce chain to 0
+    then broadcast from 0
+}
+collective columns = gather(y: f32[6]) on each column of pes { run binomial_gather }
+collective spread = broadcast(z: u32[9]) on pes { broadcast from (2, 1) }
+program { repeat 2 { rows and columns, spread } }
+""",
+    "a barrier beside a tree": """target wse2
+grid row = 6 x 1
+collective sum = allreduce(y: f32[9], add) on row {
+    reduce chain to 0
+    then broadcast from 0
+}
+collective together = barrier() on row { run linear_barrier }
+program { repeat 2 { sum and together, together } }
+""",
+    "step tables beside each other": """target wse2
+grid row = 6 x 1
+collective here = reduce_scatter(y: f32[24], add) on row { run direct_reduce_scatter }
+collective there = allgather(z: f32[24]) on row { run ring_allgather }
+program { here and there }
+""",
+}
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("program", BESIDE)
+def test_calls_beside_each_other_share_no_register_task_or_queue(program: str, target: str) -> None:
+    bundle = compile_text(BESIDE[program], "some.coll", {}, target, emitted="lanes")
+    runs_right(bundle)
+    assert {name for name in bundle.files if name.endswith("_pe.csl")} == {
+        "some_pe.csl",
+        "some_1_pe.csl",
+    }
