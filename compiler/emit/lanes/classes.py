@@ -136,8 +136,6 @@ def classes_of(phase: Phase, cut: Cut) -> tuple[PeClass, ...]:
     printed yet."""
     if form_of(phase) is not Form.STEPS:
         return _by_operations(phase, cut)
-    if cut.dynamic_length:
-        return _by_tables(phase)
     try:
         found = _by_operations(phase, cut)
     except UnprintedError:
@@ -330,7 +328,13 @@ def _turns_of(lane: Lane, loop: Loop | Once, place: int, cut: Cut) -> Act | None
     ways = (sent.receive, received.send) == (VECTOR, VECTOR) and sent.action is Action.COPY
     slicing = cut.slicing
     cuts_all = slicing.length // slicing.grain >= slicing.count
-    if not plain or not ways or not cuts_all or not isinstance(received.receive, str):
+    if (
+        cut.dynamic_length
+        or not plain
+        or not ways
+        or not cuts_all
+        or not isinstance(received.receive, str)
+    ):
         return None
     shift = loop.shift.at(place)
     return Act(lane.name, sent, turns=Turns(received, count, shift))
@@ -363,6 +367,8 @@ def _acts(act: Act, place: int, cut: Cut) -> Iterator[Act]:
 def _extent(act: Act, place: int, cut: Cut) -> int:
     if act.op.elements is not None:
         return act.op.elements.at(place)
+    if cut.dynamic_length:
+        return act.op.slices.count.at(place)
     return cut.slicing.size(act.first_at(place), act.op.slices.count.at(place))
 
 

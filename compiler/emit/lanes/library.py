@@ -321,8 +321,6 @@ def _given(program: ProgramPlan, collective: int) -> Iterator[Given]:
     one_word = one_word and are_one_word(plan.phases)
     for index, phase in enumerate(plan.phases):
         cut = cut_of(phase, words)
-        if cut.dynamic_length:
-            raise UnprintedError("slices of a length that is given when the program runs")
         prefix = "" if program.alone else f"{plan.collective.name}_"
         classes = classes_of(phase, cut)
         last_phase = index == len(plan.phases) - 1

@@ -478,6 +478,12 @@ class LibraryModel:
         return any("elements(" in line for line in lines)
 
     @property
+    def has_whole_vectors(self) -> bool:
+        """Whether some operation has elements that do not depend on what calls give."""
+        phases = (phase for phase in self.phases if not phase.cut.dynamic_length)
+        return any(not (slot.turns or slot.table) for of in phases for slot in of.fields)
+
+    @property
     def has_tables(self) -> bool:
         """Whether some PE has a step table."""
         return any(one.has_tables for one in self.collectives)
