@@ -1,8 +1,11 @@
 """How the vectors of a phase are cut: the one place that knows where a plan says so."""
 
+from dataclasses import replace
+
 from collc.base.values import dataclass
 from collc.lowering.memory import stage_of
 from collc.plan import Phase, form_of
+from collc.spec import Contract
 from collc.spec.exchange import Blocks, Slicing
 
 
@@ -29,9 +32,10 @@ class Cut:
         return 0 < self.stage < self.slicing.length
 
 
-def cut_of(phase: Phase, words: int) -> Cut:
-    """How the vectors of a phase, which have so many `words`, are cut."""
+def cut_of(phase: Phase, contract: Contract) -> Cut:
+    """How the vectors of a phase are cut, counted in words, of which elements may have several."""
     if not form_of(phase).is_cut:
-        return Cut(Slicing(1, words))
-    slicing = phase.slicing
-    return Cut(slicing, phase.blocks, phase.areas, stage_of(phase), slicing.dynamic)
+        return Cut(Slicing(1, contract.words))
+    words, of = contract.element.words, phase.slicing
+    slicing = replace(of, length=of.length * words, grain=of.grain * words)
+    return Cut(slicing, phase.blocks, phase.areas, stage_of(phase) * words, of.dynamic)

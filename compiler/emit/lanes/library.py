@@ -308,7 +308,6 @@ def _phases(
 def _given(program: ProgramPlan, collective: int) -> Iterator[Given]:
     """The phases of a collective."""
     plan = program.plans[collective]
-    words = plan.collective.contract.words
     negate, last = combine_of(plan.collective.contract).negate, last_reduction(plan)
     own = {name: at for at, (name, _) in enumerate(plan.colors)}
     uses = {use.phase: dict(use.positions) for _, use in program.uses_of(collective)}
@@ -320,7 +319,7 @@ def _given(program: ProgramPlan, collective: int) -> Iterator[Given]:
     one_word = not shares and reduces_one_word(plan.collective.contract)
     one_word = one_word and are_one_word(plan.phases)
     for index, phase in enumerate(plan.phases):
-        cut = cut_of(phase, words)
+        cut = cut_of(phase, plan.collective.contract)
         prefix = "" if program.alone else f"{plan.collective.name}_"
         classes = classes_of(phase, cut)
         last_phase = index == len(plan.phases) - 1
@@ -400,7 +399,7 @@ def _simd_of(plan: Plan) -> str:
 
 def _simd_mode(plan: Plan, phase: Phase) -> str:
     if phase.wide:
-        both = cut_of(phase, 1).slicing.count > 1 or has_pairs_of_wavelets(plan.collective.contract)
+        both = cut_of(phase, plan.collective.contract).slicing.count > 1 or has_pairs_of_wavelets(plan.collective.contract)
         return "simd_64" if both else "simd_32_or_64"
     return "simd_32" if phase.paired else ""
 

@@ -122,7 +122,7 @@ def phase_model(numbers: Numbers, given: Given) -> PhaseModel:
     """A phase, which takes the positions it needs from the numbers. Raises UnprintedError for what
     is not printed yet."""
     plan, phase, classes = given.plan, given.phase, given.classes
-    cut = cut_of(phase, plan.collective.contract.words)
+    cut = cut_of(phase, plan.collective.contract)
     lanes = _lanes(numbers, phase, plan.target.binds_output_queues)
     layouts = [
         _arranged(
@@ -516,9 +516,9 @@ class _Builder:
         given = {
             "slices": slicing.count,
             "grains": slicing.length // slicing.grain,
-            "grain": slicing.grain * words,
+            "grain": slicing.grain,
             "block": f"{phase.name}.block" if self.cut.blocks else 0,
-            "length": slicing.length * words,
+            "length": slicing.length,
             "words": words,
             "backward": _bool(phase.backward),
             "varies": _bool(slicing.dynamic),
@@ -721,7 +721,9 @@ class _Builder:
         """The elements of an operation, by the functions of the layout."""
         slices = act.op.slices
         if act.op.elements is not None:
-            return f"elements({self.speller.at(act.op.elements, places)})"
+            words = self.given.plan.element.words
+            count = self.speller.at(act.op.elements, places)
+            return f"elements({count if words == 1 else f'{count} * {words}'})"
         if self.cut.slicing.count == 1 and not self.cut.blocks:
             return (
                 f"{self.phase.name}_backward(0, 1)"
