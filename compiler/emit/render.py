@@ -103,14 +103,16 @@ def _texts_of_library(library: LibraryModel) -> dict[str, str]:
     }
     texts = {name: _filled(f"lanes/{template}", m=library) for template, name in names.items()}
     for one in library.collectives:
-        of: dict[str, Any] = {"element": one.element, "simd": one.simd}
+        of: dict[str, Any] = {"element": one.element}
         of |= {"combine": one.combine.builtin, "move": one.combine.move}
         of |= {"callback": one.combine.callback, "state": one.combine.state}
-        texts[f"{one.op}.csl"] = _filled("lanes/op.csl", **of)
-        if one.has_turns:
-            texts[f"{one.loop}.csl"] = _filled("lanes/loop.csl", **of)
-        if one.has_tables:
-            texts[f"{one.table}.csl"] = _filled("lanes/table.csl", **of)
+        for phase in one.phases:
+            files = {"op": phase.op, "loop": phase.has_turns and phase.loop}
+            files |= {"table": phase.has_tables and phase.table}
+            of["simd"] = phase.simd
+            texts |= {
+                f"{to}.csl": _filled(f"lanes/{it}.csl", **of) for it, to in files.items() if to
+            }
     return texts
 
 

@@ -7,6 +7,7 @@ from collc.lowering.memory import stage_of
 from collc.plan import Phase, form_of
 from collc.spec import Contract
 from collc.spec.exchange import Blocks, Slicing
+from collc.spec.simd import has_pairs_of_wavelets
 
 
 @dataclass(frozen=True)
@@ -39,3 +40,20 @@ def cut_of(phase: Phase, contract: Contract) -> Cut:
     words, of = contract.element.words, phase.slicing
     slicing = replace(of, length=of.length * words, grain=of.grain * words)
     return Cut(slicing, phase.blocks, phase.areas, stage_of(phase) * words, of.dynamic)
+
+
+def simd_of(phase: Phase, contract: Contract) -> str:
+    """What an instruction takes of the fabric, in CSL; empty for an element."""
+    if phase.wide:
+        several = cut_of(phase, contract).slicing.count > 1 or has_pairs_of_wavelets(contract)
+        return "simd_64" if several else "simd_32_or_64"
+    return "simd_32" if phase.paired else ""
+
+
+def operation_of(phase: Phase, contract: Contract) -> str:
+    """What ends the names of the files for the operations of a phase."""
+    operation = contract.operation.value if contract.operation else "move"
+    if contract.operation and contract.element.pair_of:
+        operation += f"_{contract.element.pair_of.value}"
+    simd = simd_of(phase, contract)
+    return "_".join([operation, contract.element.word.value, *([simd] if simd else [])])

@@ -37,12 +37,11 @@ from collc.emit.program import call_stream_name
 from collc.emit.registers import RegisterModel, name_of
 from collc.lowering.resources import left_by
 from collc.lowering.shared_phases import shared_of
-from collc.plan import Phase, Plan
+from collc.plan import Plan
 from collc.plan.configuration import is_switched, setters
 from collc.plan.geometry import home_of
 from collc.plan.one_word import are_one_word, reduces_one_word
 from collc.plan.plan import ProgramPlan, Use
-from collc.spec.simd import has_pairs_of_wavelets
 
 
 def library_name(source: str) -> str:
@@ -172,10 +171,7 @@ def _collective(
 ) -> CollectiveModel:
     phases, restored = linked
     collective, contract = plan.collective, plan.collective.contract
-    grid, simd = collective.grid, _simd_of(plan)
-    operation = contract.operation.value if contract.operation else "move"
-    if contract.operation and contract.element.pair_of:
-        operation += f"_{contract.element.pair_of.value}"
+    grid = collective.grid
     return CollectiveModel(
         name=collective.name,
         prefix=prefix,
@@ -191,8 +187,6 @@ def _collective(
         buffer=contract.result.name if contract.result else contract.buffer,
         run_length=contract.run_length.name if contract.run_length else "",
         combine=combine_of(contract),
-        simd=simd,
-        operation="_".join([operation, contract.element.word.value, *([simd] if simd else [])]),
         phases=phases,
         restored=restored,
         apart=contract.apart,
@@ -387,21 +381,6 @@ def _first(available: Sequence[int], count: int, what: str) -> tuple[int, ...]:
     if count > len(available):
         raise UnprintedError(f"{count} {what}, where a PE has {len(available)},")
     return tuple(available[:count])
-
-
-def _simd_of(plan: Plan) -> str:
-    """What an instruction takes of the fabric, in CSL; empty for an element."""
-    modes = {_simd_mode(plan, phase) for phase in plan.phases}
-    if len(modes) > 1:
-        raise UnprintedError("phases that take words of the fabric in different numbers")
-    return modes.pop() if modes else ""
-
-
-def _simd_mode(plan: Plan, phase: Phase) -> str:
-    if phase.wide:
-        both = cut_of(phase, plan.collective.contract).slicing.count > 1 or has_pairs_of_wavelets(plan.collective.contract)
-        return "simd_64" if both else "simd_32_or_64"
-    return "simd_32" if phase.paired else ""
 
 
 def _linked(

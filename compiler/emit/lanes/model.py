@@ -32,9 +32,10 @@ class LaneModel:
 
 @dataclass(frozen=True)
 class SlotModel:
-    """An import of `op_*.csl`, or of `table_*.csl` if it is a `table`. `field` is its place in the phase's parameters, `lane` that of the
-    lane whose queues it has; `begins` is the condition that no operation of the call comes before
-    it, empty if some always does. Positions are those in the library's lists."""
+    """An import of `op_*.csl`, of `loop_*.csl` if it has `turns`, or of `table_*.csl` if it is a
+    `table`. `field` is its place in the phase's parameters, `lane` that of the lane whose queues it
+    has; `begins` is the condition that no operation of the call comes before it, empty if some
+    always does. Positions are those in the library's lists."""
 
     name: str
     field: str
@@ -174,6 +175,9 @@ class PhaseModel:
     roles: int
     idle: tuple[int, ...]  # classes that have nothing to do
     restores: bool  # PEs with the result turn back its sign behind it
+    simd: str  # what an instruction takes of the fabric; empty for an element
+    elements_in_word: int  # that one wavelet carries
+    operation: str  # what ends the names of the files for operations
     multiplexed: tuple[MultiplexedColor, ...]  # colors whose routers are set as it begins
     routers: tuple[RoutersModel, ...]  # to what; empty where another phase sets them alike
     staged_word: bool  # its vectors are the library's word in place of the caller's
@@ -191,6 +195,31 @@ class PhaseModel:
     def begin(self) -> str:
         """The function that begins it."""
         return f"open_{self.name}" if self.multiplexed else self.first
+
+    @property
+    def op(self) -> str:
+        """The file of its operations."""
+        return f"op_{self.operation}"
+
+    @property
+    def loop(self) -> str:
+        """The file of its turns."""
+        return f"loop_{self.operation}"
+
+    @property
+    def table(self) -> str:
+        """The file of its step tables."""
+        return f"table_{self.operation}"
+
+    @property
+    def has_turns(self) -> bool:
+        """Whether some PE has any."""
+        return any(slot.turns for slot in self.fields)
+
+    @property
+    def has_tables(self) -> bool:
+        """Whether some PE has any."""
+        return any(slot.table for slot in self.fields)
 
 
 @dataclass(frozen=True)
@@ -213,8 +242,6 @@ class CollectiveModel:
     buffer: str
     run_length: str  # the name of a length that calls give; else nothing
     combine: Combine
-    simd: str
-    operation: str
     phases: tuple[PhaseModel, ...]
     restored: str  # what comes behind signs that are turned back
     apart: int  # elements of the vector, each from the next
@@ -264,36 +291,6 @@ class CollectiveModel:
         if not self.run_length:
             return str(self.length)
         return f"({self.run_length} * {self.words})" if self.words > 1 else self.run_length
-
-    @property
-    def op(self) -> str:
-        """The file of its operations."""
-        return f"op_{self.operation}"
-
-    @property
-    def loop(self) -> str:
-        """The file of its turns."""
-        return f"loop_{self.operation}"
-
-    @property
-    def table(self) -> str:
-        """The file of its step tables."""
-        return f"table_{self.operation}"
-
-    @property
-    def has_turns(self) -> bool:
-        """Whether some PE has any."""
-        return any(slot.turns for slot in self.slots)
-
-    @property
-    def has_tables(self) -> bool:
-        """Whether some PE has any."""
-        return any(slot.table for slot in self.slots)
-
-    @property
-    def elements_in_word(self) -> int:
-        """Elements that one wavelet carries."""
-        return 1 if self.simd == "" or not self.element.endswith("16") else 2
 
     @property
     def slots(self) -> tuple[SlotModel, ...]:
@@ -486,7 +483,7 @@ class LibraryModel:
     @property
     def has_tables(self) -> bool:
         """Whether some PE has a step table."""
-        return any(one.has_tables for one in self.collectives)
+        return any(one.has_tables for one in self.phases)
 
     @property
     def joins(self) -> bool:

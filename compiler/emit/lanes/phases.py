@@ -27,7 +27,7 @@ from collc.emit.lanes.classes import (
     merged,
     places_in,
 )
-from collc.emit.lanes.cuts import Cut, cut_of
+from collc.emit.lanes.cuts import Cut, cut_of, operation_of, simd_of
 from collc.emit.lanes.model import (
     ClassModel,
     JoinModel,
@@ -179,6 +179,9 @@ def phase_model(numbers: Numbers, given: Given) -> PhaseModel:
         idle=tuple(i for i, one in enumerate(classes) if not one.sections),
         restores=given.restores,
         staged_word=given.staged_word,
+        simd=(simd := simd_of(phase, plan.collective.contract)),
+        elements_in_word=2 if simd and plan.element.word.bytes == 2 else 1,
+        operation=operation_of(phase, plan.collective.contract),
         multiplexed=given.multiplexed,
         routers=routers_models(phase, torn_down, MOST_OUTPUTS, ids)
         if given.sets == phase.name
@@ -632,11 +635,20 @@ class _Builder:
         if act.table is not None:
             index = self.phase.lanes.index(act.lane)
             yield f"{field} = {table_numbers(self.phase, index)[one.role]};"
-            return
-        if act.turns is not None:
+        elif act.turns is not None:
             yield from self._turns(field, act, act.turns, one.places)
-            return
-        yield f"{field} = {self._op(act, one.places, one.role)};"
+        else:
+            yield f"{field} = {self._op(act, one.places, one.role)};"
+            yield from self._facts(field, act, one)
+        if end is not None:
+            section, join, unblocks = end
+            position = self.tasks[section, -1, join] if join >= 0 else self.given.closing
+            yield f"{field}.end = {position};"
+            if unblocks:
+                yield f"{field}.unblocks = true;"
+
+    def _facts(self, field: str, act: Act, one: PeClass) -> Iterator[str]:
+        """What else is said of an operation."""
         if act.command is Advance.NOTHING:
             repeats = self._repeats(act)
             if act.op.vectors > 1 and repeats < act.op.vectors:
@@ -651,12 +663,6 @@ class _Builder:
             yield f"{field}.goes_on = true;"
         if act.is_silent:
             yield f"{field}.silent = true;"
-        if end is not None:
-            section, join, unblocks = end
-            position = self.tasks[section, -1, join] if join >= 0 else self.given.closing
-            yield f"{field}.end = {position};"
-            if unblocks:
-                yield f"{field}.unblocks = true;"
 
     def _goes_on(self, act: Act, one: PeClass) -> bool:
         """Whether what follows an act need not wait for its end: who uses a color next waits for its
