@@ -5,11 +5,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from collc.cost.operations import Costs
 from collc.plan import (
     BY_WAVELET,
+    Number,
     Role,
+    Slices,
     Stream,
     StreamOp,
     ends_of,
@@ -24,10 +27,14 @@ def staged_of(role: Role | None) -> list[Stream]:
     return [stream for stream in streams if stream is not None and stream.staged]
 
 
-def staged_slices(staged: Sequence[Stream], place: int) -> range:
-    """The slices that a place stages, which one operation takes from there."""
-    parts = [stream.receives.at(place) for stream in staged if stream.receives]
-    return range(parts[0].start, parts[-1].stop) if parts else range(0)
+def staged_slices(staged: Sequence[Stream], place: int) -> Slices | None:
+    """The slices that a place stages, which one operation takes from there; none if there are
+    none."""
+    parts = [stream.receives for stream in staged if stream.receives]
+    if not parts:
+        return None
+    first, end = parts[0].at(place).start, parts[-1].at(place).stop
+    return replace(parts[0], first=Number(first), count=Number(end - first))
 
 
 def applied_words(costs: Costs, staged: Sequence[Stream], words: int) -> int:

@@ -109,8 +109,8 @@ class StreamLine:
 
     def wavelets(self, slices: Slices | None, place: int) -> int:
         """Of these slices."""
-        of_place = range(0) if slices is None else slices.at(place)
-        return sum(self.sizes[of_place.start : of_place.stop])
+        blocks = () if slices is None else slices.in_all_blocks(place)
+        return sum(sum(self.sizes[block.start : block.stop]) for block in blocks)
 
 
 def run_streams(costs: Costs, phase: Phase, called: Ints, deep: Ints) -> tuple[Ints, Ints]:
@@ -246,7 +246,7 @@ def _applied(costs: Costs, line: StreamLine, place: int) -> int:
     role = line.roles[place]
     staged = staged_of(role)
     slices = staged_slices(staged, place)
-    words = sum(line.sizes[slices.start : slices.stop]) * costs.per_wavelet
+    words = line.wavelets(slices, place) * costs.per_wavelet
     applied = costs.streams.ready_applied if costs.ready else costs.streams.applied
     return applied_words(costs, staged, words) + applied if words else 0
 

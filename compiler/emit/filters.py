@@ -9,7 +9,8 @@ def filter_lines(filter: Filter, phase: str, place: str) -> tuple[str, ...]:
 
     def words(slices: Slices) -> str:
         given = (_bare(spelled_at(number, place)) for number in (slices.first, slices.count))
-        return f"{phase}_words({', '.join(given)})"
+        counted = f"{phase}_words({', '.join(given)})"
+        return f"({counted} * {slices.blocks})" if slices.blocks > 1 else counted
 
     period, none = words(filter.period), not filter.before.count.varies
     begins = f"({period} - {words(filter.before)}) % {period}"

@@ -20,6 +20,8 @@ class SlicesGiven:
     first: Number
     count: Number
     backward: bool
+    blocks: int
+    period: int
 
 
 @dataclass(frozen=True)

@@ -371,4 +371,4 @@ def _filter(one: Filter) -> FilterGiven:
 
 
 def _slices(of: Slices) -> SlicesGiven:
-    return SlicesGiven(of.first, of.count, of.backward)
+    return SlicesGiven(of.first, of.count, of.backward, of.blocks, of.period)

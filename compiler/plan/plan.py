@@ -8,8 +8,8 @@
     Lane         entries one after the other, once or in loops whose slices go on
     Entry        operations that begin together; the next entry begins when all of them have ended
     Op           receive from a color or memory, combine, copy or relay, send to a color or memory
-    Slices       the operand: the first slice and how many, each a formula of the PE's place on its
-                 line (`Number`)
+    Slices       the operand, of up to three dimensions: the first slice and how many, each a
+                 formula of the PE's place on its line (`Number`), and in how many blocks each is
     ColorUse     a router's positions of a color, in the order in which they are taken; the
                  operation whose words have just passed says what moves it on (`Advance`)
     Region       a strided rectangle of PEs; so the size of a plan follows the pattern, not the grid
@@ -296,16 +296,29 @@ class Slices:
     """`count` slices from `first` on, as numbers of the place. `backward` passes elements from the
     last to the first (stride -1). Within a loop `first` goes on from turn to turn. Where vectors
     are not cut there is one slice.
+
+    With several `blocks` it is an operand of three dimensions: each of the slices stands for those
+    at a distance of `period` as well, one in each block, which pass one behind the other before
+    those of the next slice. `backward` turns the order of the slices then, but not that of the
+    blocks and of the elements in a slice, so that no more than one of the strides is negative.
     """
 
     first: Number = ZERO
     count: Number = ONE
     backward: bool = False
+    blocks: int = 1
+    period: int = 0
 
     def at(self, place: int) -> range:
-        """The slices of a place."""
+        """The slices of a place, in the first block."""
         first = self.first.at(place)
         return range(first, first + self.count.at(place))
+
+    def in_all_blocks(self, place: int) -> Iterator[range]:
+        """The same block by block."""
+        first = self.at(place)
+        for block in range(self.blocks):
+            yield range(first.start + block * self.period, first.stop + block * self.period)
 
 
 WHOLE = Slices()

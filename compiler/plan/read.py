@@ -443,12 +443,14 @@ def _place(color: str | None, memory: str | None) -> Place:
 
 
 def _slices(text: str) -> Slices:
+    text, _, blocks = text.partition(" in ")
     count, first = text.removesuffix(" backward").split(" from ")
-    return Slices(read_number(first), read_number(count), text.endswith(" backward"))
+    several = map(int, blocks.split(" blocks of ")) if blocks else (1, 0)
+    return Slices(read_number(first), read_number(count), text.endswith(" backward"), *several)
 
 
 def _filter(text: str) -> Filter:
-    parts = re.split(r" behind | of ", text.removeprefix("filter "))
+    parts = re.split(r" behind |(?<!blocks) of ", text.removeprefix("filter "))
     passes, before, period = map(_slices, parts)
     return Filter(period, before, passes)
 

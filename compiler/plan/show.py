@@ -265,7 +265,8 @@ def _memory(place: Memory) -> str:
 
 def _slices(slices: Slices) -> str:
     first, count = show_number(slices.first), show_number(slices.count)
-    return f"{count} from {first}{' backward' if slices.backward else ''}"
+    blocks = f" in {slices.blocks} blocks of {slices.period}" if slices.blocks > 1 else ""
+    return f"{count} from {first}{' backward' if slices.backward else ''}{blocks}"
 
 
 def _filter(counter: Filter) -> str:

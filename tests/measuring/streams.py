@@ -74,7 +74,9 @@ def _applied(
     if not staged:
         return
     sizes = np.diff(pattern.slicing.bounds)
-    words = applied_words(costs_of(plan), staged, int(sizes[list(staged_slices(staged, pe))].sum()))
+    slices = staged_slices(staged, pe)
+    elements = int(sizes[list(slices.at(pe))].sum()) if slices else 0
+    words = applied_words(costs_of(plan), staged, elements)
     begins = trace.begins(pe, trace.tasks(pe) - 2)
     ends = trace.first(pe, "code", "ACTV", after=begins - 1)
     yield ends - begins - words, {"ready_applied" if is_ready(plan) else "applied": 1}

@@ -158,8 +158,7 @@ def _in_a_ring(stream: Stream, role: Role) -> bool:
 
 
 def _are_there(part: Slices, place: int, slices: int) -> bool:
-    found = part.at(place)
-    return 0 <= found.start < found.stop <= slices
+    return all(0 <= one.start < one.stop <= slices for one in part.in_all_blocks(place))
 
 
 def _counts_slices(counter: Filter | None, place: int, slices: int) -> bool:
@@ -167,7 +166,8 @@ def _counts_slices(counter: Filter | None, place: int, slices: int) -> bool:
     if counter is None:
         return True
     parts = (counter.period, counter.before, counter.passes)
-    return all(0 <= part.at(place).start <= part.at(place).stop <= slices for part in parts)
+    found = (one for part in parts for one in part.in_all_blocks(place))
+    return all(0 <= one.start <= one.stop <= slices for one in found)
 
 
 def _comes_back(stream: Stream, role: Role, place: int) -> bool:

@@ -357,7 +357,7 @@ class _Builder:
     def _with_registers(self) -> Iterator[Key]:
         """The slots, and again those that have two registers."""
         placed = (at for one in self.classes for at in self.placed(one))
-        moving = {where for where, act in placed if not self._waits(act)}
+        moving = {where for where, act in placed if not self._waits(act) and not in_blocks(act)}
         yield from (slot for slot in self.fields if slot in moving)
         for section, chain, place in self.fields:
             if self._rows((section, chain, place)) or (section, chain, place) in self.by_table:
@@ -649,6 +649,13 @@ class _Builder:
 
     def _facts(self, field: str, act: Act, one: PeClass) -> Iterator[str]:
         """What else is said of an operation."""
+        slices = act.op.slices
+        if in_blocks(act):
+            _, count = self._first_and_count(act, one.places)
+            period = self.cut.slicing.bound(slices.period)
+            turned = _bool(slices.backward and act.last is None)
+            blocks = f"{count}, {slices.blocks}, {period}, {turned}"
+            yield f"{field} = ops.in_blocks({field}, {blocks});"
         if act.command is Advance.NOTHING:
             repeats = self._repeats(act)
             if act.op.vectors > 1 and repeats < act.op.vectors:
@@ -736,6 +743,15 @@ class _Builder:
                 if slices.backward
                 else f"{self.phase.name}_whole"
             )
+        first, count = self._first_and_count(act, places)
+        turned = slices.backward and slices.blocks == 1 and act.last is None
+        function = f"{self.phase.name}_{'backward' if turned else 'slices'}"
+        block = "block, " if self.cut.blocks else ""
+        return f"{function}({block}{first}, {count})"
+
+    def _first_and_count(self, act: Act, places: Sequence[int]) -> tuple[str, str]:
+        """The slices of an operation."""
+        slices = act.op.slices
         first = self.speller.at(slices.first, places, act.shift, act.modulus)
         count = self.speller.at(slices.count, places)
         if act.last is not None:
@@ -746,10 +762,12 @@ class _Builder:
             }
             end = f"{self.speller.at(last.first, places)} + {self.speller.at(last.count, places)}"
             count = str(lengths.pop()) if len(lengths) == 1 else f"{end} - {first}"
-        turned = slices.backward and act.last is None
-        function = f"{self.phase.name}_{'backward' if turned else 'slices'}"
-        block = "block, " if self.cut.blocks else ""
-        return f"{function}({block}{first}, {count})"
+        return first, count
+
+
+def in_blocks(act: Act) -> bool:
+    """Whether the operand has three dimensions: then it is in no register."""
+    return act.op.slices.blocks > 1 and act.command is Advance.NOTHING
 
 
 def _bool(value: bool) -> str:

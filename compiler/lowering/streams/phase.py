@@ -14,7 +14,7 @@ from collc.lowering.regions import regions_of
 from collc.lowering.roles import where
 from collc.lowering.steps.numbers import number_of
 from collc.lowering.streams.line import Flow, Part, Range, Shape
-from collc.lowering.streams.recognition import recognised
+from collc.lowering.streams.recognition import blocks_of, recognised
 from collc.plan import (
     Advance,
     ColorUse,
@@ -56,7 +56,7 @@ def stream_phases(
     if found is None or (path is not None and path.gaps):
         return
     whole = pattern.slicing.count == 1
-    sizes = _all_at(found.root, pattern) if whole else np.diff(pattern.slicing.bounds).tolist()
+    sizes = _all_at(found.root, pattern) if whole else _sizes(pattern)
     kind = ContractKind.ALLREDUCE if found.combines else ContractKind.BROADCAST
     line = Shape(sizes, found.root, pattern.axis, target)
     before: list[tuple[Flow, ...]] = []
@@ -85,8 +85,14 @@ def stream_phases(
             lanes=names,
             blocks=pattern.blocks,
             path=path,
-            paired=paired,
+            paired=paired and blocks_of(pattern) == 1,
         )
+
+
+def _sizes(pattern: StepsPhase) -> list[int]:
+    """The elements of each rank's slice, in all blocks."""
+    sizes: list[int] = np.diff(pattern.slicing.bounds).reshape(-1, pattern.ranks).sum(0).tolist()
+    return sizes
 
 
 def _all_at(root: int, pattern: StepsPhase) -> list[int]:
@@ -197,8 +203,9 @@ def _slices(
     """Slices of several places as formulas of the place."""
     at = np.array(places, dtype=np.int64)
     first, end = np.array(ranges, dtype=np.int64).T
-    most = pattern.slicing.count
-    return Slices(number_of(at, first, most), number_of(at, end - first, most), backward)
+    most, blocks = pattern.slicing.count, blocks_of(pattern)
+    several = (blocks, most // blocks) if blocks > 1 else (1, 0)
+    return Slices(number_of(at, first, most), number_of(at, end - first, most), backward, *several)
 
 
 def _about(lanes: Sequence[Lane]) -> str:

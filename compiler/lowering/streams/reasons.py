@@ -25,8 +25,11 @@ def _unrecognised(phase: StepsPhase, *, own_only: bool, in_code: bool) -> Iterat
     combines = phase.combines
     if phase.wide:
         yield "an instruction takes two wavelets (`in simd`)"
-    if phase.slicing.count not in {1, phase.ranks} or not phase.slicing.length:
-        yield f"vectors have {phase.slicing.count} slices, not one for each of {phase.ranks} ranks"
+    count = phase.slicing.count
+    if (count > 1 and count % phase.ranks) or not phase.slicing.length:
+        yield f"vectors have {count} slices, not one for each of {phase.ranks} ranks"
+    elif count > phase.ranks and not phase.slicing.even:
+        yield f"vectors have {count} slices, of different lengths"
     if phase.places != tuple(range(phase.ranks)):
         yield "ranks are in another order than PEs"
     if combines and not own_only:

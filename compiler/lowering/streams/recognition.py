@@ -51,15 +51,34 @@ def recognised(phase: StepsPhase, *, own_only: bool = False) -> Recognised | Non
     """The stream that does what a phase does; None if there is none. With `own_only` nothing but
     the own slice of each rank counts."""
     ranks, slicing = phase.ranks, phase.slicing
-    cut = slicing.count in {1, ranks} and slicing.length > 0
-    if not cut or phase.wide or phase.places != tuple(range(ranks)):
+    cut = slicing.count in {1, ranks} or (slicing.count % ranks == 0 and slicing.even)
+    if not cut or not slicing.length or phase.wide or phase.places != tuple(range(ranks)):
         return None
     if slicing.count == 1:
         return _of_whole_vectors(phase, own_only=own_only)
     if phase.combines:
-        return _reduce_scatter(phase) if own_only else None
-    held = held_after(phase)
-    return None if held is None else _moved(held, np.diff(slicing.bounds) > 0)
+        return _reduce_scatter(phase) if own_only and slicing.count == ranks else None
+    held, there = held_after(phase), np.diff(slicing.bounds) > 0
+    if held is None:
+        return None
+    return _moved(held, there) if slicing.count == ranks else _in_blocks(held, there)
+
+
+def blocks_of(phase: StepsPhase) -> int:
+    """In how many blocks each rank of a phase that is recognised has a slice."""
+    return max(1, phase.slicing.count // phase.ranks)
+
+
+def _in_blocks(held: Ints, there: npt.NDArray[np.bool_]) -> Recognised | None:
+    """The stream that leaves what is held, [ranks, slices], if in every block of as many slices as
+    there are ranks the slices of that block are moved alike."""
+    ranks, slices = held.shape
+    source, of = np.divmod(held, slices)
+    block = np.arange(slices) // ranks
+    own = (source * ranks + of % ranks).reshape(ranks, -1, ranks)
+    if (of // ranks != block).any() or (own != own[:, :1]).any():
+        return None
+    return _moved(np.ascontiguousarray(own[:, 0]), there[:ranks])
 
 
 def _of_whole_vectors(phase: StepsPhase, *, own_only: bool) -> Recognised | None:

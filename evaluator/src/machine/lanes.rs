@@ -251,11 +251,13 @@ impl<'a> Machine<'a> {
         if count <= 0 {
             return Ok(one);
         }
-        if first < 0 || first + count > all {
+        let (blocks, period) = (op.slices.blocks, op.slices.period);
+        let end = first + count + i64::from(period) * (i64::from(blocks) - 1);
+        if first < 0 || end > all || (blocks > 1 && shape.slices.len() as i64 != all) {
             let text = format!(
                 "{} moves slices {first} to {} of {all}",
                 self.name(pe),
-                first + count - 1
+                end - 1
             );
             return Err(self.fault(Kind::OtherSlice, &one, text));
         }
@@ -263,10 +265,14 @@ impl<'a> Machine<'a> {
         one.first = bound(first);
         one.per = bound(first + count) - one.first;
         if relays {
-            let last = (one.first + one.per) as usize;
-            one.left = shape.weights[last] - shape.weights[one.first as usize];
+            let weight = |block: u32| {
+                let first = (one.first + block * period) as usize;
+                shape.weights[first + one.per as usize] - shape.weights[first]
+            };
+            one.left = (0..blocks).map(weight).sum();
             one.per = 1;
         } else {
+            one.per *= blocks;
             one.total = one.per * op.vectors.max(0) as u32;
             one.per = one.per.max(1);
         }

@@ -3,51 +3,50 @@
 
 use super::faults::{Checked, Kind};
 use super::order::Touch;
-use super::plan::{Action, Advance, Place};
+use super::plan::{Action, Advance, Place, Slices};
 use super::state::{Machine, Parked, Ready, Receipt, Running, Staged, Waits, NONE};
 use crate::steps::combined;
 
 /// Slices on their way over one color: who puts them there, the sender of the words, where their
 /// values begin, whose slices they are; the hop that they have come by, if not from a sender.
 #[derive(Clone, Copy, Debug)]
-struct Hop {
+struct Hop<'a> {
     op: u32,
     from: u32,
     values: usize,
-    slices: Run,
+    slices: Run<'a>,
     before: Option<u32>,
 }
 
-/// Slices of a PE in the order in which they move: those of its operation from `number` on.
+/// Slices of a PE in the order in which they move: those of its operation from `number` on, or one that
+/// is parked.
 #[derive(Clone, Copy, Debug)]
-struct Run {
+struct Run<'a> {
     pe: u32,
     stage: u32,
     first: u32,
     per: u32,
     number: u32,
-    backward: bool,
+    of: Option<&'a Slices>,
+    turned: bool,
 }
 
-impl Run {
-    fn of(op: &Running) -> Self {
+impl<'a> Run<'a> {
+    fn of(op: &Running<'a>) -> Self {
         Run {
             pe: op.pe,
             stage: op.stage,
             first: op.first,
             per: op.per,
             number: op.done,
-            backward: op.op.slices.backward,
+            of: Some(&op.op.slices),
+            turned: op.op.slices.turns_elements(),
         }
     }
 
     fn slice(&self, at: u32) -> u32 {
-        let within = (self.number + at) % self.per;
-        if self.backward {
-            self.first + self.per - 1 - within
-        } else {
-            self.first + within
-        }
+        let nth = |of: &Slices| of.nth((self.number + at) % self.per, self.per);
+        self.first + self.of.map_or(0, nth)
     }
 }
 
@@ -63,8 +62,8 @@ struct Take {
 
 /// All that moves at once.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Closure {
-    hops: Vec<Hop>,
+pub(super) struct Closure<'a> {
+    hops: Vec<Hop<'a>>,
     takes: Vec<Take>,
     /// Filters that count, and receivers at which words stay.
     counts: Vec<u32>,
@@ -86,7 +85,7 @@ enum Tried {
     Fewer(u32),
 }
 
-impl Machine<'_> {
+impl<'a> Machine<'a> {
     /// Everything moves as far as it comes.
     pub(super) fn move_all(&mut self) -> Checked<()> {
         loop {
@@ -225,7 +224,8 @@ impl Machine<'_> {
                 first: words.slice,
                 per: 1,
                 number: 0,
-                backward: words.backward,
+                of: None,
+                turned: words.turned,
             },
             before: None,
         };
@@ -245,7 +245,7 @@ impl Machine<'_> {
     /// receives comes from one side at a time, so no operation is met twice.
     fn closure(
         &mut self,
-        first: Hop,
+        first: Hop<'a>,
         parked: Option<u32>,
         count: u32,
         may_stay: bool,
@@ -263,7 +263,7 @@ impl Machine<'_> {
 
     fn fill(
         &mut self,
-        closure: &mut Closure,
+        closure: &mut Closure<'a>,
         parked: Option<u32>,
         count: u32,
         may_stay: bool,
@@ -309,7 +309,7 @@ impl Machine<'_> {
     }
 
     /// Wavelets and atoms of slices as they move.
-    fn measure(&mut self, slices: &Run, count: u32) {
+    fn measure(&mut self, slices: &Run<'a>, count: u32) {
         let mut closure = std::mem::take(&mut self.closure);
         let shape = self.shape_of(slices.stage);
         let (mut weight, mut atoms) = (0, 0);
@@ -329,7 +329,7 @@ impl Machine<'_> {
     }
 
     /// What a PE holds in slices is put behind the values.
-    fn read(&self, values: &mut Vec<u64>, slices: &Run, count: u32) {
+    fn read(&self, values: &mut Vec<u64>, slices: &Run<'a>, count: u32) {
         let (call, base) = self.memory(slices.stage, slices.pe as usize);
         for number in 0..count {
             let (low, high) = self.atoms(slices.stage, slices.pe as usize, slices.slice(number));
@@ -341,8 +341,8 @@ impl Machine<'_> {
     /// What becomes of slices at one of the PEs that they come to; `parts` is empty.
     fn end_of(
         &mut self,
-        closure: &mut Closure,
-        hop: &Hop,
+        closure: &mut Closure<'a>,
+        hop: &Hop<'a>,
         end: &End,
         parts: &mut Vec<(u32, u32)>,
     ) -> Checked<Tried> {
@@ -386,10 +386,10 @@ impl Machine<'_> {
     /// Slices go on from the PE, by themselves or combined with its own.
     fn goes_on(
         &self,
-        closure: &mut Closure,
-        hop: &Hop,
+        closure: &mut Closure<'a>,
+        hop: &Hop<'a>,
         end: &End,
-        (index, op): (u32, &Running),
+        (index, op): (u32, &Running<'a>),
     ) -> Checked<Tried> {
         let before = Some(end.hop);
         if op.relays() {
@@ -433,7 +433,7 @@ impl Machine<'_> {
     }
 
     /// The values of all hops; what is taken is as long as what comes.
-    fn carry(&self, closure: &mut Closure, count: u32, parked: Option<&Parked>) -> Checked<()> {
+    fn carry(&self, closure: &mut Closure<'a>, count: u32, parked: Option<&Parked>) -> Checked<()> {
         let mut values = std::mem::take(&mut closure.values);
         values.clear();
         for at in 0..closure.hops.len() {
@@ -475,10 +475,10 @@ impl Machine<'_> {
     /// if it is combined, the same elements.
     fn same_length(
         &self,
-        closure: &Closure,
-        hop: &Hop,
+        closure: &Closure<'a>,
+        hop: &Hop<'a>,
         (low, high): (u32, u32),
-        (op, done): (&Running, u32),
+        (op, done): (&Running<'a>, u32),
     ) -> Checked<()> {
         let shape = self.shape_of(op.stage);
         let own = Run::of(op);
@@ -494,7 +494,7 @@ impl Machine<'_> {
                 weight == comes && last - first == closure.atoms[at + 1] - closure.atoms[at];
             let stored = op.op.send == Place::Vector || op.op.sends_on().is_some();
             let combines = op.op.action == Action::Combine && stored;
-            let turned = hop.slices.backward != op.op.slices.backward && weight > 1;
+            let turned = hop.slices.turned != own.turned && weight > 1;
             if as_long && !turned && (!combines || from == first) {
                 continue;
             }
@@ -520,8 +520,8 @@ impl Machine<'_> {
     /// Which of the slices of a hop come to the PE: those that the filter of its router lets in.
     fn let_in(
         &self,
-        closure: &Closure,
-        hop: &Hop,
+        closure: &Closure<'a>,
+        hop: &Hop<'a>,
         end: &End,
         parts: &mut Vec<(u32, u32)>,
     ) -> Checked<()> {
@@ -573,7 +573,7 @@ impl Machine<'_> {
     }
 
     /// What is sent is read, what is taken is kept, filters count.
-    fn move_words(&mut self, closure: &Closure, count: u32) -> Checked<()> {
+    fn move_words(&mut self, closure: &Closure<'a>, count: u32) -> Checked<()> {
         self.events += closure.takes.len() as u64 + closure.hops.len() as u64;
         for slot in &closure.counts {
             self.routers[*slot as usize].passed += closure.weights[count as usize];
@@ -593,7 +593,7 @@ impl Machine<'_> {
     /// Operations go on; commands follow the last words of those that have ended.
     fn move_operations(
         &mut self,
-        closure: &Closure,
+        closure: &Closure<'a>,
         count: u32,
         ended: &mut Vec<u32>,
     ) -> Checked<()> {
@@ -636,7 +636,7 @@ impl Machine<'_> {
     }
 
     /// An operation has read what it sends; what goes through it it has received as well.
-    fn has_read(&mut self, hop: &Hop, count: u32) -> Checked<()> {
+    fn has_read(&mut self, hop: &Hop<'a>, count: u32) -> Checked<()> {
         let op = self.ops[hop.op as usize];
         if op.relays() {
             return Ok(());
@@ -659,7 +659,7 @@ impl Machine<'_> {
     }
 
     /// A PE keeps slices that it takes, in the vector or in the stage.
-    fn keep(&mut self, closure: &Closure, take: &Take) -> Checked<()> {
+    fn keep(&mut self, closure: &Closure<'a>, take: &Take) -> Checked<()> {
         let hop = &closure.hops[take.hop as usize];
         let op = self.ops[take.op as usize];
         let own = Run::of(&op);
@@ -704,7 +704,7 @@ impl Machine<'_> {
     }
 
     /// A slice stays in the queue of its receiver.
-    fn stays(&mut self, closure: &Closure, slot: u32, hop: &Hop) {
+    fn stays(&mut self, closure: &Closure<'a>, slot: u32, hop: &Hop) {
         let atoms = closure.atoms[1] as usize;
         let words = Parked {
             values: closure.values[hop.values..hop.values + atoms].to_vec(),
@@ -712,7 +712,7 @@ impl Machine<'_> {
             pe: hop.slices.pe,
             stage: hop.slices.stage,
             slice: hop.slices.slice(0),
-            backward: hop.slices.backward,
+            turned: hop.slices.turned,
         };
         self.parked.insert(slot, words);
     }
@@ -745,7 +745,7 @@ struct End {
 
 /// A PE keeps what it takes.
 fn stores(
-    closure: &mut Closure,
+    closure: &mut Closure<'_>,
     hop: u32,
     (op, running): (u32, &Running),
     parts: &[(u32, u32)],

@@ -51,13 +51,38 @@ impl Number {
     }
 }
 
-/// Slices, as numbers of a place.
+/// Slices, as numbers of a place. Each stands for those of all `blocks`, so far apart as the `period`;
+/// `backward` turns the order of slices, and, where there is one block, of their elements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "python", derive(FromPyObject))]
 pub struct Slices {
     pub first: Number,
     pub count: Number,
     pub backward: bool,
+    pub blocks: u32,
+    pub period: u32,
+}
+
+impl Slices {
+    /// Which of the slices that pass the one with a number is, counted from the first: slice by slice,
+    /// of each all blocks.
+    pub fn nth(&self, number: u32, count: u32) -> u32 {
+        let (slice, block, slices) = match self.blocks {
+            1 => (number, 0, count), // a division less where it is asked all the time
+            blocks => (number / blocks, number % blocks, count / blocks),
+        };
+        let turned = if self.backward {
+            slices - 1 - slice
+        } else {
+            slice
+        };
+        turned + block * self.period
+    }
+
+    /// Whether the elements of a slice pass from the last to the first.
+    pub fn turns_elements(&self) -> bool {
+        self.backward && self.blocks == 1
+    }
 }
 
 /// What a filter counts: it lets through what comes behind `before` of every `period`, as much as
@@ -317,12 +342,16 @@ impl Given {
             if !in_order || !phase.sets.iter().all(set) {
                 return Err("a phase sets routers that are not given");
             }
-            let ops = phase
-                .roles
-                .iter()
-                .flat_map(|role| &role.lanes)
-                .flat_map(Lane::ops);
-            let mut colors_of = ops
+            let lanes = || phase.roles.iter().flat_map(|role| &role.lanes);
+            let filters = phase.filters.iter();
+            let mut slices = filters
+                .flat_map(|one| [&one.period, &one.before, &one.passes])
+                .chain(lanes().flat_map(Lane::ops).map(|op| &op.slices));
+            if slices.any(|one| one.blocks == 0) {
+                return Err("slices are of no block");
+            }
+            let mut colors_of = lanes()
+                .flat_map(Lane::ops)
                 .flat_map(|op| [op.receive.color(), op.send.color()])
                 .flatten();
             if colors_of.any(|color| color as usize >= colors) {

@@ -115,12 +115,7 @@ impl Running<'_> {
 
     /// Which of the slices that have elements the one with a number is.
     pub fn slice(&self, number: u32) -> u32 {
-        let within = number % self.per;
-        if self.op.slices.backward {
-            self.first + self.per - 1 - within
-        } else {
-            self.first + within
-        }
+        self.first + self.op.slices.nth(number % self.per, self.per)
     }
 }
 
@@ -157,7 +152,7 @@ pub(super) enum Staged {
 }
 
 /// Words that wait at their receiver: values by atom, who has sent them, and whose slice they are, which
-/// and in which stage.
+/// and in which stage; whether its elements are `turned`.
 #[derive(Clone, Debug)]
 pub(super) struct Parked {
     pub values: Vec<u64>,
@@ -165,7 +160,7 @@ pub(super) struct Parked {
     pub pe: u32,
     pub stage: u32,
     pub slice: u32,
-    pub backward: bool,
+    pub turned: bool,
 }
 
 /// Words that a PE has received: slices of an operation, and who has sent them.
@@ -221,7 +216,7 @@ pub struct Machine<'a> {
     pub(super) events: u64,
     pub(super) receipts: Option<Vec<Receipt>>,
     pub(super) way: super::ways::Way,
-    pub(super) closure: super::moves::Closure,
+    pub(super) closure: super::moves::Closure<'a>,
 }
 
 impl<'a> Machine<'a> {
@@ -380,7 +375,11 @@ impl<'a> Machine<'a> {
                     let last = shape.before.len() as i64 - 1;
                     shape.weights[shape.before[slice.clamp(0, last) as usize] as usize]
                 };
-                bound(first + count) - bound(first)
+                let of_block = |block: u32| {
+                    let first = first + i64::from(block * slices.period);
+                    bound(first + count) - bound(first)
+                };
+                (0..slices.blocks).map(of_block).sum()
             };
             self.filters.push(Window {
                 period: weight(&filter.period),

@@ -13,6 +13,8 @@ fn slices(first: i64, count: i64) -> Slices {
         first: Number::fixed(first),
         count: Number::fixed(count),
         backward: false,
+        blocks: 1,
+        period: 0,
     }
 }
 
