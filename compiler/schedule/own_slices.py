@@ -43,9 +43,24 @@ def _behind_on_its_lines(schedule: Schedule, phase: StepsPhase) -> Sequence[Phas
     at = next(index for index, one in enumerate(phases) if one is phase)
     if collective.path is not None or collective.grid.is_line:
         return phases[at + 1 :]
+    if collective.contract.kind is ContractKind.REDUCE_SCATTER:
+        return () if _takes_own_blocks(phase, phases[at + 1 :]) else None
     if collective.contract.kind.by_slices or not any(map(works_on_blocks, phases)):
         return None
     return [one for one in phases[at + 1 :] if getattr(one, "axis", phase.axis) == phase.axis]
+
+
+def _takes_own_blocks(phase: StepsPhase, behind: Sequence[Phase]) -> bool:
+    """Whether each line across works on the block that is the own slice of its ranks, and nothing
+    else is done behind a phase; where blocks differ in length, lines take an element of the next
+    one as well, but what comes of that belongs to nobody."""
+    return all(
+        isinstance(one, StepsPhase)
+        and one.axis != phase.axis
+        and one.blocks is not None
+        and len(one.blocks.lines) == phase.slicing.count == phase.ranks
+        for one in behind
+    )
 
 
 def works_on_blocks(phase: Phase) -> bool:
