@@ -12,7 +12,7 @@ from collc.driver.longest import with_longest
 from collc.driver.planning import Planned, architectures, planned_spec
 from collc.driver.proving import prove_all, refuse_if_any
 from collc.emit.clock import with_time_stamps
-from collc.emit.render import FORMS, render
+from collc.emit.render import FORMS, LANES, render
 from collc.emit.spelling import spelled
 from collc.language import parse_source
 from collc.lowering.resources import left_by
@@ -46,9 +46,28 @@ def compile_text(  # noqa: PLR0913 - the text, then how
     """
     spec = read(text, file, parameters, target, name=name)
     spec = with_limits(with_time_stamps(spec) if timed else spec)
-    if emitted == FORMS:
-        return bundle_of(planned_spec(spec, skew), skew)
-    return replace(bundle_of(planned_spec(spec), text=emitted), most_idle=skew)
+    return compiled(spec, skew, text=emitted)
+
+
+def compiled(spec: Spec, skew: int = 0, *, text: str = FORMS) -> Bundle:
+    """The bundle of a Spec as one of the texts; raises CollcError. Operands of three dimensions are
+    printed as lanes alone, so a program that has some is printed so. If that does not have all the
+    rest of the program yet, it is planned without them."""
+    if text == LANES:
+        return _as_lanes(spec, skew)
+    planned = planned_spec(spec, skew)
+    phases = (phase for plan in planned.plan.plans for phase in plan.phases)
+    if any(phase.in_blocks for phase in phases):
+        try:
+            return _as_lanes(spec, skew)
+        except CollcError:
+            planned = planned_spec(spec, skew, dimensions=1)
+    return bundle_of(planned, skew)
+
+
+def _as_lanes(spec: Spec, skew: int) -> Bundle:
+    """The text that is run late is the one that is built: PEs wait in the kernel."""
+    return replace(bundle_of(planned_spec(spec), text=LANES), most_idle=skew)
 
 
 def bundle_of(planned: Planned, skew: int = 0, *, text: str = FORMS) -> Bundle:

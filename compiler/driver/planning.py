@@ -44,14 +44,17 @@ class Planned(NamedTuple):
     prediction: Prediction
 
 
-def planned_spec(spec: Spec, skew: int = 0) -> Planned:
-    """Plan what a Spec says, or raise CollcError with every problem found.
+def planned_spec(spec: Spec, skew: int = 0, *, dimensions: int | None = None) -> Planned:
+    """Plan what a Spec says, or raise CollcError with every problem found. Operands have at most so
+    many `dimensions`, if that is given.
 
     A collective that is called once is alone, with colors of its own for each phase, unless PEs
     wait before it (`skew`), it is on a part of a grid, or its limit of colors needs phases that
     share some.
     """
     program, machine = spec.program, TARGETS[spec.target]
+    if dimensions is not None:
+        machine = replace(machine, dimensions=dimensions)
     if program is None and (skew or spec.collectives[0].grid.site is not None):
         program = program_of_one(spec.collectives[0])
     if program is None:
@@ -79,15 +82,17 @@ def _alone_or_time_multiplexed(spec: Spec, machine: Target) -> Planned:
         one, schedule, plan = chosen(given, machine)
     refuse_if_any(unusable_names(one))
     try:
-        return _planned_alone(replace(spec, collectives=(one,)), schedule, plan)
+        return _planned_alone(replace(spec, collectives=(one,)), schedule, machine, plan)
     except CollcError as refused:
-        return _time_multiplexed(spec, schedule, refused)
+        return _time_multiplexed(spec, schedule, machine, refused)
 
 
-def _planned_alone(spec: Spec, schedule: Schedule, plan: Plan | None = None) -> Planned:
+def _planned_alone(
+    spec: Spec, schedule: Schedule, machine: Target, plan: Plan | None = None
+) -> Planned:
     """Plan the one collective of a Spec, whose schedule is proved, with colors of its own for each
     phase, if it has no plan yet; raises CollcError."""
-    whole, prediction = planned(schedule, TARGETS[spec.target], plan)
+    whole, prediction = planned(schedule, machine, plan)
     expected = schedule.collective.expectations
     refuse_if_any(unmet_expectations(expected, whole.plans[0], prediction))
     return Planned(spec, whole, prediction)
@@ -108,10 +113,12 @@ def planned(
 
 
 @under_way("planning")
-def _time_multiplexed(spec: Spec, schedule: Schedule, refused: CollcError) -> Planned:
+def _time_multiplexed(
+    spec: Spec, schedule: Schedule, machine: Target, refused: CollcError
+) -> Planned:
     """A collective that keeps its limit of colors only if phases share colors over time; raises
     CollcError, as it is `refused`, if it does not even then."""
-    machine, one, problems = TARGETS[spec.target], schedule.collective, refused.diagnostics
+    one, problems = schedule.collective, refused.diagnostics
     colors = one.limits.colors
     if colors is None or all(problem.code != TOO_WIDE for problem in problems):
         raise refused

@@ -7,8 +7,7 @@ from pathlib import Path
 from collc.base.cache import Kept
 from collc.base.values import dataclass
 from collc.driver.bundle import Bundle
-from collc.driver.pipeline import bundle_of, of_one
-from collc.driver.planning import planned_spec
+from collc.driver.pipeline import compiled, of_one
 from collc.language import parse_source
 from collc.language.elaborate import with_steps
 from collc.language.undecided import steps_of
@@ -54,7 +53,7 @@ class Question:
         """A plan compiled for one length; raises CollcError."""
         spec, collective = self.at(length)
         written = with_steps(collective, steps_of(plan))
-        return bundle_of(planned_spec(replace(spec, collectives=(written,))))
+        return compiled(replace(spec, collectives=(written,)))
 
 
 class Remembered:

@@ -19,19 +19,21 @@ from collc.spec import Contract, Decision, Spec
 from collc.target import SDK_RELEASES
 
 
-def manifest_of(
+def manifest_of(  # noqa: PLR0913, PLR0917 - what the manifest is of
     spec: Spec,
     plan: ProgramPlan,
     prediction: Prediction,
     model: BundleModel | ProgramModel,
     texts: Mapping[str, str],
+    kind: str = "",
 ) -> str:
-    """The manifest of a bundle with these texts."""
+    """The manifest of a bundle with these texts, of a `kind` if they are not those of forms."""
     record: dict[str, Any] = {
         "schema": "collc/manifest/1",
         "made_by": f"collc {model.version}",
         "source": model.source,
         "target": spec.target,
+        **({"text": kind} if kind else {}),
         "sdk": list(SDK_RELEASES[spec.target]),
         "parameters": {parameter.name: parameter.value for parameter in spec.parameters},
         **(_one(plan, model) if isinstance(model, BundleModel) else _several(plan, model)),

@@ -67,9 +67,10 @@ def render(  # noqa: PLR0913, PLR0917 - the program, then how
         texts = _texts_of_several(model, call_stream_models(plan, model, source), clock)
     texts |= _clock_texts(model, clock)
     for arch in architectures:
-        text = commands_file(arch, (model.width, model.height), timed=clock is not None)
-        texts[commands_name(arch)] = text
-    texts[MANIFEST] = manifest_of(spec, plan, prediction, model, texts)
+        commands = commands_file(arch, (model.width, model.height), timed=clock is not None)
+        texts[commands_name(arch)] = commands
+    kind = text if text != FORMS else ""
+    texts[MANIFEST] = manifest_of(spec, plan, prediction, model, texts, kind)
     return dict(sorted(texts.items()))
 
 

@@ -31,7 +31,7 @@ from collc.lowering.steps import (
     traffic_of,
 )
 from collc.lowering.steps.routes import Wired
-from collc.lowering.streams import recognised, stream_phases
+from collc.lowering.streams import blocks_of, recognised, stream_phases
 from collc.lowering.sum_to_all import with_sum_to_all
 from collc.plan import Detour, Phase, Plan
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule
@@ -56,6 +56,7 @@ __all__ = [
     "relays_need_fewer",
 ]
 
+OPERAND_DIMENSIONS = 3  # of slices in several blocks: slices, blocks, elements
 Coloring = Callable[[LineTree], tuple[int, ...]]
 
 COLORINGS: dict[str, Coloring] = {"by_parity": by_parity, "without_control": without_control}
@@ -189,6 +190,8 @@ def _streamed(schedule: Schedule, phase: StepsPhase, target: Target) -> Iterator
     contract, path = schedule.collective.contract, schedule.collective.path
     if contract.run_length is not None:
         return iter(())  # routers know only lengths that the compiler does
+    if blocks_of(phase) > 1 and target.dimensions < OPERAND_DIMENSIONS:
+        return iter(())
     paired = slices_go_in_pairs(phase, contract, target)
     own_only = asks_own_slices(schedule, phase)
     if own_only and by_call_back(contract):

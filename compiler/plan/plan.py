@@ -602,6 +602,11 @@ class Phase:
         return max(staged, default=-1) + 1
 
     @cached_property
+    def in_blocks(self) -> bool:
+        """Whether some operand has three dimensions: slices in several blocks."""
+        return any(op.slices.blocks > 1 for role in self.roles for op in role.ops)
+
+    @cached_property
     def backward(self) -> bool:
         """Whether some elements pass from the last to the first."""
         return any(op.slices.backward for role in self.roles for op in role.ops)

@@ -43,6 +43,7 @@ class Target:
     # operations that an instruction does on one element only, by the bytes of that [doc]
     one_by_one: frozenset[tuple[str, int]]
     pairs: bool  # whether two 16-bit elements may travel in a wavelet [doc]
+    dimensions: int  # of an operand in memory, at most [doc]
     cycles: Constants  # measured by `make constants`; docs/machine.md, "Timing", has the rules
     # counter filters at one PE, beside memcpy's: on WSE-2 five of six [doc]; on WSE-3, of which no
     # page has a number, as many as a public program has at a PE, fft-1d-2d [ex]
@@ -106,6 +107,7 @@ WSE2 = Target(
     max_extent=0x7FFE,
     one_by_one=_PRODUCTS | _MAXIMA,
     pairs=True,
+    dimensions=4,
     cycles=constants_of("wse2"),
     filters=5,
     router_queue=4,
@@ -132,6 +134,7 @@ WSE3 = Target(
     max_extent=0x7FFE,
     one_by_one=_PRODUCTS,
     pairs=True,
+    dimensions=4,
     cycles=constants_of("wse3"),
     filters=2,
     router_queue=4,

@@ -649,21 +649,8 @@ class _Builder:
 
     def _facts(self, field: str, act: Act, one: PeClass) -> Iterator[str]:
         """What else is said of an operation."""
-        slices = act.op.slices
-        if in_blocks(act):
-            _, count = self._first_and_count(act, one.places)
-            period = self.cut.slicing.bound(slices.period)
-            turned = _bool(slices.backward and act.last is None)
-            blocks = f"{count}, {slices.blocks}, {period}, {turned}"
-            yield f"{field} = ops.in_blocks({field}, {blocks});"
         if act.command is Advance.NOTHING:
-            repeats = self._repeats(act)
-            if act.op.vectors > 1 and repeats < act.op.vectors:
-                yield f"{field}.rounds = {act.op.vectors};"
-            if repeats > 1:
-                yield f"{field}.repeats = {repeats};"
-            if act.op.advance is Advance.OWN_ROUTER:
-                yield f"{field}.advances = true;"
+            yield from self._operand(field, act, one)
         if act.lane in self.yielding and act.command is Advance.NOTHING:
             yield f"{field}.yields = true;"
         if self._goes_on(act, one):
@@ -678,6 +665,18 @@ class _Builder:
             return bool(self.given.closing) or not self.given.shares_microthreads
         last = one.sections[-1].chains[0][1][-1]
         return self.given.staged_word and act is last and isinstance(act.op.send, str)
+
+    def _operand(self, field: str, act: Act, one: PeClass) -> Iterator[str]:
+        """What an operation that moves elements has beside those of one pass."""
+        if in_blocks(act):
+            yield f"{field} = ops.in_blocks({field}, {self._blocks(act, one.places)});"
+        repeats = self._repeats(act)
+        if act.op.vectors > 1 and repeats < act.op.vectors:
+            yield f"{field}.rounds = {act.op.vectors};"
+        if repeats > 1:
+            yield f"{field}.repeats = {repeats};"
+        if act.op.advance is Advance.OWN_ROUTER:
+            yield f"{field}.advances = true;"
 
     def _turns(self, field: str, act: Act, turns: Turns, places: Sequence[int]) -> Iterator[str]:
         """Turns, and their rows."""
@@ -748,6 +747,13 @@ class _Builder:
         function = f"{self.phase.name}_{'backward' if turned else 'slices'}"
         block = "block, " if self.cut.blocks else ""
         return f"{function}({block}{first}, {count})"
+
+    def _blocks(self, act: Act, places: Sequence[int]) -> str:
+        """How many slices, in how many blocks, of how many elements, and which way."""
+        slices = act.op.slices
+        _, count = self._first_and_count(act, places)
+        turned = _bool(slices.backward and act.last is None)
+        return f"{count}, {slices.blocks}, {self.cut.slicing.bound(slices.period)}, {turned}"
 
     def _first_and_count(self, act: Act, places: Sequence[int]) -> tuple[str, str]:
         """The slices of an operation."""

@@ -2,4 +2,4 @@
 
 from collc.lowering.streams.phase import stream_phases
 from collc.lowering.streams.reasons import why_not
-from collc.lowering.streams.recognition import recognised
+from collc.lowering.streams.recognition import blocks_of, recognised
