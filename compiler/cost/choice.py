@@ -101,9 +101,11 @@ def _bytes(plan: Plan) -> int:
 
 def _fitted(plan: Plan) -> Plan:
     """A plan of a single stream whose lanes share numbers where they are on other PEs, if it does
-    not fit otherwise: no phase has to wait for another."""
-    alone = len(plan.phases) == 1 and form_of(plan.phases[0]) is Form.STREAM
-    return with_shared_numbers(plan) if alone and not resources.within_budget(plan) else plan
+    not fit otherwise: no phase has to wait for another. So are phases that stream slices in
+    several blocks, next to which step tables with numbers of their own are slow."""
+    streams = [form_of(phase) is Form.STREAM for phase in plan.phases]
+    shares = streams == [True] or (any(phase.in_blocks for phase in plan.phases) and all(streams))
+    return with_shared_numbers(plan) if shares and not resources.within_budget(plan) else plan
 
 
 _MOST_TOGETHER = 2  # phases of which it is open whether they stream, chosen for together
