@@ -53,8 +53,9 @@ LEGEND = """\
 # joins begins together. Behind `ends the step` a PE goes on when all of its lanes have come there;
 # `after L` waits for the operation of lane L that receives, or sends, alike.
 # `T times, S slices on`: T turns, slices S further on in each, modulo their number. `slices N from
-# M`: M to M + N - 1, `backward` from the last element to the first. p counts the PEs of a line from
-# the west or north end, or along the path; divisions round down.
+# M`: M to M + N - 1, `backward` from the last element to the first. `in K blocks of L`: of each of these
+# slices those L, 2 * L, ... further on, too, before the next one; `backward` turns the order of these.
+# p counts the PEs of a line from the west or north end, or along the path; divisions round down.
 # `combine`: the vector of the PE and what comes, by the operation of the collective. `comes back`:
 # the PE receives what it sends as well. `filter A behind B of C`: of each C, the PE skips B, gets A
 # and skips the others, all of which go on to neighbours.

@@ -54,8 +54,12 @@ memories = st.one_of(
     st.builds(Memory, st.just(Buffer.STAGE), small),
 )
 places = st.one_of(memories, st.sampled_from(["", "row_even", "exchange_forward_0"]))
-ranges = st.builds(Slices, numbers, numbers)
-slices = st.builds(Slices, numbers, numbers, st.booleans())
+ranges = st.builds(Slices, numbers, numbers) | st.builds(
+    Slices, numbers, numbers, st.just(False), st.integers(2, 9), small
+)
+slices = st.builds(Slices, numbers, numbers, st.booleans()) | st.builds(
+    Slices, numbers, numbers, st.booleans(), st.integers(2, 9), small
+)
 ops = st.builds(
     Op,
     receive=places,

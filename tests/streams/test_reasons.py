@@ -59,7 +59,9 @@ def test_too_few_colors_are_named():
     [
         (s.phase((4, [STRAIGHT]), 4, 24, places=(0, 2, 3, 1)), "another order than PEs"),
         (s.phase((4, [STRAIGHT[:2]]), 4, 24), "is not what a gather"),
-        (s.phase((8, [STRAIGHT]), 4, 24), "8 slices, not one for each of 4 ranks"),
+        (s.phase((6, [STRAIGHT]), 4, 24), "6 slices, not one for each of 4 ranks"),
+        (s.phase((8, [STRAIGHT]), 4, 24), "is not what a gather"),  # one block of two
+        (s.phase((8, [STRAIGHT]), 4, 25), "8 slices, of different lengths"),
         (s.phase((4, [STRAIGHT]), 4, 24), ""),
     ],
 )

@@ -44,10 +44,13 @@ from collc.plan.one_word import are_one_word, reduces_one_word
 from collc.plan.plan import ProgramPlan, Use
 
 
-def library_name(source: str) -> str:
-    """The library of a file, by the file's name: an identifier."""
+def library_name(source: str, program: ProgramPlan) -> str:
+    """The library of a file, by the file's name: an identifier that no buffer has."""
     stem = re.sub(r"\W", "_", source.rpartition(".")[0] or source)
-    return stem if re.match(r"[A-Za-z]", stem) else f"collective_{stem}"
+    name = stem if re.match(r"[A-Za-z]", stem) else f"collective_{stem}"
+    contracts = (plan.collective.contract for plan in program.plans)
+    buffers = {held.buffer for contract in contracts for held in contract.in_memory}
+    return f"{name}_library" if name in buffers else name
 
 
 def libraries_of(program: ProgramPlan, source: str) -> tuple[LibraryModel, ...]:
@@ -107,7 +110,7 @@ def with_numbers(model: BundleModel, library: LibraryModel) -> BundleModel:
 
 
 def _library(program: ProgramPlan, source: str, apart: Apart) -> LibraryModel:
-    alone, target, name = program.alone, program.target, library_name(source) + apart.ending
+    alone, target, name = program.alone, program.target, library_name(source, program) + apart.ending
     plans, first = program.plans, program.plans[0]
     reserved = first.collective.limits.reserved if alone else program.program.reserved
     free = left_by(reserved, target)

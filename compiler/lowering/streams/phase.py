@@ -85,7 +85,7 @@ def stream_phases(
             lanes=names,
             blocks=pattern.blocks,
             path=path,
-            paired=paired and blocks_of(pattern) == 1,
+            paired=paired,
         )
 
 

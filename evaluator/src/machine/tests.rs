@@ -685,6 +685,91 @@ fn slices_are_as_long_as_what_comes() {
     assert_eq!(row(&[1, 1], backward).ends_with(), [1, 2, 1, 4]);
 }
 
+/// Slices `first` to `first + count - 1` of two blocks of so many slices.
+fn in_blocks(mut op: Op, first: i64, count: i64, period: u32) -> Op {
+    op.slices = slices(first, count);
+    (op.slices.blocks, op.slices.period) = (2, period);
+    op
+}
+
+#[test]
+fn slices_in_blocks_pass_one_behind_the_other() {
+    let row = |sent: Op, taken: Op| {
+        let lanes = vec![vec![in_turn(vec![sent])], vec![in_turn(vec![taken])]];
+        Row::new(lanes, &[3, 3, 3, 3]).link(0, 0)
+    };
+    // slices 0 and 2, then 1 and 3, come to those in the same order
+    let sent = |first, count| in_blocks(sends(0), first, count, 2);
+    let right = row(sent(0, 2), in_blocks(takes(0), 0, 2, 2));
+    assert_eq!(right.ends_with(), [1, 2, 3, 4, 1, 2, 3, 4]);
+    // who takes them as if they were not in blocks has them in another order
+    let plain = row(sent(0, 2), takes(0).slice(0, 4));
+    assert_eq!(plain.ends_with(), [1, 2, 3, 4, 1, 3, 2, 4]);
+    // the slices of one block, to the other's places
+    let one = row(sends(0).slice(0, 2), in_blocks(takes(0), 1, 1, 2));
+    assert_eq!(one.ends_with(), [1, 2, 3, 4, 5, 1, 7, 2]);
+}
+
+#[test]
+fn slices_in_blocks_turn_their_order_and_keep_that_of_elements() {
+    let row = |turned: (bool, bool)| {
+        let mut sent = in_blocks(sends(0), 0, 2, 2);
+        let mut taken = in_blocks(takes(0), 0, 2, 2);
+        (sent.slices.backward, taken.slices.backward) = turned;
+        let lanes = vec![vec![in_turn(vec![sent])], vec![in_turn(vec![taken])]];
+        Row::new(lanes, &[3, 3, 3, 3]).link(0, 0)
+    };
+    assert_eq!(row((true, true)).ends_with(), [1, 2, 3, 4, 1, 2, 3, 4]);
+    assert_eq!(row((true, false)).ends_with(), [1, 2, 3, 4, 2, 1, 4, 3]);
+}
+
+#[test]
+fn slices_of_a_block_that_is_not_there_are_refused() {
+    let row = |first: i64, period: u32, sizes: &[i64]| {
+        let sent = in_blocks(sends(0), first, 1, period);
+        let taken = in_blocks(takes(0), 0, 1, 2);
+        let lanes = vec![vec![in_turn(vec![sent])], vec![in_turn(vec![taken])]];
+        Row::new(lanes, sizes).link(0, 0)
+    };
+    assert_eq!(row(1, 2, &[1, 1, 1, 1]).run().faults, []);
+    assert_eq!(
+        row(1, 3, &[1, 1, 1, 1]).refused().0,
+        Kind::OtherSlice,
+        "slice 4 of 4"
+    );
+    // blocks are counted in slices that have elements, so that all have to have some
+    assert_eq!(row(1, 2, &[1, 1, 0, 1]).refused().0, Kind::OtherSlice);
+    let mut none = row(1, 2, &[1, 1, 1, 1]).given;
+    none.phases[0].roles[0].lanes[0].loops[0].entries[0].ops[0]
+        .slices
+        .blocks = 0;
+    assert!(none.check(&[vec![0; 8]]).is_err());
+}
+
+#[test]
+fn a_filter_counts_the_slices_of_all_blocks() {
+    let row = |passes: (i64, u32)| {
+        let of = |first: i64, count: i64, blocks: u32| Slices {
+            blocks,
+            period: 2,
+            ..slices(first, count)
+        };
+        let filter = Filter {
+            period: of(0, 2, 2),
+            before: of(0, 1, 2),
+            passes: of(1, passes.0, passes.1),
+        };
+        let sent = in_blocks(sends(0), 0, 2, 2);
+        let taken = in_blocks(takes(0), 1, 1, 2);
+        let lanes = vec![vec![in_turn(vec![sent])], vec![in_turn(vec![taken])]];
+        Row::new(lanes, &[3, 3, 3, 3])
+            .set(0, 0, &[route(RAMP, EAST_BIT)])
+            .set_with(1, 0, &[route(WEST, RAMP_BIT)], false, Some(filter))
+    };
+    assert_eq!(row((1, 2)).ends_with(), [1, 2, 3, 4, 5, 2, 7, 4]);
+    assert_ne!(row((1, 1)).run().faults, [], "the last one does not come");
+}
+
 #[test]
 fn what_is_combined_is_the_same_elements() {
     let row = |slice: i64| {

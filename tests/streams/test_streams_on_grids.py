@@ -1,0 +1,159 @@
+"""Collectives with slices on grids stream along both axes, alone and in other scopes."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from grid_streams import collective, late_starts
+
+from collc.driver.pipeline import compile_text
+from collc.lowering.show_program import show_program
+from collc.lowering.streams import blocks_of, recognised
+from collc.plan.form import Form, form_of
+from collc.plan.plan import Plan
+from collc.plan.read import read_program, same
+from collc.spec.exchange import Moves, StepsPhase
+
+TARGETS = ("wse2", "wse3")
+
+
+def text(contract: str, grid: str, elements: int, element: str = "f32", **how: str) -> str:
+    one = collective(contract, str(elements), element, **how)
+    return f"target wse2\ngrid wafer = {grid}\n{one}program {{ total }}\n"
+
+
+def streamed(plan: Plan) -> list[bool]:
+    return [form_of(phase) is Form.STREAM for phase in plan.phases]
+
+
+def rows_of(grid: str = "4 x 3", elements: int = 24) -> StepsPhase:
+    """The rows of an all_to_all, which send slices of all blocks."""
+    schedule = compile_text(text("all_to_all", grid, elements), "t.coll", {}).schedule
+    rows = schedule.phases[-1]
+    assert isinstance(rows, StepsPhase)
+    return rows
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize(
+    ("grid", "elements", "element"),
+    [("4 x 3", 24, "f32"), ("2 x 5", 10, "f32"), ("3 x 4", 48, "f16"), ("3 x 3", 27, "i16")],
+)
+def test_an_all_to_all_is_right_three_times_and_late(
+    grid: str, elements: int, element: str, target: str
+) -> None:
+    bundle = compile_text(text("all_to_all", grid, elements, element), "t.coll", {}, target)
+    assert any(phase.in_blocks for phase in bundle.plan.phases) or target == "wse3"
+    report = bundle.run(repeats=3)
+    assert report.verified, report.problem
+    with late_starts():
+        late = bundle.run(repeats=3, seed=4)
+    assert late.verified, late.problem
+
+
+def test_both_axes_stream_where_filters_suffice() -> None:
+    assert streamed(compile_text(text("all_to_all", "4 x 4", 16), "t.coll", {}).plan) == [True] * 2
+    # a PE of WSE-3 is known to have two filters, and an axis takes both
+    other = compile_text(text("all_to_all", "4 x 4", 16), "t.coll", {}, "wse3").plan
+    assert sorted(streamed(other)) == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("scope", "how"),
+    [
+        ("into another buffer", {"into": " into y"}),
+        ("on a part", {"site": "part"}),
+    ],
+)
+def test_an_all_to_all_streams_in_other_scopes(scope: str, how: dict[str, str]) -> None:
+    grid = "5 x 4\ngrid part = wafer[1 .. 3, 1 .. 3]" if "site" in how else "3 x 3"
+    bundle = compile_text(text("all_to_all", grid, 18, **how), "t.coll", {})
+    (plan,) = bundle.plans
+    assert streamed(plan) == [True, True], scope
+    report = bundle.run(repeats=2)
+    assert report.verified, report.problem
+
+
+def test_an_all_to_all_streams_in_a_program() -> None:
+    one = collective("all_to_all", "12", name="turn")
+    other = collective("reduce_scatter", "24", name="total").replace("(x:", "(y:")
+    written = (
+        f"target wse2\ngrid wafer = 4 x 3\n{one}{other}program {{ repeat 2 {{ turn total }} }}\n"
+    )
+    bundle = compile_text(written, "t.coll", {})
+    assert any(phase.in_blocks for plan in bundle.plans for phase in plan.phases)
+    report = bundle.run(repeats=2)
+    assert report.verified, report.problem
+
+
+def test_the_manifest_says_which_text_it_is_and_plans_are_read_back() -> None:
+    bundle = compile_text(text("all_to_all", "3 x 3", 9), "t.coll", {})
+    assert json.loads(bundle.files["manifest.json"])["text"] == "lanes"
+    shown = show_program(bundle.program)
+    assert " in 3 blocks of 3" in shown
+    assert same(read_program(shown), bundle.program)
+    plain = compile_text(text("reduce_scatter", "3 x 3", 9), "t.coll", {})
+    assert "text" not in json.loads(plain.files["manifest.json"])
+
+
+def test_what_the_text_of_lanes_lacks_is_planned_without_operands_of_three_dimensions() -> None:
+    bundle = compile_text(text("all_to_all", "3 x 3", 9), "t.coll", {}, skew=20)
+    assert not any(phase.in_blocks for phase in bundle.plans[0].phases)
+    assert bundle.run(repeats=2).verified
+
+
+def test_a_file_may_be_called_as_its_buffer() -> None:
+    bundle = compile_text(text("all_to_all", "3 x 3", 9), "x.coll", {})
+    assert "x_library_pe.csl" in bundle.files
+    assert bundle.run().verified
+
+
+def test_slices_of_all_blocks_are_recognised_if_all_blocks_are_moved_alike() -> None:
+    rows = rows_of()
+    assert blocks_of(rows) == 3
+    found = recognised(rows)
+    assert found is not None
+    assert found.word == "all_to_all"
+    moves = rows.steps[0]
+
+    def other(**columns: np.ndarray) -> StepsPhase:
+        changed: Moves = replace(moves, **columns)
+        return replace(rows, steps=(changed, *rows.steps[1:]))
+
+    into = moves.into.copy()
+    first, second = np.flatnonzero(moves.destination == 0)[[0, -1]]
+    into[[first, second]] = into[[second, first]]  # two slices take each other's place
+    assert recognised(other(into=into)) is None
+    fewer = moves.chosen(np.arange(len(moves) - 1))
+    assert recognised(replace(rows, steps=(fewer, *rows.steps[1:]))) is None
+
+
+def test_slices_of_several_blocks_have_one_length() -> None:
+    rows = rows_of()
+    uneven = replace(rows, slicing=replace(rows.slicing, length=rows.slicing.length + 1))
+    assert recognised(uneven) is None
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("elements", [24, 25, 7])  # alike, blocks that differ, empty slices
+def test_a_reduce_scatter_streams_along_both_axes(elements: int, target: str) -> None:
+    bundle = compile_text(text("reduce_scatter", "4 x 3", elements), "t.coll", {}, target)
+    assert streamed(bundle.plan) == [True, True]
+    report = bundle.run(repeats=3)
+    assert report.verified, report.problem
+    assert abs(report.cycles - bundle.prediction.cycles) <= 0.02 * report.cycles + 60
+
+
+def test_columns_of_a_reduce_scatter_leave_more_than_a_block_where_rows_do_not_have_one() -> None:
+    written = text("reduce_scatter", "4 x 3", 24).replace("chain_", "ring_")
+    assert streamed(compile_text(written, "t.coll", {}).plan) == [False, False]
+
+
+@pytest.mark.parametrize(("width", "height", "most"), [(8, 8, 1400), (4, 4, 300)])
+def test_a_slice_of_one_word_for_every_pe_of_a_grid(width: int, height: int, most: int) -> None:
+    grid = f"{width} x {height}"
+    bundle = compile_text(text("all_to_all", grid, width * height), "t.coll", {})
+    assert bundle.run().cycles <= most
