@@ -63,7 +63,7 @@ def build_plan(schedule: Schedule, target: Target, faster_than: int | None = Non
         return first  # no other coloring is faster without control wavelets, and none needs fewer
     plans = tuple(_fitted(planned(*chosen)) for chosen in choices)
     possible = [plan for plan in plans if resources.within_budget(plan)]
-    if not possible:
+    if not any(_has_room(plan) or not _in_blocks(plan) for plan in possible):
         # what phases share are queues and registers, not colors
         few = [plan for plan in plans if len(plan.colors) <= plan.color_limit]
         plans = tuple(map(with_shared_numbers, few or [min(plans, key=_colors)]))
@@ -104,8 +104,12 @@ def _fitted(plan: Plan) -> Plan:
     not fit otherwise: no phase has to wait for another. So are phases that stream slices in
     several blocks, next to which step tables with numbers of their own are slow."""
     streams = [form_of(phase) is Form.STREAM for phase in plan.phases]
-    shares = streams == [True] or (any(phase.in_blocks for phase in plan.phases) and all(streams))
+    shares = streams == [True] or (_in_blocks(plan) and all(streams))
     return with_shared_numbers(plan) if shares and not resources.within_budget(plan) else plan
+
+
+def _in_blocks(plan: Plan) -> bool:
+    return any(phase.in_blocks for phase in plan.phases)
 
 
 _MOST_TOGETHER = 2  # phases of which it is open whether they stream, chosen for together
@@ -162,6 +166,8 @@ def _without_slow_relays(
     plan = plan or min(plans, key=streams_at_least, default=None)
     if plan is None or streams_at_least(plan) >= max(least):
         return offered
+    if not _has_room(plan) and _in_blocks(plan):
+        return offered  # there may be room where slices in several blocks do not wait in a stage
     cycles = cycles_or_never(plan) if _has_room(plan) else streams_at_least(plan)
     return tuple(
         tuple(one for one in alternatives if not one.relays or at_least <= cycles)

@@ -288,7 +288,11 @@ def _operation(costs: Costs, line: StreamLine, place: int, op: StreamOp) -> Oper
     if op.name == "out":
         words, advances = line.wavelets(stream.sends, place), stream.advance is Advance.OWN_ROUTER
         return Operation(receives, sends, words, advances=advances, rank=rank)
-    return Operation(receives, None, line.wavelets(stream.receives, place), rank=rank)
+    words = line.wavelets(stream.receives, place)
+    if stream.filter is not None and stream.filter.in_memory and stream.receives is not None:
+        of_period = line.wavelets(stream.filter.period, place)
+        words = stream.receives.count.at(place) * of_period
+    return Operation(receives, None, words, rank=rank)
 
 
 def _issued(costs: Costs, line: StreamLine, place: int, op: StreamOp, begins: int) -> int:

@@ -16,6 +16,7 @@ from collc.plan import BY_WAVELET, Lane, Phase, Plan, stream_of
 from collc.plan.entries import values_of
 from collc.plan.form import Form, form_of
 from collc.plan.step_tables import tables_by_role
+from collc.plan.streams import asides_of
 from collc.spec import Contract, ElementType
 
 RUNTIME_BYTES = 2048  # library start-up and memcpy command handling
@@ -85,6 +86,8 @@ def stage_of(phase: Phase) -> int:
     if not staged:
         return 0
     slicing = phase.slicing
+    if asides := asides_of(phase):
+        return max(part.stop for part in asides.values()) * slicing.size(0)
     one = all(stream.combines for stream in staged)
     return int(np.diff(slicing.bounds).max()) if one else slicing.length
 

@@ -36,7 +36,7 @@ from collc.plan import (
     Role,
     Route,
     Slices,
-    filters_of,
+    sieves_of,
 )
 from collc.plan.plan import ProgramPlan
 from collc.spec.exchange import Slicing
@@ -201,7 +201,7 @@ class _Making:
         words = plan.collective.contract.element.words
         parts = PAIR if phase.paired else 1
         sizes = np.diff(slicing.bounds) * words // parts
-        counters = [filters_of(role) for role in phase.roles]
+        counters = [sieves_of(role) for role in phase.roles]
         filters = list(dict.fromkeys(one for found in counters for one in found.values()))
         sets = self._sets(of, phase, line, filters)
         return PhaseGiven(
@@ -256,7 +256,7 @@ class _Making:
         rows = [np.zeros((0, 4), dtype=np.int64)]
         for index, role in enumerate(phase.roles):
             pes = np.flatnonzero(line.role_at == index)
-            counters = filters_of(role)
+            counters = sieves_of(role)
             for use in role.colors:
                 if use.color in elsewhere or not use.positions or not len(pes):
                     continue

@@ -50,4 +50,4 @@ from collc.plan.stream_ends import (
     task_of,
     thens_of,
 )
-from collc.plan.streams import Stream, filters_of, lane_of, stream_of
+from collc.plan.streams import Stream, filters_of, lane_of, sieves_of, stream_of

@@ -314,6 +314,10 @@ class Slices:
         first = self.first.at(place)
         return range(first, first + self.count.at(place))
 
+    def number_at(self, place: int) -> int:
+        """How many slices a place has in all blocks."""
+        return self.count.at(place) * self.blocks
+
     def in_all_blocks(self, place: int) -> Iterator[range]:
         """The same block by block."""
         first = self.at(place)
@@ -328,11 +332,15 @@ WHOLE = Slices()
 class Filter:
     """A counter filter between a router and its PE's queue. Wavelets are counted in periods as long
     as the slices of `period`: in each, those of `before` are kept from the PE, the next ones, as
-    many as `passes` has, reach it, and the others are kept from it. All go on to neighbours."""
+    many as `passes` has, reach it, and the others are kept from it. All go on to neighbours.
+
+    One that is `in_memory` is none of the router's, of which a PE has few: the PE puts aside all
+    that comes, and takes what passes from there."""
 
     period: Slices
     before: Slices
     passes: Slices
+    in_memory: bool = False
 
 
 @dataclass(frozen=True)

@@ -450,9 +450,10 @@ def _slices(text: str) -> Slices:
 
 
 def _filter(text: str) -> Filter:
-    parts = re.split(r" behind |(?<!blocks) of ", text.removeprefix("filter "))
+    text = text.removeprefix("filter ")
+    parts = re.split(r" behind |(?<!blocks) of ", text.removeprefix("in memory "))
     passes, before, period = map(_slices, parts)
-    return Filter(period, before, passes)
+    return Filter(period, before, passes, text.startswith("in memory "))
 
 
 def read_number(text: str) -> Number:

@@ -53,12 +53,13 @@ LEGEND = """\
 # joins begins together. Behind `ends the step` a PE goes on when all of its lanes have come there;
 # `after L` waits for the operation of lane L that receives, or sends, alike.
 # `T times, S slices on`: T turns, slices S further on in each, modulo their number. `slices N from
-# M`: M to M + N - 1, `backward` from the last element to the first. `in K blocks of L`: of each of these
-# slices those L, 2 * L, ... further on, too, before the next one; `backward` turns the order of these.
-# p counts the PEs of a line from the west or north end, or along the path; divisions round down.
+# M`: M to M + N - 1, `backward` from the last element to the first. `in K blocks of L`: behind each
+# of these slices those L, 2 * L, ... further on; `backward` turns the order of the slices alone. p
+# counts the PEs of a line from the west or north end, or along the path; divisions round down.
 # `combine`: the vector of the PE and what comes, by the operation of the collective. `comes back`:
 # the PE receives what it sends as well. `filter A behind B of C`: of each C, the PE skips B, gets A
-# and skips the others, all of which go on to neighbours.
+# and skips the others, all of which go on to neighbours; `in memory` it puts aside all, and takes A
+# from there.
 # Behind the last word, `advance` moves routers on: `own_router` that of the sender, `control` those
 # from the sender to the receiver, `hand_over` that of the sender and the next one, `reset` all on
 # the way back to position 0; `teardown` closes them until their PEs configure them anew.
@@ -272,7 +273,8 @@ def _slices(slices: Slices) -> str:
 
 def _filter(counter: Filter) -> str:
     parts = (_slices(one) for one in (counter.passes, counter.before, counter.period))
-    return "filter {} behind {} of {}".format(*parts)
+    where = "in memory " if counter.in_memory else ""
+    return "filter {}{} behind {} of {}".format(where, *parts)
 
 
 def show_number(number: Number) -> str:

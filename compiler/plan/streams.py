@@ -6,7 +6,7 @@ sends, and what it receives, is one operation each; `lane_of` makes a lane of wh
 `stream_of` finds that in a lane again.
 """
 
-from collc.base.memoize import ROLES, by_identity
+from collc.base.memoize import PHASES, ROLES, by_identity
 from collc.base.values import dataclass
 from collc.plan.plan import (
     ONE,
@@ -21,9 +21,11 @@ from collc.plan.plan import (
     Memory,
     Once,
     Op,
+    Phase,
     Role,
     Slices,
 )
+from collc.plan.step_tables import places_of
 
 STAGE = Memory(Buffer.STAGE)
 
@@ -62,9 +64,35 @@ class Stream:
         return any(slices.backward for slices in (self.sends, self.receives) if slices)
 
 
-def filters_of(role: Role) -> dict[str, Filter]:
-    """The filters of a role's routers, by color."""
+def sieves_of(role: Role) -> dict[str, Filter]:
+    """The filters of a role by color, those of its routers and those in memory."""
     return {op.receives_on: op.filter for op in role.ops if op.receives_on and op.filter}
+
+
+def filters_of(role: Role) -> dict[str, Filter]:
+    """Those of its routers."""
+    return {color: one for color, one in sieves_of(role).items() if not one.in_memory}
+
+
+@by_identity(PHASES)
+def asides_of(phase: Phase) -> dict[str, range]:
+    """By lane which part of the stage has all that comes, to be filtered in memory: counted in
+    slices, which have one length then."""
+    sizes: dict[str, int] = {}
+    for index, role in enumerate(phase.roles):
+        aside = [(lane.name, op) for lane in role.lanes for op in lane.ops]
+        for name, op in aside:
+            if op.filter is None or not op.filter.in_memory:
+                continue
+            for place in places_of(phase, index).tolist():
+                count = op.slices.count.at(place) * op.filter.period.number_at(place)
+                sizes[name] = max(sizes.get(name, 0), count)
+    found: dict[str, range] = {}
+    first = 0
+    for name in (name for name in phase.lanes if name in sizes):
+        found[name] = range(first, first + sizes[name])
+        first += sizes[name]
+    return found
 
 
 def lane_of(name: str, stream: Stream) -> Lane:

@@ -126,6 +126,10 @@ def _lane_problem(lane: Lane, role: Role, place: int, pattern: StepsPhase) -> st
             not stream.returns or _comes_back(stream, role, place),
             "takes its own words for returned, which its router does not hand back",
         ),
+        (
+            stream.filter is None or not stream.filter.in_memory or _takes_all(stream),
+            "puts aside what others are sent, but not all of it from the beginning",
+        ),
         (stream.advance in _ADVANCES, "moves switches as streams do not"),
         (
             stream.advance is not Advance.HAND_OVER
@@ -147,6 +151,15 @@ def _follows(lane: Lane, stream: Stream, role: Role) -> bool:
     return getattr(stream, part) is not None and any(
         other is not None and getattr(other, part) is not None for other in others
     )
+
+
+def _takes_all(stream: Stream) -> bool:
+    """Whether what comes before a filter in memory is taken from the beginning of the phase on.
+    Words for others wait for that: for the PE's part in earlier phases, which never waits for words
+    of later ones. The stage is cut where slices have blocks."""
+    slices = stream.receives
+    staged = stream.staged and not stream.combines and not stream.through and not stream.after
+    return staged and slices is not None and slices.blocks > 1
 
 
 _ADVANCES = {Advance.NOTHING, Advance.OWN_ROUTER, Advance.HAND_OVER, Advance.RESET}

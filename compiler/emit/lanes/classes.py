@@ -28,6 +28,7 @@ from collc.plan import (
     Action,
     Advance,
     Buffer,
+    Filter,
     Lane,
     Loop,
     Memory,
@@ -69,6 +70,7 @@ class Act:
     turns: Turns | None = None
     repeats: int = 1  # how often, each time for another vector that comes
     table: Lane | None = None  # all of a lane, by a step table
+    sieve: Filter | None = None  # of what is put aside, or taken from there
 
     @property
     def name(self) -> str:
@@ -261,6 +263,8 @@ def _settled(step: Step, lane: Lane, place: int, cut: Cut) -> Step:
     acts = [act for _, entries in step for entry in entries for act in entry]
     if not all(act.is_local for act in acts):
         return step
+    if any(act.sieve for act in acts):
+        return [(lane, [[act] for act in acts])]
     acts = [replace(act, lane=lane.name) for act in acts]
     if len({(act.op.receive, act.op.action) for act in acts}) > 1 or cut.stages_one_slice:
         return [(lane, [[act] for act in acts])]
@@ -290,7 +294,7 @@ def _entries_by_step(lane: Lane, place: int, cut: Cut, alone: bool) -> Iterator[
                 acts = [
                     act
                     for op in entry.ops
-                    for act in _acts(Act(lane.name, op, shift, modulus), place, cut)
+                    for act in _acts(_begun(lane, op, shift, modulus), place, cut)
                 ]
                 unrolled += len(acts)
                 if unrolled > MOST_ACTS:
@@ -302,6 +306,13 @@ def _entries_by_step(lane: Lane, place: int, cut: Cut, alone: bool) -> Iterator[
                     found = []
     if found:
         yield found
+
+
+def _begun(lane: Lane, op: Op, shift: int, modulus: int) -> Act:
+    """An operation; of one that stages, or takes from the stage, with the filter in memory."""
+    staged = in_stage(op.send) or in_stage(op.receive)
+    filters = (one.filter for one in lane.ops if staged and one.filter and one.filter.in_memory)
+    return Act(lane.name, op, shift, modulus, sieve=next(filters, None))
 
 
 def _as_one(lane: Lane, loop: Loop | Once, place: int, cut: Cut, alone: bool) -> Act | None:

@@ -49,6 +49,7 @@ from collc.lowering.memory import row_numbers
 from collc.plan import (
     Action,
     Advance,
+    Filter,
     Phase,
     Plan,
     Region,
@@ -60,6 +61,7 @@ from collc.plan import (
 )
 from collc.plan.one_word import sends_to_parent
 from collc.plan.slots import slot_of
+from collc.plan.streams import asides_of
 
 NO_QUEUE = 0  # the position of one that nothing uses
 MOST_OUTPUTS = 4  # of a router, all sides but one
@@ -670,6 +672,8 @@ class _Builder:
         """What an operation that moves elements has beside those of one pass."""
         if in_blocks(act):
             yield f"{field} = ops.in_blocks({field}, {self._blocks(act, one.places)});"
+        if act.sieve is not None and act.is_local:
+            yield f"{field} = ops.sifted({field}, {self._sifted(act, act.sieve, one.places)});"
         repeats = self._repeats(act)
         if act.op.vectors > 1 and repeats < act.op.vectors:
             yield f"{field}.rounds = {act.op.vectors};"
@@ -712,15 +716,11 @@ class _Builder:
                 lanes = (one for one in self.phase.roles[role].lanes if one.name == act.lane)
                 return f"ops.hand_over({_bool(any(one.receives for one in lanes))})"
             return f"ops.{_COMMANDS.get(act.command, 'tell')}()"
-        op, span = act.op, self._span(act, places)
+        op = act.op
         combines = op.action.value == "combine"
-        for place, function in ((op.send, "put_aside"), (op.receive, "settle")):
-            if in_stage(place):
-                area = place.area * self.cut.slicing.length  # type: ignore[union-attr]
-                begin = f"{area} - @as(i16, block)" if self.cut.blocks else str(area)
-                at = "ops.at_its_start" if self.cut.stages_one_slice else begin
-                behind = "_combined" if combines and function == "settle" else ""
-                return f"ops.{function}{behind}({span}, {at})"
+        if in_stage(op.send) or in_stage(op.receive):
+            return self._staged(act, places)
+        span = self._span(act, places)
         if isinstance(op.receive, str) and isinstance(op.send, str):
             return f"ops.{'pass' if combines else 'relay'}({span})"
         if isinstance(op.send, str):
@@ -728,6 +728,19 @@ class _Builder:
         if not isinstance(op.receive, str):
             raise UnprintedError("vectors that are combined in memory")
         return f"ops.{'store' if combines else 'take'}({span})"
+
+    def _staged(self, act: Act, places: Sequence[int]) -> str:
+        """An operation that puts words into the stage, or takes them from there."""
+        op, span = act.op, self._span(act, places)
+        if in_stage(op.send) and act.sieve is not None:
+            span = self._all_that_comes(act, act.sieve, places)
+            return f"ops.put_aside({span}, {self._aside(act.lane)})"
+        place = op.send if in_stage(op.send) else op.receive
+        area = place.area * self.cut.slicing.length  # type: ignore[union-attr]
+        begin = f"{area} - @as(i16, block)" if self.cut.blocks else str(area)
+        at = "ops.at_its_start" if self.cut.stages_one_slice else begin
+        behind = "_combined" if op.action is Action.COMBINE and in_stage(op.receive) else ""
+        return f"ops.{'put_aside' if in_stage(op.send) else 'settle'}{behind}({span}, {at})"
 
     def _span(self, act: Act, places: Sequence[int]) -> str:
         """The elements of an operation, by the functions of the layout."""
@@ -755,6 +768,28 @@ class _Builder:
         turned = _bool(slices.backward and act.last is None)
         return f"{count}, {slices.blocks}, {self.cut.slicing.bound(slices.period)}, {turned}"
 
+    def _sifted(self, act: Act, sieve: Filter, places: Sequence[int]) -> str:
+        """Where in the stage the first elements are, and how far from there the next ones."""
+        size, begin = self.cut.slicing.size(0), self._aside(act.lane)
+        before = f"{self.speller.at(sieve.before.count, places)} * {sieve.before.blocks * size}"
+        return f"{begin} + @as(i16, {before}), {self._period(sieve, places) * size}"
+
+    def _aside(self, lane: str) -> int:
+        """The first element of the stage that has what comes on a lane."""
+        found = asides_of(self.given.plan.phases[self.given.index])
+        return found[lane].start * self.cut.slicing.size(0)
+
+    def _all_that_comes(self, act: Act, sieve: Filter, places: Sequence[int]) -> str:
+        """The elements that come before a filter in memory."""
+        _, count = self._first_and_count(act, places)
+        return f"elements({count} * {self._period(sieve, places) * self.cut.slicing.size(0)})"
+
+    @staticmethod
+    def _period(sieve: Filter, places: Sequence[int]) -> int:
+        """How many slices come before the same PE's again."""
+        (period,) = {sieve.period.number_at(place) for place in places}
+        return period
+
     def _first_and_count(self, act: Act, places: Sequence[int]) -> tuple[str, str]:
         """The slices of an operation."""
         slices = act.op.slices
@@ -772,8 +807,10 @@ class _Builder:
 
 
 def in_blocks(act: Act) -> bool:
-    """Whether the operand has three dimensions: then it is in no register."""
-    return act.op.slices.blocks > 1 and act.command is Advance.NOTHING
+    """Whether the operand has three dimensions: then it is in no register. All that comes is put
+    aside in its order."""
+    aside = act.sieve is not None and not act.is_local
+    return act.op.slices.blocks > 1 and act.command is Advance.NOTHING and not aside
 
 
 def _bool(value: bool) -> str:

@@ -18,6 +18,7 @@ from collc.lowering.streams.recognition import blocks_of, recognised
 from collc.plan import (
     Advance,
     ColorUse,
+    Entry,
     Filter,
     Lane,
     Phase,
@@ -69,7 +70,7 @@ def stream_phases(
         before.append(flows)
         groups = _groups(flows, pattern.ranks)
         names = _lanes(flows)
-        yield Phase(
+        phase = Phase(
             name=pattern.name,
             kind=kind,
             axis=pattern.axis,
@@ -87,6 +88,30 @@ def stream_phases(
             path=path,
             paired=paired,
         )
+        if phase.in_blocks and target.filters < 2 * FILTERS_OF_AXIS:
+            yield _filtered_in_memory(phase)
+        yield phase
+
+
+FILTERS_OF_AXIS = 2  # one for each way along a line
+
+
+def _filtered_in_memory(phase: Phase) -> Phase:
+    """The same where a PE has too few filters for both axes of a grid. Slices in several blocks are
+    put in their order by a local operation, which can leave out what is not for the PE."""
+
+    def of_entry(entry: Entry) -> Entry:
+        ops = (
+            replace(op, filter=op.filter and replace(op.filter, in_memory=True)) for op in entry.ops
+        )
+        return replace(entry, ops=tuple(ops))
+
+    def of_lane(lane: Lane) -> Lane:
+        loops = (replace(one, entries=tuple(map(of_entry, one.entries))) for one in lane.loops)
+        return replace(lane, loops=tuple(loops))
+
+    roles = (replace(role, lanes=tuple(map(of_lane, role.lanes))) for role in phase.roles)
+    return replace(phase, roles=tuple(roles))
 
 
 def _sizes(pattern: StepsPhase) -> list[int]:
