@@ -203,6 +203,10 @@ def _stream(
         _slices(places, column, pattern, backward=False)
         for column in zip(*(part.filter for part in parts if part.filter), strict=True)
     ]
+    counter = None
+    if filters:
+        period, before, passes = filters
+        counter = Filter(period, before, passes)
     arrives, leaves = color, color
     if first.hops:
         arrives, leaves = color + first.hops[0][0], color + first.hops[-1][0]
@@ -212,7 +216,7 @@ def _stream(
         sends,
         receives,
         first.advance,
-        Filter(*filters) if filters else None,
+        counter,
         first.through,
         first.combines,
         first.staged,
