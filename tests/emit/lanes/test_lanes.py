@@ -28,7 +28,8 @@ TARGETS = ("wse2", "wse3")
 # goes through streams, with stages, filters, commands and turns; step tables, with registers and
 # tasks that operations have in turn, and slices that differ; operations that call back for each
 # element, of trees and of step tables, and the buffer of a result; blocks that come to a stage,
-# turns that are handed over, and lanes whose PEs go on sending while they receive.
+# turns that are handed over, and lanes whose PEs go on sending while they receive; operands of three
+# dimensions, and what is filtered in memory.
 SMALL = {
     "two_phase": {"P": 16, "B": 32, "S": 4},
     "chain": {"P": 6, "B": 1},
@@ -56,6 +57,7 @@ SMALL = {
     "direct_allgather": {"P": 6, "B": 12},
     "bruck": {"P": 7, "E": 3},
     "tree_barrier": {"W": 4, "H": 3},
+    "all_to_all_2d": {"W": 3, "H": 4, "E": 2},
 }
 
 
@@ -362,6 +364,7 @@ def test_a_length_is_checked_by_the_parameter_that_the_other_text_has() -> None:
     [
         "two_phase",
         "linear_all_to_all",
+        "all_to_all_2d",
         "ring_allreduce",
         "pairwise_reduce_scatter",
         "argmax",
