@@ -78,9 +78,13 @@ def _alone() -> Iterator[Case]:
 def _scopes() -> Iterator[Case]:
     grid = "grid wafer = 5 x 4\n"
     for contract in WAYS:
-        for element in ("f16", "i16", "u32", "f32"):
+        for element in ("f16", "i16", "u32", "f32", "(f32, u32)"):
+            if contract == "reduce_scatter" and element.startswith("("):
+                continue
             one = collective(contract, "80", element)
             yield Case(f"{contract} of {element}", f"{grid}{one}program {{ total }}\n")
+        one = collective(contract, "60").replace("[60]", "[60] by 3")
+        yield Case(f"{contract} of strided elements", f"{grid}{one}program {{ total }}\n")
         one = collective(contract, "60", into=" into y")
         yield Case(f"{contract} into another buffer", f"{grid}{one}program {{ total }}\n")
         one = collective(contract, "36", site="part")

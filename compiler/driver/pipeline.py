@@ -54,20 +54,20 @@ def compiled(spec: Spec, skew: int = 0, *, text: str = FORMS) -> Bundle:
     printed as lanes alone, so a program that has some is printed so. If that does not have all the
     rest of the program yet, it is planned without them."""
     if text == LANES:
-        return _as_lanes(spec, skew)
+        return _as_lanes(planned_spec(spec), skew)
     planned = planned_spec(spec, skew)
     phases = (phase for plan in planned.plan.plans for phase in plan.phases)
     if any(phase.in_blocks for phase in phases):
         try:
-            return _as_lanes(spec, skew)
+            return _as_lanes(planned_spec(spec) if skew else planned, skew)
         except CollcError:
             planned = planned_spec(spec, skew, dimensions=1)
     return bundle_of(planned, skew)
 
 
-def _as_lanes(spec: Spec, skew: int) -> Bundle:
+def _as_lanes(planned: Planned, skew: int) -> Bundle:
     """The text that is run late is the one that is built: PEs wait in the kernel."""
-    return replace(bundle_of(planned_spec(spec), text=LANES), most_idle=skew)
+    return replace(bundle_of(planned, text=LANES), most_idle=skew)
 
 
 def bundle_of(planned: Planned, skew: int = 0, *, text: str = FORMS) -> Bundle:
