@@ -84,7 +84,7 @@ def _compiled(
 ) -> str:
     limit = {} if unlimited else {"max_comptime_steps": STEPS}
     try:
-        compiled(fabsim, files, arch, **limit)
+        compiled(fabsim, files, arch, {}, **limit)
     except fabsim.CslError as error:
         return str(error)
     return ""

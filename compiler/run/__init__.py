@@ -80,7 +80,7 @@ class Outcome:
     results: Mapping[str, Array] = field(default_factory=dict)
 
 
-def run_texts(
+def run_texts(  # noqa: PLR0913, PLR0917 - what to run, then how
     texts: Mapping[str, str],
     arch: str,
     size: str,

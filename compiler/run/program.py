@@ -112,9 +112,9 @@ def run_program(  # noqa: PLR0913 - what to run, then how
     something. Where that leaves nothing of some call, its turns are run again one by one, in their
     order, each on new vectors, and compared. `lengths` are those of the run, by name, for each
     round or one for all of them; where there are none they are random. `repeats` launches follow
-    each other on one load. PEs wait before each call up to `most_idle` turns of an empty loop, if the
-    kernel has a parameter for that. Raises as `collc.run.run_texts`, and CollcError for lengths that the
-    program cannot be run with.
+    each other on one load. PEs wait before each call up to `most_idle` turns of an empty loop, if
+    the kernel has a parameter for that. Raises as `collc.run.run_texts`, and CollcError for lengths
+    that the program cannot be run with.
     """
     fitting = checked_lengths(plan.program, (lengths or {}).items())
 

@@ -42,6 +42,7 @@ from collc.plan.configuration import is_switched, setters
 from collc.plan.geometry import home_of
 from collc.plan.one_word import are_one_word, reduces_one_word
 from collc.plan.plan import ProgramPlan, Use
+from collc.spec import ContractKind
 
 
 def library_name(source: str, program: ProgramPlan) -> str:
@@ -337,7 +338,7 @@ def _given(program: ProgramPlan, collective: int) -> Iterator[Given]:
             prefix,
             colors,
             elsewhere,
-            restores=bool(negate) and index == last,
+            restores=bool(negate) and index <= last and phase.kind is not ContractKind.BROADCAST,
             multiplexed=tuple(multiplexed),
             sets=sets,
             closing=f"closing_{max(colors[one.name] for one in multiplexed)}"
@@ -397,7 +398,7 @@ def _linked(
     after = "finish" if calls_back else f"{prefix}over" if passes_on else "done"
     found, restored = list[PhaseModel](), ""
     for phase in reversed(phases):
-        if phase.restores:
+        if phase.restores and not restored:
             after, restored = f"{prefix}restore", after
         sections, closed, closing = list[SectionModel](), after, tuple[int, ...]()
         if phase.multiplexed and tasks:

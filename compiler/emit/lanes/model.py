@@ -174,7 +174,7 @@ class PhaseModel:
     stage: str
     roles: int
     idle: tuple[int, ...]  # classes that have nothing to do
-    restores: bool  # PEs with the result turn back its sign behind it
+    restores: bool  # PEs with the result, whose sign they turn back behind the last such phase
     simd: str  # what an instruction takes of the fabric; empty for an element
     elements_in_word: int  # that one wavelet carries
     operation: str  # what ends the names of the files for operations
@@ -298,6 +298,15 @@ class CollectiveModel:
         return tuple(slot for p in self.phases for s in p.sections for slot in s.slots)
 
     @property
+    def restores(self) -> str:
+        """The condition that a PE turns back signs: by the last reduction that it has a part in."""
+        later, found = list[str](), list[str]()
+        for name in reversed([phase.name for phase in self.phases if phase.restores]):
+            found.append(" and ".join([*later, f"{name}.restores"]))
+            later.append(f"!{name}.takes_part")
+        return " or ".join(f"({one})" if " and " in one else one for one in found)
+
+    @property
     def has_word(self) -> bool:
         """Whether the library has a word of its own in place of the caller's vector."""
         return not self.buffer or any(phase.staged_word for phase in self.phases)
@@ -374,8 +383,8 @@ class ColorModel:
 @dataclass(frozen=True)
 class TornDownModel:
     """A color that is torn down between phases: its position and its bit; whether positions of a
-    switch change on it; and the conditions on (x, y) that position 1 changes the sending side. Where
-    phases end with their teardowns, `task` is the position of the one that waits for it."""
+    switch change on it; and the conditions on (x, y) that position 1 changes the sending side.
+    Where phases end with their teardowns, `task` is the position of the one that waits for it."""
 
     position: int
     task: int

@@ -422,17 +422,7 @@ class _Builder:
         Where a phase ends with its teardowns, -1 stands for the task that waits for these."""
         found: dict[Key, tuple[int, int, bool]] = {}
         if self.given.closing and one.sections:
-            at, section = len(one.sections) - 1, one.sections[-1]
-            for key, chain in section.chains:
-                act = chain[-1]
-                plain = (
-                    section.ends == 1
-                    and act.turns is None
-                    and self._repeats(act) == 1
-                    and not self._waits(act)
-                )
-                if plain and not act.is_silent and act.command is Advance.NOTHING:
-                    found[at, *self.layouts[at].place(key, chain)[-1]] = at, -1, False
+            found |= {slot: (slot[0], -1, False) for slot in self._closing(one)}
         for at, section in enumerate(one.sections):
             if section.ends < 2 or section.by_steps:
                 continue
@@ -449,6 +439,19 @@ class _Builder:
             for i, ((chain, slot), _) in enumerate(last):
                 found[at, chain, slot] = at, min(len(last) - 2, len(last) - 1 - i), i > 0
         return found
+
+    def _closing(self, one: PeClass) -> Iterator[Key]:
+        """The slot whose end is that of the operations of a class, if nothing else has to be done
+        behind it."""
+        at, section = len(one.sections) - 1, one.sections[-1]
+        if section.ends != 1 or section.by_steps:
+            return
+        for key, chain in section.chains:
+            act = chain[-1]
+            plain = act.turns is None and self._repeats(act) == 1 and not self._waits(act)
+            if plain and not act.is_silent and act.command is Advance.NOTHING:
+                number, slot = self.layouts[at].place(key, chain)[-1]
+                yield at, number, slot
 
     def section(self, at: int) -> SectionModel:
         """A section of the PE's text."""
@@ -661,8 +664,8 @@ class _Builder:
             yield f"{field}.silent = true;"
 
     def _goes_on(self, act: Act, one: PeClass) -> bool:
-        """Whether what follows an act need not wait for its end: who uses a color next waits for its
-        teardown; and a word that is sent is part of what the next phase receives."""
+        """Whether what follows an act need not wait for its end: who uses a color next waits for
+        its teardown; and a word that is sent is part of what the next phase receives."""
         if act.command is Advance.TEARDOWN:
             return bool(self.given.closing) or not self.given.shares_microthreads
         last = one.sections[-1].chains[0][1][-1]
