@@ -45,6 +45,7 @@ def compile_text(  # noqa: PLR0913 - the text, then how
     print yet.
     """
     spec = read(text, file, parameters, target, name=name)
+    spec = spec if emitted == FORMS else _with_streams(spec)
     spec = with_limits(with_time_stamps(spec) if timed else spec)
     return compiled(spec, skew, text=emitted)
 
@@ -68,6 +69,19 @@ def compiled(spec: Spec, skew: int = 0, *, text: str = FORMS) -> Bundle:
 def _as_lanes(planned: Planned, skew: int) -> Bundle:
     """The text that is run late is the one that is built: PEs wait in the kernel."""
     return replace(bundle_of(planned, text=LANES), most_idle=skew)
+
+
+def _with_streams(spec: Spec) -> Spec:
+    """The same, slices of lengths that calls give in streams: the text of lanes has them."""
+
+    def with_streams(one: Collective) -> Collective:
+        length = one.contract.run_length
+        if length is None:
+            return one
+        contract = replace(one.contract, run_length=replace(length, streams=True))
+        return replace(one, contract=contract)
+
+    return replace(spec, collectives=tuple(map(with_streams, spec.collectives)))
 
 
 def bundle_of(planned: Planned, skew: int = 0, *, text: str = FORMS) -> Bundle:

@@ -33,7 +33,7 @@ from collc.lowering.steps import (
 from collc.lowering.steps.routes import Wired
 from collc.lowering.streams import blocks_of, recognised, stream_phases
 from collc.lowering.sum_to_all import with_sum_to_all
-from collc.plan import Detour, Phase, Plan
+from collc.plan import Advance, Detour, Phase, Plan
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule
 from collc.schedule import Phase as SchedulePhase
 from collc.schedule.own_slices import asks_own_slices
@@ -188,15 +188,25 @@ def _already(phase: Phase) -> Phase:
 def _streamed(schedule: Schedule, phase: StepsPhase, target: Target) -> Iterator[Phase]:
     """A phase made of steps as a stream, in every form that it has."""
     contract, path = schedule.collective.contract, schedule.collective.path
-    if contract.run_length is not None:
-        return iter(())  # routers know only lengths that the compiler does
-    if blocks_of(phase) > 1 and target.dimensions < OPERAND_DIMENSIONS:
+    length = contract.run_length
+    if length is not None and not length.streams:
+        return iter(())
+    # slices of a length that calls give have one block each
+    if blocks_of(phase) > 1 and (length or target.dimensions < OPERAND_DIMENSIONS):
         return iter(())
     paired = slices_go_in_pairs(phase, contract, target)
     own_only = asks_own_slices(schedule, phase)
     if own_only and by_call_back(contract):
         own_only = False  # a call-back combines in code, not on the way
-    return stream_phases(phase, target, path=path, paired=paired, own_only=own_only)
+    found = stream_phases(phase, target, path=path, paired=paired, own_only=own_only)
+    return found if length is None else filter(_is_of_any_length, found)
+
+
+def _is_of_any_length(phase: Phase) -> bool:
+    """Whether a stream is one for every length: filters count words, and a command behind a slice
+    that may be empty would have none to follow."""
+    ops = [op for role in phase.roles for op in role.ops]
+    return not any(op.filter or op.advance is not Advance.NOTHING for op in ops)
 
 
 def _exchanges(schedule: Schedule, phase: StepsPhase, target: Target) -> Iterator[Alternative]:

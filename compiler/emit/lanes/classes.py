@@ -42,8 +42,8 @@ from collc.plan.form import Form, form_of
 FEWEST_TURNS = 3  # that a loop is worth
 MOST_ACTS = 48  # of a class, each of which has an import
 # Lines of the text that one has, about: of an act of a class, a slot, a class, a lane's table.
-ACT_LINES, SLOT_LINES, CLASS_LINES, TABLE_LINES = 1.5, 14, 6, 40
-MOST_MORE = 200  # lines that operations may take beyond those of step tables, which are slower
+ACT_LINES, SLOT_LINES, CLASS_LINES, TABLE_LINES = 1.5, 11, 6, 40
+MOST_TIMES = 2.1  # so many lines may operations take for one of step tables, which are slower
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ def classes_of(phase: Phase, cut: Cut) -> tuple[PeClass, ...]:
     except UnprintedError:
         return _by_tables(phase)
     tables = _by_tables(phase)
-    return found if _lines(found) <= _lines_of_tables(phase) + MOST_MORE else tables
+    return found if _lines(found) <= MOST_TIMES * _lines_of_tables(phase) else tables
 
 
 def _lines(classes: Sequence[PeClass]) -> float:
