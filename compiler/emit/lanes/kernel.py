@@ -12,7 +12,7 @@ def kernel_of(
     program: ProgramPlan, model: BundleModel | ProgramModel, libraries: Sequence[LibraryModel]
 ) -> KernelModel:
     """The program that makes the calls of a plan."""
-    named = {one.name: (of, one) for of in libraries for one in of.collectives}
+    named = {one.name: (of, one) for of in libraries for one in of.all_collectives}
     choices = {one.name: one for one in program.program.choices}
     roots = {one.name: one.root for of in libraries for one in of.rooted}
     calls, rounds = program.program.calls, program.program.rounds

@@ -1,7 +1,7 @@
 """The library of a program, from its plan."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -117,7 +117,10 @@ def _library(program: ProgramPlan, source: str, apart: Apart) -> LibraryModel:
     free = left_by(reserved, target)
     tasks = apart.tasks or free.task_ids_beside(program.color_numbers)
     torn_down = tuple(_torn_down(program))
-    given = [tuple(_given(program, index)) for index in range(len(plans))]
+    code = _code_of(program)
+    own_code = [index for index, of in enumerate(code) if index == of]
+    plans = tuple(program.plans[index] for index in own_code)
+    given = [tuple(_given(program, index)) for index in own_code]
     # which take a task each
     at_once = any(map(_ends_at_once, plans, given))
     waits = len(torn_down) if program.ends_torn_down else int(bool(torn_down))
@@ -135,6 +138,13 @@ def _library(program: ProgramPlan, source: str, apart: Apart) -> LibraryModel:
         )
         for plan, of in zip(plans, phases, strict=True)
     )
+    by_index = dict(zip(own_code, collectives, strict=True))
+    equal = tuple(
+        (_named(by_index[of], program.plans[index]), by_index[of].name)
+        for index, of in enumerate(code)
+        if index != of
+    )
+    callable_ones = (*collectives, *(one for one, _ in equal))
     own, behind = numbers.tasks.own, numbers.tasks.own + numbers.tasks.in_turn
     queues = (
         (first.input_queues[: numbers.inputs], first.output_queues[: numbers.outputs])
@@ -155,18 +165,19 @@ def _library(program: ProgramPlan, source: str, apart: Apart) -> LibraryModel:
         width=grid.width,
         height=grid.height,
         colors=program.color_numbers,
-        by_color=() if alone else tuple(_by_color(program, collectives)),
+        by_color=() if alone else tuple(_by_color(program, by_index)),
         input_queues=queues[0],
         output_queues=queues[1],
         task_ids=_first(tasks, numbers.tasks.size + waits + at_once, "tasks"),
         dsr_ids=_first(free.dsr_ids, len(numbers.registers.users), "registers"),
         collectives=collectives,
+        equal=equal,
         turns=tuple(range(own, behind)),
         joined=tuple(range(behind, numbers.tasks.size)),
         torn_down=torn_down,
         start_task=numbers.tasks.size if waits and not closes else -1,
-        selections=tuple(_selections(program, collectives)),
-        rooted=tuple(_roots(program, collectives)),
+        selections=tuple(_selections(program, callable_ones)),
+        rooted=tuple(_roots(program, callable_ones)),
     )
 
 
@@ -197,6 +208,40 @@ def _collective(
         input=contract.buffer if contract.result else "",
         input_apart=contract.stride,
         words=contract.element.words,
+    )
+
+
+def _code_of(program: ProgramPlan) -> list[int]:
+    """For each collective the first one that does the same on the same colors, whatever its buffers
+    are called; that may be itself. A barrier has a token of its own."""
+    found: list[int] = []
+    for index, plan in enumerate(program.plans):
+        own, same = plan.collective.contract, _does(program, index)
+        equal = (of for of in dict.fromkeys(found) if own.buffer and _does(program, of) == same)
+        found.append(next(equal, index))
+    return found
+
+
+def _does(program: ProgramPlan, index: int) -> tuple[object, ...]:
+    """What tells the code of collectives apart."""
+    plan = program.plans[index]
+    own, contract = plan.collective, plan.collective.contract
+    vector = contract.element, contract.words, contract.held, contract.apart, contract.stride
+    given = contract.run_length and contract.run_length.name, contract.result is None
+    positions = [use.positions for _, use in program.uses_of(index)]
+    where = own.grid.site or own.grid.whole, own.path
+    return contract.operation, vector, given, where, positions, plan.phases
+
+
+def _named(of: CollectiveModel, plan: Plan) -> CollectiveModel:
+    """A collective that has the code of another one, by its own names."""
+    contract = plan.collective.contract
+    return replace(
+        of,
+        name=plan.collective.name,
+        headline=headline(plan),
+        buffer=contract.result.name if contract.result else contract.buffer,
+        input=contract.buffer if contract.result else "",
     )
 
 
@@ -264,13 +309,15 @@ def _roots(program: ProgramPlan, collectives: Sequence[CollectiveModel]) -> Iter
         yield RootModel(one.name, one.root, one.ranks, rank, of.held, of.element, length, one.names)
 
 
-def _by_color(program: ProgramPlan, collectives: Sequence[CollectiveModel]) -> Iterator[ColorModel]:
+def _by_color(
+    program: ProgramPlan, collectives: Mapping[int, CollectiveModel]
+) -> Iterator[ColorModel]:
     """The colors of a program, each with the lanes of all phases that it may be used on."""
     for position in range(len(program.colors)):
         lanes = [
             f"{phase.name}.{lane.name}"
             for use in program.uses
-            if position in dict(use.positions).values()
+            if position in dict(use.positions).values() and use.collective in collectives
             for phase in (collectives[use.collective].phases[use.phase],)
             for lane in phase.lanes
         ]

@@ -9,6 +9,7 @@ from collc.emit.conditions import Cases
 from collc.emit.detours import DetoursModel
 from collc.emit.grid_places import SiteModel
 from collc.emit.lanes.cuts import Cut
+from collc.emit.length_choice import halved
 from collc.emit.multiplexed import MultiplexedColor
 from collc.emit.names import Combine
 from collc.emit.paths import PathModel
@@ -415,6 +416,19 @@ class KernelModel:
         """Whether calls are beside each other."""
         return any(len(turn) > 1 for turn in self.turns)
 
+    @property
+    def choice(self) -> tuple[str, ...]:
+        """The statements of the turn that is due."""
+        begins = [self._begins(turn) for turn in self.turns]
+        if self.beside:
+            return tuple(halved("call", list(enumerate(begins))))
+        return ("linger();", *halved("call", [(i, of[1:]) for i, of in enumerate(begins)]))
+
+    def _begins(self, turn: tuple[str, ...]) -> list[str]:
+        """The statements of a turn, with what goes before each call."""
+        count = [f"missing = {len(turn)};"] if self.beside else []
+        return count + [line for statement in turn for line in ("linger();", statement)]
+
 
 @dataclass(frozen=True)
 class LibraryModel:
@@ -436,6 +450,7 @@ class LibraryModel:
     task_ids: tuple[int, ...]
     dsr_ids: tuple[int, ...]
     collectives: tuple[CollectiveModel, ...]
+    equal: tuple[tuple[CollectiveModel, str], ...]  # those whose code is that of another one
     turns: tuple[int, ...]  # positions of tasks that operations have in turn
     joined: tuple[int, ...]  # and joins
     torn_down: tuple[TornDownModel, ...] = ()
@@ -447,6 +462,11 @@ class LibraryModel:
     def closed(self) -> tuple[str, ...]:
         """What comes behind phases that end with their teardowns."""
         return tuple(sorted({phase.closed for phase in self.phases if phase.closing}))
+
+    @property
+    def all_collectives(self) -> tuple[CollectiveModel, ...]:
+        """Those that can be called."""
+        return (*self.collectives, *(one for one, _ in self.equal))
 
     @property
     def mask_type(self) -> str:

@@ -238,3 +238,44 @@ def test_every_resource_of_a_library_has_a_default() -> None:
         given = re.search(r'@import_module\("some_pe.csl", \.\{(.*?)\}\)', files["pe_program.csl"])
         assert given is not None
         assert set(re.findall(r"\.(\w+) =", given[1])) == {"params", "done"}
+
+
+EQUAL = f"""{ROW}
+collective a = allreduce(x: f32[12], min) on row {{ {CHAIN} }}
+collective b = allreduce(y: f32[12], min) on row {{ {CHAIN} }}
+collective c = allreduce(y: f32[12], max) on row {{ {CHAIN} }}
+program {{ repeat 2 {{ a b c }} RECONFIGURE }}
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("reconfigure", ["within colors <= 3", "reconfigure teardown"])
+def test_equal_plans_share_their_code(reconfigure: str, target: str) -> None:
+    text = EQUAL.replace("RECONFIGURE", reconfigure)
+    holds(text, target)
+    library = lanes(text, target).files["some_pe.csl"]
+    assert "fn b(vector: *[12]f32) void {\n  a(vector);\n}" in library
+    assert "b_reduce" not in library
+    assert "c_reduce" in library  # a near miss: another operation
+
+
+def test_barriers_have_a_token_each() -> None:
+    text = f"{ROW}" + "".join(
+        f"collective {name} = barrier() on row {{ {CHAIN} }}\n" for name in ("a", "b")
+    )
+    bundle = lanes(f"{text}program {{ a b }}\n", "wse2")
+    assert "b_reduce" in bundle.files["some_pe.csl"]
+    assert bundle.run().verified
+
+
+def test_what_a_kernel_asks_before_a_call_grows_with_the_logarithm_of_their_number() -> None:
+    declared = "".join(
+        f"collective c{i} = broadcast(x{i}: f32[5]) on row {{ broadcast from 0 }}\n"
+        for i in range(16)
+    )
+    calls = " ".join(f"c{i}" for i in range(16))
+    kernel = lanes(f"{ROW}{declared}program {{ {calls} }}\n", "wse2").files["pe_program.csl"]
+    (chosen,) = re.findall(r"fn next\(\) void \{\n(.*?)\n\}\n", kernel, re.DOTALL)
+    nested = [len(re.match(" *", line)[0]) // 2 for line in chosen.splitlines() if "some.c" in line]
+    assert len(nested) == 16
+    assert max(nested) <= 1 + 4
