@@ -409,10 +409,8 @@ impl<'a> Machine<'a> {
             if fit < end.count {
                 return Ok(Tried::Fewer(fit));
             }
-            let (op, values) = (index, 0);
             closure.hops.push(Hop {
-                op,
-                values,
+                op: index,
                 before,
                 ..*hop
             });

@@ -503,6 +503,57 @@ fn what_stays_in_a_queue_goes_on_from_there() {
     assert_eq!(row.ends_with(), [1, 4, 3, 4, combined(3, 1), 6]);
 }
 
+/// A word that PE 3 sends stays at PE 2, and goes on from there to PE 1, which has taken another one by
+/// then and is at `blue`, for which PE 2 comes only behind that word. PE 0 lets PE 1 begin, when nothing
+/// else moves any more.
+#[test]
+fn what_goes_from_queue_to_queue_lets_its_pe_go_on() {
+    let through = op(Place::Color(0), Action::Combine, Place::Color(1));
+    let lanes = vec![
+        vec![in_turn(vec![sends(1), takes(1), sends(0)])],
+        vec![in_turn(vec![takes(0), takes(1), takes(2), takes(1)])],
+        vec![in_turn(vec![sends(1), through, sends(2)])],
+        vec![in_turn(vec![sends(0)])],
+    ];
+    let mut row = Row::new(lanes, &[1]).set(0, 1, &[route(RAMP, RAMP_BIT)]);
+    row = row.link(0, 0);
+    for (from, color) in [(2, 1), (2, 2), (3, 0)] {
+        row = row.set(from, color, &[route(RAMP, WEST_BIT)]).set(
+            from - 1,
+            color,
+            &[route(EAST, RAMP_BIT)],
+        );
+    }
+    assert_eq!(row.ends_with(), [1, combined(3, 4), 3, 4]);
+}
+
+/// Words stay at PEs 1 and 2, which send them on: that of PE 2 has to pass the router of PE 1, which PE 1
+/// moves on with its own one. PE 0 takes that when nothing else moves any more.
+#[test]
+fn what_comes_out_of_a_queue_makes_way_for_what_has_been_looked_at_before() {
+    let through = |from| op(Place::Color(from), Action::Combine, Place::Color(1));
+    let first = vec![sends(2), takes(2), takes(1), takes(1), takes(1)];
+    let own = vec![sends(1), through(2).then(Advance::OwnRouter)];
+    let lanes = vec![
+        vec![in_turn(first)],
+        vec![in_turn(own)],
+        vec![in_turn(vec![sends(2), through(0).then(Advance::Reset)])],
+        vec![in_turn(vec![sends(0)])],
+    ];
+    let west = [route(RAMP, WEST_BIT)];
+    let in_turns = [route(RAMP, WEST_BIT), route(EAST, WEST_BIT)];
+    let row = Row::new(lanes, &[1])
+        .set(0, 2, &[route(RAMP, RAMP_BIT)])
+        .set(0, 1, &[route(EAST, RAMP_BIT)])
+        .set(1, 1, &in_turns)
+        .set(2, 1, &west)
+        .set(2, 2, &west)
+        .set(1, 2, &[route(EAST, RAMP_BIT)])
+        .set(3, 0, &west)
+        .set(2, 0, &[route(EAST, RAMP_BIT)]);
+    assert_eq!(row.ends_with(), [combined(3, 4), 2, 3, 4]);
+}
+
 /// PE 0 sends slices to PEs 1 and 2, whose filters share them out.
 fn shared_out(sizes: &[i64], passes: (i64, i64), before: i64) -> Row {
     let count = sizes.len() as i64;
@@ -793,6 +844,26 @@ fn relays(elements: i64) -> Row {
         vec![in_turn(vec![takes(1).slice(0, 2)])],
     ];
     Row::new(lanes, &[4, 3]).link(0, 0).link(1, 1)
+}
+
+/// What a relay lets pass is what the PE before it has made of it, and not what was sent.
+#[test]
+fn a_relay_lets_pass_what_has_been_combined_before() {
+    let through = op(Place::Color(0), Action::Combine, Place::Color(1));
+    let mut relay = op(Place::Color(1), Action::Relay, Place::Color(0));
+    relay.elements = Some(Number::fixed(4));
+    let lanes = vec![
+        vec![in_turn(vec![sends(0)])],
+        vec![in_turn(vec![through])],
+        vec![in_turn(vec![relay])],
+        vec![in_turn(vec![takes(0)])],
+    ];
+    let row = Row::new(lanes, &[4])
+        .link(0, 0)
+        .link(1, 1)
+        .set(2, 0, &[route(RAMP, EAST_BIT)])
+        .set(3, 0, &[route(WEST, RAMP_BIT)]);
+    assert_eq!(row.ends_with(), [1, 2, 3, combined(2, 1)]);
 }
 
 #[test]
@@ -1400,6 +1471,21 @@ fn a_teardown_comes_to_routers_that_words_have_passed_at_once() {
     );
     let (kind, pe, _) = row(Advance::OwnRouter).refused();
     assert_eq!((kind, pe), (Kind::NotTornDown, 0));
+}
+
+#[test]
+fn operations_that_words_go_through_may_be_of_fewer_slices_or_of_more_than_come_at_once() {
+    let through = op(Place::Color(0), Action::Combine, Place::Color(1));
+    let one_by_one = |of: &Op| vec![of.clone().slice(0, 1), of.clone().slice(1, 1)];
+    let both = |of: &Op| vec![of.clone().slice(0, 2)];
+    let row = |sent: Vec<Op>, passed: Vec<Op>| {
+        let last = vec![in_turn(both(&takes(1)))];
+        let lanes = vec![vec![in_turn(sent)], vec![in_turn(passed)], last];
+        Row::new(lanes, &[4, 4]).link(0, 0).link(1, 1).ends_with()
+    };
+    let sums = [1, 2, 3, 4, combined(3, 1), combined(4, 2)];
+    assert_eq!(row(both(&sends(0)), one_by_one(&through)), sums);
+    assert_eq!(row(one_by_one(&sends(0)), both(&through)), sums);
 }
 
 #[test]
