@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from collc.language import parse_source
 from collc.schedule import Schedule, build_schedule
@@ -35,7 +36,12 @@ class Case:
         )
 
     def schedule(self) -> Schedule:
-        return build_schedule(parse_source(self.text).collectives[0])
+        return _scheduled(self.text)
+
+
+@lru_cache(maxsize=64)  # several changes of one schedule are tried, one after the other
+def _scheduled(text: str) -> Schedule:
+    return build_schedule(parse_source(text).collectives[0])
 
 
 def of_length(schedule: Schedule, length: int) -> Schedule:

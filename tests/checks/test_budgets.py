@@ -1,0 +1,255 @@
+"""Budgets at their limits: as much as there is passes, one more is told, with what has it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from changing import with_ops
+from stream_forms import plans, text_of
+
+import building as b
+from collc.base.diagnostics import Diagnostic
+from collc.checks import CHECKS
+from collc.checks.budgets.dsr_ids import in_turn, sources
+from collc.checks.budgets.extents import extents
+from collc.checks.budgets.memory import memory, vector_fits
+from collc.cost.choice import build_plan
+from collc.driver.pipeline import prove_text
+from collc.lowering.shared_numbers import with_shared_numbers
+from collc.plan import Advance, Op, Phase, Plan, Role, Strided
+from collc.plan.operands import controls
+from collc.schedule import build_schedule
+from collc.spec import Collective, Reserved
+from collc.target import TARGETS, WSE2
+from mutants import exchanges
+from tests.checks.test_shared_numbers import planned as with_few_registers
+
+
+def planned(collective: Collective) -> Plan:
+    return build_plan(build_schedule(collective), WSE2)
+
+
+def on(plan: Plan, **fields: object) -> Plan:
+    """The plan on a target with some numbers changed."""
+    return replace(plan, target=replace(plan.target, **fields))
+
+
+def found(name: str, plan: Plan) -> list[Diagnostic]:
+    return list(CHECKS[name](plan))
+
+
+def keeping(plan: Plan, **numbers: tuple[int, ...]) -> Plan:
+    """The plan of a collective that reserves numbers."""
+    reserved = Reserved(clauses=(b.HERE,), **numbers)
+    limits = replace(plan.collective.limits, reserved=reserved)
+    return replace(plan, collective=replace(plan.collective, limits=limits))
+
+
+def with_roles(plan: Plan, change: Callable[[Role], Role]) -> Plan:
+    first, *others = plan.phases
+    return replace(plan, phases=(replace(first, roles=tuple(map(change, first.roles))), *others))
+
+
+ALLREDUCE = planned(b.line_allreduce(b.two_phase(12, 4)))
+CHAIN = planned(b.line_reduce(b.chain(5)))
+ALONE = planned(b.line_reduce(b.chain(1)))
+DOUBLING = exchanges.plan_of("doubling", "wse2")[1]
+LIMITED = planned(b.line_reduce(b.two_phase(12, 4), colors=2))  # with control wavelets
+# the root stores one vector, the joint two by one operation, and sends
+JOINT = planned(b.line_reduce(b.frozen([[1], [2, 3, 4], [], [], []])))
+(REDUCED,) = JOINT.phases
+
+
+def test_a_foreign_number_is_told_where_colors_are_as_many_as_the_target_has() -> None:
+    count = len(ALLREDUCE.colors)
+    foreign = replace(ALLREDUCE, colors=(*ALLREDUCE.colors[:-1], ("broadcast", 21)))
+    (problem,) = found("color_numbers", on(foreign, colors=tuple(range(count))))
+    assert "`broadcast` has number 21" in problem.message
+    # of too many colors it is told that they are, and not which of them has which number
+    assert not found("color_numbers", on(foreign, colors=tuple(range(count - 1))))
+
+
+def test_a_color_without_a_number_is_told_once() -> None:
+    (problem,) = found("color_numbers", replace(ALLREDUCE, colors=ALLREDUCE.colors[1:]))
+    assert problem.message == "color `reduce_even` has no number"
+
+
+@pytest.mark.parametrize(
+    ("check", "plan"),
+    [
+        ("colors", planned(b.line_reduce(b.chain(5), colors=1))),
+        ("switch_colors", on(LIMITED, switch_colors=frozenset())),
+    ],
+)
+def test_where_colors_are_reserved_fewer_of_them_help(check: str, plan: Plan) -> None:
+    assert all("reserve" not in problem.help for problem in found(check, plan))
+    problems = found(check, keeping(plan, colors=(7,)))
+    assert problems and all(one.help.endswith(", or reserve less") for one in problems)
+
+
+def test_too_few_registers_are_told_by_the_file_that_needs_more() -> None:
+    """A chain needs one destination beside the vector, and two numbers of sources."""
+    (problem,) = found("dsr_ids", on(CHAIN, dsr_ids=(1,)))
+    assert "(`reduce` 2)" in problem.message
+
+
+def test_in_turn_phases_have_the_numbers_of_the_one_that_takes_most() -> None:
+    assert not ALONE.phases
+    assert (in_turn([ALONE]), in_turn([CHAIN]), in_turn([DOUBLING])) == (0, 2, 4)
+    assert in_turn([CHAIN, DOUBLING]) == in_turn([DOUBLING, CHAIN]) == 4
+
+
+def test_lanes_of_an_exchange_have_numbers_for_all_that_they_send() -> None:
+    commanding = with_roles(DOUBLING, lambda role: with_ops(role, with_control))
+    assert any(map(controls, commanding.phases[0].roles))
+    assert in_turn([commanding]) == 4
+
+
+def with_control(op: Op) -> Op:
+    return replace(op, advance=Advance.CONTROL)
+
+
+def test_a_control_wavelet_has_the_numbers_of_the_vector_before_it() -> None:
+    one_by_one = with_roles(LIMITED, lambda role: with_ops(role, one_vector))
+    assert sources(one_by_one.phases[0]) == 3
+    assert in_turn([one_by_one]) == 2
+
+
+def one_vector(op: Op) -> Op:
+    return replace(op, vectors=1)
+
+
+def only(*names: str) -> Phase:
+    """The phase with some of its roles."""
+    roles = tuple(role for role in REDUCED.roles if role.name in names)
+    assert len(roles) == len(names)
+    return replace(REDUCED, roles=roles)
+
+
+@pytest.mark.parametrize(
+    ("names", "taken"),
+    [
+        (("root",), 1),  # stores one vector, and moves nothing
+        (("leaf_1",), 1),
+        (("joint",), 1),  # sends; what it stores by one operation has no number
+        (("root", "leaf_1"), 2),
+        (("root", "joint"), 1),
+    ],
+)
+def test_sources_are_of_vectors_stored_one_by_one_and_of_what_moves(
+    names: tuple[str, ...], taken: int
+) -> None:
+    assert sources(only(*names)) == taken
+
+
+def test_registers_that_phases_share_are_as_many_as_operands() -> None:
+    plan = with_shared_numbers(with_few_registers("binomial", "wse2")[1])
+    shared = plan.registers
+    assert shared is not None
+    assert not found("dsr_ids", plan)
+    for fewer in (
+        replace(shared, pairs=shared.pairs[:-1]),
+        replace(shared, sources=shared.sources[:-1]),
+        replace(shared, sources=(*shared.sources, shared.sources[-1])),
+    ):
+        assert [one.code for one in found("dsr_ids", replace(plan, registers=fewer))] == ["C307"]
+
+
+def test_extents_of_every_phase_are_counted() -> None:
+    """Rows take four vectors by one operation, columns one."""
+    plan = planned(b.grid_allreduce(b.star(5), b.chain(4)))
+    assert not list(extents(on(plan, max_extent=64)))
+    (problem,) = extents(on(plan, max_extent=63))
+    assert "`row` has 64 elements" in problem.message
+
+
+def test_rows_that_cannot_be_run_are_no_business_of_extents() -> None:
+    """Another check says so; the stage of two areas would be longer than the vector."""
+    plan = exchanges.plan_of("neighbours", "wse2")[1]
+    (phase,) = plan.phases
+    assert phase.areas == 2
+    short = on(plan, max_extent=phase.slicing.length)
+    assert [problem.code for problem in extents(short)] == ["C309"]
+    other = replace(phase, lanes=tuple(reversed(phase.lanes)))
+    assert other.lanes != phase.lanes
+    assert not list(extents(replace(short, phases=(other,))))
+
+
+def test_filters_are_counted_on_pes_that_are_there() -> None:
+    _, schedule = prove_text(text_of("scatter"), "t", {"P": 6, "B": 36})
+    plan = plans(schedule)[0]
+    (phase,) = plan.phases
+    none = on(plan, filters=0)
+    assert [problem.code for problem in found("filters", none)] == ["C340"]
+    assert not found("filters", on(plan, filters=1))
+    for aside in (Strided(6, 6), Strided(-1, -1)):
+        for field in ("x", "y"):
+            (first, index), *others = phase.regions
+            moved = ((replace(first, **{field: aside}), index), *others)
+            changed = replace(phase, regions=moved)
+            assert not found("filters", replace(none, phases=(changed,))), (aside, field)
+
+
+SNAKE = """target wse2 grid g = 3 x 2
+collective c = scatter(x: f32[36]) on g { order snake run linear_scatter }
+program { c }"""
+
+
+def test_filters_of_a_path_are_counted_along_it() -> None:
+    _, schedule = prove_text(SNAKE, "t", {})
+    plan = plans(schedule)[0]
+    assert plan.phases[0].path
+    assert not found("filters", on(plan, filters=1))
+    assert [problem.code for problem in found("filters", on(plan, filters=0))] == ["C340"]
+
+
+def test_a_grid_is_as_large_as_the_target_in_either_direction() -> None:
+    plan = planned(b.broadcast(5, 4, 2, 1))
+    assert not found("grid_size", on(plan, max_width=5, max_height=4))
+    for smaller in ({"max_width": 4}, {"max_height": 3}):
+        assert [problem.code for problem in found("grid_size", on(plan, **smaller))] == ["C301"]
+
+
+def bytes_free(plan: Plan, free: int) -> Plan:
+    """The plan on a target that has so many bytes for a program."""
+    changed = on(plan, memory_bytes=plan.target.memory_bytes + free - plan.target.free_bytes)
+    assert changed.target.free_bytes == free
+    return changed
+
+
+def test_code_and_data_may_fill_the_memory() -> None:
+    plan = planned(b.line_reduce(b.chain(5), length=100))
+    needed = plan.code_bytes + plan.data_bytes
+    assert not list(memory(bytes_free(plan, needed)))
+    (problem,) = memory(bytes_free(plan, needed - 1))
+    assert problem.help == "shorten `x` to at most 99 elements"
+    # a vector, and a stage of one where one is received
+    each = 4 * (1 + sum(phase.areas for phase in plan.phases))
+    (problem,) = memory(bytes_free(plan, needed - 10 * each))
+    assert problem.help == "shorten `x` to at most 90 elements"
+    (problem,) = memory(bytes_free(plan, plan.code_bytes))
+    assert problem.help == "reserve less memory, or take steps with less code"
+    assert problem.fix == ()
+
+
+def test_a_vector_alone_may_fill_the_memory() -> None:
+    collective = b.line_reduce(b.chain(5), length=100)
+    target = bytes_free(planned(collective), 400).target
+    assert not list(vector_fits(collective, target))
+    (problem,) = vector_fits(collective, bytes_free(planned(collective), 399).target)
+    assert problem.message.startswith("a PE needs 400 bytes for `x` alone")
+    assert problem.help.startswith("shorten `x` to less than 99 elements")
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_an_exchange_has_no_queue_of_each_kind_with_one_number(target: str) -> None:
+    plan = exchanges.plan_of("doubling_long", "wse3")[1]
+    plan = replace(plan, target=TARGETS[target])
+    assert not found("microthreads", plan)
+    for into in range(len(plan.input_queues)):
+        for out in plan.output_queues:
+            numbers = (*plan.input_queues[:into], out, *plan.input_queues[into + 1 :])
+            (problem,) = found("microthreads", replace(plan, input_queues=numbers))
+            assert f"queues with number {out}," in problem.message
