@@ -7,21 +7,25 @@ from dataclasses import replace
 
 import pytest
 from changing import with_ops
-from stream_forms import plans, text_of
+from stream_forms import CONTRACTS, plans, text_of
 
 import building as b
-from collc.base.diagnostics import Diagnostic
+from collc.base.diagnostics import Diagnostic, Edit
 from collc.checks import CHECKS
 from collc.checks.budgets.dsr_ids import in_turn, sources
 from collc.checks.budgets.extents import extents
-from collc.checks.budgets.memory import memory, vector_fits
+from collc.checks.budgets.memory import _areas, memory, vector_fits
+from collc.checks.budgets.output_words import words_at_once
+from collc.checks.counted import preceding_lanes, sending_lanes
 from collc.cost.choice import build_plan
 from collc.driver.pipeline import prove_text
 from collc.lowering.shared_numbers import with_shared_numbers
 from collc.plan import Advance, Op, Phase, Plan, Role, Strided
+from collc.plan.one_word import is_one_word
 from collc.plan.operands import controls
 from collc.schedule import build_schedule
-from collc.spec import Collective, Reserved
+from collc.schedule.barrier_tokens import with_tokens
+from collc.spec import Collective, ElementType, Reserved
 from collc.target import TARGETS, WSE2
 from mutants import exchanges
 from tests.checks.test_shared_numbers import planned as with_few_registers
@@ -184,7 +188,7 @@ def test_filters_are_counted_on_pes_that_are_there() -> None:
     none = on(plan, filters=0)
     assert [problem.code for problem in found("filters", none)] == ["C340"]
     assert not found("filters", on(plan, filters=1))
-    for aside in (Strided(6, 6), Strided(-1, -1)):
+    for aside in (Strided(6, 6), Strided(-1, -1), Strided(0, 6), Strided(-1, 0)):
         for field in ("x", "y"):
             (first, index), *others = phase.regions
             moved = ((replace(first, **{field: aside}), index), *others)
@@ -225,13 +229,63 @@ def test_code_and_data_may_fill_the_memory() -> None:
     assert not list(memory(bytes_free(plan, needed)))
     (problem,) = memory(bytes_free(plan, needed - 1))
     assert problem.help == "shorten `x` to at most 99 elements"
+    assert problem.fix == ()
+    kept = plan.target.kept_bytes
+    assert problem.message.endswith(f"wse2 has {needed - 1} beside {kept} for memcpy and the stack")
+    nothing_kept = on(bytes_free(plan, needed - 1), kept_bytes=0, memory_bytes=needed - 1)
+    (problem,) = memory(nothing_kept)
+    assert problem.message.endswith(f"wse2 has {needed - 1}")
+    (problem,) = memory(of_written_length(bytes_free(plan, needed - 1)))
+    assert problem.fix == (Edit(b.HERE, "99"),)
     # a vector, and a stage of one where one is received
     each = 4 * (1 + sum(phase.areas for phase in plan.phases))
     (problem,) = memory(bytes_free(plan, needed - 10 * each))
     assert problem.help == "shorten `x` to at most 90 elements"
     (problem,) = memory(bytes_free(plan, plan.code_bytes))
     assert problem.help == "reserve less memory, or take steps with less code"
+    (problem,) = memory(of_written_length(bytes_free(plan, plan.code_bytes)))
     assert problem.fix == ()
+
+
+def of_written_length(plan: Plan) -> Plan:
+    """The plan of a collective whose length is written in the file."""
+    contract = replace(plan.collective.contract, length_span=b.HERE)
+    return replace(plan, collective=replace(plan.collective, contract=contract))
+
+
+BARRIER = """target wse2 grid row = 8 x 1
+collective total = barrier() on row { reduce star to 0 then broadcast from 0 }
+program { total }"""
+
+
+def test_a_barrier_has_no_vector_to_shorten() -> None:
+    _, schedule = prove_text(BARRIER, "t", {})
+    plan = build_plan(with_tokens(schedule), WSE2)
+    plan = replace(plan, collective=schedule.collective)
+    assert not plan.collective.contract.in_memory
+    assert not list(vector_fits(plan.collective, bytes_free(plan, -4).target))
+    (problem,) = memory(bytes_free(plan, 100))
+    assert problem.help == "reserve less memory, or take steps with less code"
+
+
+@pytest.mark.parametrize("name", CONTRACTS)
+def test_a_vector_of_a_stream_is_shortened_to_what_fits(name: str) -> None:
+    """An all_to_all stages whole vectors; what only combines a slice stages that."""
+    _, schedule = prove_text(text_of(name), "t", {"P": 6, "B": 360})
+    staged = 1 + (name == "all_to_all")
+    for plan in plans(schedule):
+        (problem,) = memory(bytes_free(plan, plan.code_bytes + plan.data_bytes - 40 * staged))
+        assert problem.help == "shorten `x` to at most 350 elements"
+
+
+def test_one_stream_that_stages_a_whole_vector_suffices_for_an_area() -> None:
+    _, schedule = prove_text(text_of("all_to_all"), "t", {"P": 6, "B": 36})
+    _, combining = prove_text(text_of("reduce_scatter"), "t", {"P": 6, "B": 36})
+    (phase,) = plans(schedule)[0].phases
+    (other,) = plans(combining)[0].phases
+    assert (_areas(phase), _areas(other)) == (1, 0)
+    both = replace(phase, roles=(*phase.roles, *other.roles))
+    assert _areas(both) == 1
 
 
 def test_a_vector_alone_may_fill_the_memory() -> None:
@@ -241,15 +295,141 @@ def test_a_vector_alone_may_fill_the_memory() -> None:
     (problem,) = vector_fits(collective, bytes_free(planned(collective), 399).target)
     assert problem.message.startswith("a PE needs 400 bytes for `x` alone")
     assert problem.help.startswith("shorten `x` to less than 99 elements")
+    assert problem.fix == ()
+    written = of_written_length(bytes_free(planned(collective), 399))
+    (problem,) = vector_fits(written.collective, written.target)
+    assert problem.fix == (Edit(b.HERE, "98"),)
 
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_an_exchange_has_no_queue_of_each_kind_with_one_number(target: str) -> None:
-    plan = exchanges.plan_of("doubling_long", "wse3")[1]
-    plan = replace(plan, target=TARGETS[target])
+    plan = replace(DOUBLING, target=TARGETS[target])
     assert not found("microthreads", plan)
     for into in range(len(plan.input_queues)):
         for out in plan.output_queues:
             numbers = (*plan.input_queues[:into], out, *plan.input_queues[into + 1 :])
             (problem,) = found("microthreads", replace(plan, input_queues=numbers))
             assert f"queues with number {out}," in problem.message
+            assert problem.help.startswith("use fewer steps, ")
+    # that queues are missing is told by another check
+    assert not found("microthreads", replace(plan, output_queues=plan.output_queues[:-1]))
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_lanes_that_run_in_turn_run_on_the_microthread_of_the_first(target: str) -> None:
+    """Those behind another one have no queue; where queues are bound to colors they have one, whose
+    number does not matter."""
+    _, schedule = prove_text(text_of("all_to_all"), "t", {"P": 14, "B": 14}, target)
+    plan = next(one for one in plans(schedule, target) if len(one.colors) == 2 * 5)
+    (phase,) = plan.phases
+    bound = plan.target.binds_output_queues
+    behind = preceding_lanes(phase)
+    assert behind
+    lanes = [lane for lane in sending_lanes(phase) if bound or lane not in behind]
+    apart = replace(plan, input_queues=(100, 101), output_queues=tuple(range(len(lanes))))
+    assert not found("microthreads", apart)
+    for queue, lane in enumerate(lanes):
+        shared = found("microthreads", replace(apart, input_queues=(100, queue)))
+        assert len(shared) == (lane not in behind)
+
+
+WORD = """target wse2 grid tile = 4 x 3
+collective total = allreduce(x: f32[1], add) on tile {
+    reduce columns by chain to 0 then reduce row by binomial to 0 then broadcast from 0
+}
+program { total }"""
+
+
+def word() -> Plan:
+    _, schedule = prove_text(WORD, "t", {})
+    plan = build_plan(schedule, WSE2)
+    assert is_one_word(plan) and len(plan.phases) == 3
+    return plan
+
+
+def test_what_is_broadcast_of_a_word_is_received_beside_all_that_is_sent_before() -> None:
+    plan = word()
+    assert not found("microthreads", plan)
+    columns, row, last = plan.input_queues
+    first_out, second_out = plan.output_queues
+    assert not found("microthreads", replace(plan, input_queues=(columns, first_out, last)))
+    for out in (first_out, second_out):
+        (problem,) = found("microthreads", replace(plan, input_queues=(columns, row, out)))
+        assert problem.help.startswith("reserve less, ")
+    # vectors are sent before what is broadcast is received
+    shared = (ALLREDUCE.input_queues[0], ALLREDUCE.output_queues[0])
+    assert not found("microthreads", replace(ALLREDUCE, input_queues=shared))
+
+
+def test_each_phase_of_a_word_has_an_output_queue_that_holds_it() -> None:
+    plan = word()
+    assert not found("output_words", plan)
+    for at, queue in enumerate(plan.output_queues):
+        sent = words_at_once(plan.phases[at])
+        assert sent
+        for holds in (sent, sent - 1):
+            words = list(plan.target.output_queue_words)
+            words[queue] = holds
+            few = [one.code for one in found("output_words", on(plan, output_queue_words=words))]
+            assert few == ["C305"] * (holds < sent), at
+
+
+def test_queues_that_are_not_there_are_told_apart_from_too_few() -> None:
+    first, second = ALLREDUCE.output_queues
+    has = on(ALLREDUCE, output_queues=(first, second))
+    assert not found("queues", has)
+    (problem,) = found("queues", replace(has, output_queues=(first, 99)))
+    assert f"has the output queues {first}, 99, which wse2 does not have" in problem.message
+    (problem,) = found("queues", replace(ALLREDUCE, input_queues=(99, ALLREDUCE.input_queues[1])))
+    assert "which wse2 does not have" in problem.message
+    (problem,) = found("queues", on(ALLREDUCE, output_queues=(first,)))
+    assert (
+        "needs more output queues than there are: 2 (`reduce` 1, `broadcast` 1)" in problem.message
+    )
+
+
+def test_an_exchange_lacks_input_queues_beside_its_output_queues() -> None:
+    _, *others = DOUBLING.input_queues
+    (problem,) = found("queues", replace(DOUBLING, input_queues=(99, *others)))
+    assert "input queues with numbers that no output queue beside them has" in problem.message
+    left = set(DOUBLING.target.input_queues) - set(DOUBLING.output_queues)
+    assert f"wse2 has {len(left)} beside memcpy" in problem.message
+    _, *others = DOUBLING.output_queues
+    (problem,) = found("queues", replace(DOUBLING, output_queues=(99, *others)))
+    assert "which wse2 does not have" in problem.message
+
+
+def test_too_few_task_ids_are_shared_over_time_where_that_suffices() -> None:
+    """Three for each reduction, one for the broadcast, one for the end; in turn three and two."""
+    plan = planned(b.grid_allreduce(b.star(5), b.star(4)))
+    assert not found("task_ids", on(plan, local_task_ids=tuple(range(8, 16))))
+    for count, helps in ((7, "drop a step"), (5, "drop a step"), (4, "choose a pattern")):
+        (problem,) = found("task_ids", on(plan, local_task_ids=tuple(range(8, 8 + count))))
+        assert "8 (`columns` 3, `row` 3, `broadcast` 1, `done` 1)" in problem.message
+        assert problem.help.startswith(helps)
+
+
+def test_each_task_has_an_id_of_its_own_that_is_free() -> None:
+    _, *others = ALLREDUCE.task_ids
+    assert not found("task_ids", ALLREDUCE)
+    for ids in ((*others, others[-1]), (ALLREDUCE.colors[0][1], *others)):
+        (problem,) = found("task_ids", replace(ALLREDUCE, task_ids=ids))
+        assert problem.help == "give each task an id of its own"
+
+
+def test_every_phase_goes_in_pairs_only_where_it_can() -> None:
+    collective = b.line_allreduce(b.chain(4))
+    contract = replace(collective.contract, element=ElementType.F16)
+    plan = planned(replace(collective, contract=contract))
+    first, second = plan.phases
+    odd = replace(plan.collective, contract=replace(contract, length=15))
+    plan = replace(plan, collective=odd, phases=(replace(first, paired=False), second))
+    (problem,) = found("paired", plan)
+    assert "`broadcast` travel two to a wavelet" in problem.message
+    assert not found("paired", DOUBLING)
+
+
+def test_two_wavelets_at_once_are_of_slices_that_have_them() -> None:
+    (phase,) = DOUBLING.phases
+    (problem,) = found("paired", replace(DOUBLING, phases=(replace(phase, wide=True),)))
+    assert "takes two wavelets by one instruction" in problem.message

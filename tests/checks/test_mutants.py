@@ -14,8 +14,8 @@ from collc.target import TARGETS
 from mutants import exchanges, judging, programs, roots, streams, trees
 from mutants.judging import RIGHT, SAME, Subject
 
-# every how manieth mutant is looked at; `python tests/mutation.py` takes them all
-STRIDE = int(os.environ.get("COLLC_MUTANTS", "3"))
+# every how manieth mutant is looked at; the nightly run and `python tests/mutation.py` take them all
+STRIDE = int(os.environ.get("COLLC_MUTANTS", "6"))
 
 
 def check_mutants(subject: Subject, fewest_refused: int, stride: int = STRIDE) -> None:
@@ -97,7 +97,7 @@ def test_no_switch_moves_behind_a_call_back(target):
 
 @pytest.mark.parametrize("name", programs.SUCCESSIONS)
 def test_a_changed_program_is_refused_or_delivers(name):
-    check_mutants(judging.program(name), 30, stride=1)
+    check_mutants(judging.program(name), 30, stride=max(1, STRIDE // 3))
 
 
 def test_the_two_plans_of_one_tree_differ_in_their_control_wavelets():

@@ -33,9 +33,9 @@ def extents(plan: Plan) -> Iterator[Diagnostic]:
 
 
 def _longest_row(plan: Plan, phase: Phase) -> int:
-    """Elements that are let pass at once, or from the stage's first to its last."""
+    """Elements that an exchange lets pass at once, or from the stage's first to its last."""
     length = phase.slicing.length
-    if not form_of(phase).is_cut or shape_problem(plan, phase):
+    if shape_problem(plan, phase):
         return length  # another check says so
     stage = phase.areas * length
     return max(length, stage, int(unrolled(phase).passed.max(initial=0)))
