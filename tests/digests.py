@@ -78,8 +78,8 @@ def _patterns() -> list[str]:
 
 
 def _example(path: Path, target: str | None, skew: int = 0, *, timed: bool = False) -> Files:
-    if target is None and not skew and not timed:
-        return example_bundle(path).files
+    if not skew and not timed:
+        return example_bundle(path, target).files
     text = path.read_text(encoding="utf-8")
     return compile_text(text, path.name, {}, target, skew, timed=timed).files
 

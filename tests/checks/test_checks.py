@@ -57,13 +57,13 @@ ALLREDUCE = planned(b.line_allreduce(b.two_phase(12, 4)))
 LIMITED = planned(b.line_reduce(b.two_phase(12, 4), colors=2))  # with control wavelets
 
 
-def test_grid_size():
+def test_a_grid_is_no_larger_than_the_target():
     assert codes("grid_size", planned(b.line_reduce(b.star(750)))) == []
     assert codes("grid_size", planned(b.line_reduce(b.star(751)))) == ["C301"]
     assert codes("grid_size", planned(b.line_reduce(b.star(751)), WSE3)) == []
 
 
-def test_colors():
+def test_a_limit_of_colors_is_kept():
     assert codes("colors", planned(b.line_reduce(b.chain(5), colors=2))) == []
     assert codes("colors", planned(b.line_reduce(b.chain(5), colors=1))) == ["C302"]
     assert codes("colors", planned(b.line_reduce(b.star(5), colors=1))) == []
@@ -91,7 +91,7 @@ def test_a_limit_of_colors_is_told_where_it_is_written_and_raised_by_a_fix():
     assert (problem.at, problem.fix) == (b.HERE, ())
 
 
-def test_color_numbers():
+def test_each_color_has_a_number_of_its_own_that_the_target_routes():
     plan = ALLREDUCE
     assert codes("color_numbers", plan) == []
     names = [name for name, _ in plan.colors]
@@ -103,7 +103,7 @@ def test_color_numbers():
     assert codes("color_numbers", other) == []
 
 
-def test_switch_colors():
+def test_a_color_whose_routers_move_has_switches():
     plan = LIMITED
     assert codes("switch_colors", plan) == []
     assert codes("switch_colors", on(plan, switch_colors=frozenset({0}))) == ["C304"]
@@ -111,7 +111,7 @@ def test_switch_colors():
     assert codes("switch_colors", on(static, switch_colors=frozenset())) == []
 
 
-def test_queues():
+def test_each_phase_has_queues_of_its_own():
     plan = ALLREDUCE
     assert codes("queues", plan) == []
     assert codes("queues", on(plan, output_queues=(2,))) == ["C305"]
@@ -119,7 +119,7 @@ def test_queues():
     assert codes("queues", replace(plan, input_queues=(2, 2))) == ["C305"]
 
 
-def test_task_ids():
+def test_there_are_as_many_task_ids_as_tasks():
     plan = ALLREDUCE
     assert codes("task_ids", plan) == []
     assert codes("task_ids", on(plan, local_task_ids=(8, 9, 10, 11))) == ["C306"]
@@ -127,7 +127,7 @@ def test_task_ids():
     assert codes("task_ids", replace(plan, task_ids=(8, 9, 10, 11))) == ["C306"]
 
 
-def test_dsr_ids():
+def test_each_operand_has_a_register_of_its_own_beside_memcpy():
     plan = ALLREDUCE
     assert codes("dsr_ids", plan) == []
     assert codes("dsr_ids", on(plan, dsr_ids=(1, 2))) == ["C307"]
@@ -139,6 +139,8 @@ def test_dsr_ids():
     assert codes("dsr_ids", replace(plan, dsr_ids=(*used[:-1], used[0]))) == ["C307"]
     assert codes("dsr_ids", replace(plan, dsr_ids=(*used, used[0]))) == ["C307"]
     assert codes("dsr_ids", replace(plan, dsr_ids=used[:-1])) == ["C307"]
+    spare = next(number for number in plan.target.dsr_ids if number not in (0, *used))
+    assert codes("dsr_ids", replace(plan, dsr_ids=(*used[1:], spare))) == []
 
 
 def test_what_is_handed_on_takes_no_registers_of_what_is_stored():
@@ -169,7 +171,7 @@ def test_the_check_counts_registers_as_the_planner_does():
             assert sources_taken(phase) == registers.sources_of_phase(phase)
 
 
-def test_memory():
+def test_the_length_that_a_help_names_is_the_longest_that_fits():
     assert codes("memory", planned(b.line_reduce(b.chain(5), 9000))) == []
     plan = planned(b.line_reduce(b.chain(5), 10000))
     (problem,) = CHECKS["memory"](plan)
@@ -194,7 +196,7 @@ def in_rounds(rounds):
     return change
 
 
-def test_extents():
+def test_an_operation_is_no_longer_than_the_target_counts():
     assert codes("extents", planned(b.line_reduce(b.star(5), 0x7FFE))) == []
     assert codes("extents", planned(b.line_reduce(b.star(5), 0x7FFF))) == ["C309"]
     plan = planned(b.line_reduce(b.star(5), 10000))
@@ -219,7 +221,7 @@ def test_an_extent_counts_elements_or_the_two_words_of_each_pair():
     assert found(0x4000, *pair) == [("32768 words, wse2 counts to 32766", "16383")]
 
 
-def test_positions():
+def test_a_switch_has_no_more_positions_than_the_target():
     plan = LIMITED
     assert codes("positions", plan) == []
     assert "C310" in codes("positions", on(plan, switch_positions=1))
@@ -236,7 +238,7 @@ def both_sides(role):
     return replace(role, colors=(replace(first, positions=positions), *others))
 
 
-def test_position_sides():
+def test_a_switch_changes_one_side_only_where_the_target_changes_one():
     plan = LIMITED
     assert codes("position_sides", plan) == []
     assert set(codes("position_sides", with_roles(plan, both_sides))) == {"C311"}
@@ -263,7 +265,7 @@ def test_own_routers_are_not_asked_to_change_the_sending_side():
     assert "C311" in codes("position_sides", with_roles(plan, turned))
 
 
-def test_one_role_on_a_line():
+def test_each_pe_of_a_line_has_one_role():
     plan = ALLREDUCE
     assert codes("one_role", plan) == []
     start = Strided(0, 0)
@@ -276,14 +278,14 @@ def test_one_role_on_a_line():
     assert "the PE with x = 0 has 2 roles" in problem.message
 
 
-def test_one_role_on_a_grid():
+def test_each_pe_of_a_grid_has_one_role():
     plan = planned(b.broadcast(5, 4, 2, 1))
     assert codes("one_role", plan) == []
     dropped = replace(plan.phases[0], regions=plan.phases[0].regions[1:])
     assert codes("one_role", replace(plan, phases=(dropped,))) == ["C312"]
 
 
-def test_steps():
+def test_a_tree_sends_behind_what_it_stores():
     plan = LIMITED
     assert codes("steps", plan) == []
     sending = with_roles(plan, lambda role: with_runs(role, role.repeated[-1:]))
@@ -326,7 +328,7 @@ def test_steps_takes_whole_vectors_of_one_lane():
     assert set(codes("steps", twice)) == {"C318"}
 
 
-def test_steps_of_a_broadcast():
+def test_every_pe_of_a_multicast_has_something_to_do():
     plan = planned(b.broadcast(5, 4, 2, 1))
     assert codes("steps", plan) == []
     silent = with_roles(plan, lambda role: replace(role, lanes=()))
@@ -341,7 +343,7 @@ def test_vectors_that_leave_the_line_are_found():
     assert "C314" in codes("follow", beyond)
 
 
-def test_exclusive_receive():
+def test_phases_of_one_color_do_not_touch():
     plan = ALLREDUCE
     assert codes("exclusive_receive", plan) == []
     names = [name for name, _ in plan.colors]

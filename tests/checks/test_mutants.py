@@ -14,7 +14,7 @@ from collc.target import TARGETS
 from mutants import exchanges, judging, programs, roots, streams, trees
 from mutants.judging import RIGHT, SAME, Subject
 
-# every how manieth mutant is looked at; the nightly run and `python tests/mutation.py` take them all
+# every how manieth mutant is looked at; the nightly run and tests/mutation.py take them all
 STRIDE = int(os.environ.get("COLLC_MUTANTS", "6"))
 
 

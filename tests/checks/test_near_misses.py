@@ -58,16 +58,6 @@ def with_positions(role: Role, positions: Callable[[tuple[Route, ...]], tuple[Ro
 STAR = planned(b.line_reduce(b.star(3)))  # ranks 1 and 2 send to rank 0, on one color
 
 
-def test_a_dsr_is_dealt_once():
-    plan = planned(b.line_allreduce(b.two_phase(12, 4)))
-    assert found("dsr_ids", plan) == []
-    first, *others = plan.dsr_ids
-    spare = next(n for n in plan.target.dsr_ids if n not in (0, *plan.dsr_ids))
-    assert found("dsr_ids", replace(plan, dsr_ids=(*others, spare))) == []
-    (twice,) = found("dsr_ids", replace(plan, dsr_ids=(first, *others, first)))
-    assert "beside memcpy" in twice
-
-
 def test_the_switch_of_router_0_is_set_back_behind_its_last_vector():
     """Router 0 is the only one that is set back wrongly."""
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -19,6 +21,7 @@ from collc.target import TARGETS
 
 PRELUDE = Path(__file__).parents[2] / "grammar" / "prelude.coll"
 ALGORITHMS = re.findall(r"^algorithm (\w+)\(n(.*?)\)", PRELUDE.read_text(), re.MULTILINE)
+ALL = bool(os.environ.get("COLLC_ALL_SIZES"))  # the nightly run compiles all plans
 VALUES = {"root": 0, "G": 2, "c": 3}
 CONTRACTS = (
     "broadcast(x: f32[20])",
@@ -46,17 +49,20 @@ def text_of(algorithm: str, parameters: str, contract: str) -> str:
 
 @pytest.mark.parametrize(("algorithm", "parameters"), ALGORITHMS, ids=lambda value: value)
 def test_what_is_proved_is_emitted_as_csl(algorithm, parameters, tmp_path):
-    proved = 0
+    """Of every target the first plan, and of the others every second one, by turns."""
+    compiled = Counter()
     for contract in CONTRACTS:
         try:
             _, schedule = prove_text(text_of(algorithm, parameters, contract), "t.coll", {}, None)
         except CollcError:
             continue  # another contract's algorithm
         schedule = with_tokens(schedule)
-        proved += 1
-        for target in TARGETS.values():
+        for turn, target in enumerate(TARGETS.values()):
             for plan in candidate_plans(schedule, target):
                 assert check_plan(plan) == ()
+                compiled[target.name] += 1
+                if not ALL and compiled[target.name] > 1 and compiled[target.name] % 2 == turn:
+                    continue
                 write_files(tmp_path, s.texts_of(schedule, plan))
                 fabsim.compile(tmp_path / "layout.csl", arch=target.name, strict=True)
-    assert proved
+    assert compiled.keys() == TARGETS.keys()
