@@ -316,12 +316,17 @@ def test_an_exchange_has_no_queue_of_each_kind_with_one_number(target: str) -> N
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_lanes_that_run_in_turn_run_on_the_microthread_of_the_first(target: str) -> None:
+@pytest.mark.parametrize("backwards", [False, True])
+def test_lanes_that_run_in_turn_run_on_the_microthread_of_the_first(
+    backwards: bool, target: str
+) -> None:
     """Those behind another one have no queue; where queues are bound to colors they have one, whose
     number does not matter."""
     _, schedule = prove_text(text_of("all_to_all"), "t", {"P": 14, "B": 14}, target)
     plan = next(one for one in plans(schedule, target) if len(one.colors) == 2 * 5)
     (phase,) = plan.phases
+    phase = replace(phase, lanes=tuple(sorted(phase.lanes, reverse=backwards)))
+    plan = replace(plan, phases=(phase,))
     bound = plan.target.binds_output_queues
     behind = preceding_lanes(phase)
     assert behind
