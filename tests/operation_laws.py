@@ -1,7 +1,7 @@
 """Which operations the compiler takes for lawful: families of those that are, and of those that
 break a law by a constant, a sign, a threshold, an exponent or a condition.
 
-    python tests/laws.py [--all]
+    python tests/operation_laws.py [--all]
 
 prints a line for each family: how many operations it has, how many are refused, and how long the
 slowest took; then each that is judged wrongly. Exits with 1 if there is one. `--all` prints what is
@@ -17,7 +17,7 @@ from itertools import product
 from time import perf_counter
 
 import numpy as np
-from law_families import Case, lawful, unlawful
+from operation_families import Case, lawful, unlawful
 
 from collc.base.diagnostics import Diagnostic
 from collc.language.expressions import Scope
@@ -34,7 +34,7 @@ _APART = 1e-5  # of the largest number: no rounding explains it
 def declared(case: Case, assumed: str = "") -> OwnOperation:
     """The operation of a case, or `ProblemError`; with `assumed` it is not looked at."""
     text = case.text.replace("commutative ", "").replace(" = ", f" {assumed} = ", 1)
-    (declaration,) = parse_text("laws.coll", f"{text if assumed else case.text}\n")
+    (declaration,) = parse_text("operation_laws.coll", f"{text if assumed else case.text}\n")
     return own_operation(declaration, Scope({}))  # type: ignore[arg-type]
 
 

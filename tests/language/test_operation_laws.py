@@ -1,4 +1,4 @@
-"""Laws of users' operations, on a sample of the families that tests/laws.py goes through."""
+"""Laws of user-defined operations, on a sample of the families of tests/operation_laws.py."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from time import process_time
 
 import numpy as np
 import pytest
-from law_families import Case, lawful, unlawful
-from laws import breaks_among_its_numbers, declared, refusal
+from operation_families import Case, lawful, unlawful
+from operation_laws import breaks_among_its_numbers, declared, refusal
 
 from collc.language import laws
 from collc.spec.formula import DTYPE_OF_NUMBER, evaluate
