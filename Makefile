@@ -340,6 +340,12 @@ gap: setup
 mutants: setup
 	$(BIN)/python tests/mutation.py
 
+# What a change of form or scope costs, by law: docs/laws.md, which PAGE=--page writes; some minutes.
+# SEED repeats the part that a seed draws.
+.PHONY: laws
+laws: setup
+	$(BIN)/python tests/laws.py --jobs $(JOBS) $(if $(SEED),--seed $(SEED)) $(PAGE)
+
 # Published cycles of public programs beside the simulator's, into docs/machine.md, and the constants
 # that no source gives. PROGRAMS names folders with checkouts: see fabsim/tools/timings.py.
 .PHONY: timings fit
