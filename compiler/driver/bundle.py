@@ -131,7 +131,10 @@ class Bundle:
         """What is right and could be better."""
         target = self.program.target
         costs: Iterator[Diagnostic] = (
-            warning for one in self.by_themselves() for warning in warnings_of(*one, target)
+            warning
+            for plan, prediction in self.by_themselves()
+            if not plan.collective.root_of_call  # where other plans do not serve every root
+            for warning in warnings_of(plan, prediction, target)
         )
         with under_way("looking for faster plans"):
             return (*self.spec.notices, *costs)

@@ -27,7 +27,8 @@ _BEGINNING = re.compile(rf"^({'|'.join(kind.word for kind in _KINDS)}) (\w+)", r
 
 class Declared(Mapping[str, _K], Generic[_K]):
     """The prelude's declarations of one kind and a file's own, by name: the prelude's come first,
-    in its order, and are parsed when they are looked up."""
+    in its order, and are parsed when they are looked up. Those that are the compiler's own
+    (`is_listed`) are found by name and not gone through."""
 
     def __init__(self, kind: type[_K], own: Mapping[str, _K] | None = None) -> None:
         self._kind = kind
@@ -44,11 +45,19 @@ class Declared(Mapping[str, _K], Generic[_K]):
         return name in self.own or prelude_kinds().get(str(name)) is self._kind
 
     def __iter__(self) -> Iterator[str]:
-        yield from (name for name, kind in prelude_kinds().items() if kind is self._kind)
+        for name, kind in prelude_kinds().items():
+            if kind is self._kind and is_listed(name):
+                yield name
         yield from self.own
 
     def __len__(self) -> int:
-        return len(self.own) + sum(kind is self._kind for kind in prelude_kinds().values())
+        return sum(1 for _ in self)
+
+
+def is_listed(name: str) -> bool:
+    """Whether a name of the prelude is one that a program may choose: others are parts of what
+    `run auto` writes."""
+    return not name.startswith("_")
 
 
 @cache

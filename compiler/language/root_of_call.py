@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection
 from dataclasses import replace
 
-from collc.base.diagnostics import Edit
+from collc.base.diagnostics import Edit, Span
 from collc.base.rewrite import rewritten
 from collc.base.values import dataclass
 from collc.language import syntax
@@ -140,38 +140,52 @@ def _only_root(declaration: CollectiveDecl) -> Comparison:
     return said[0]
 
 
-_BY_SIDES = (
-    "write an algorithm for each side of the root, as in docs/language.md: {0}_behind(n, root) "
-    "with `each r where r > root`, {0}_before(n, root) with `each r where r < root`; then "
-    "`run {0}_behind(root = r) then run {0}_before(root = r) {1} r < RANKS`"
-)
 _HELPS = defaultdict(
     lambda: "leave nothing open",
     {
         "broadcast": "write `run auto from r < RANKS`, or `broadcast from r < RANKS`",
         "reduce": "write `run auto to r < RANKS`, or `reduce chain to r < RANKS`",
-        "scatter": _BY_SIDES.format("scatter", "from"),
-        "gather": _BY_SIDES.format("gather", "to"),
+        "scatter": "write `run auto from r < RANKS`",
+        "gather": "write `run auto to r < RANKS`",
     },
 )
 
 
 def _decided(declaration: CollectiveDecl) -> CollectiveDecl:
-    """The same with steps for `run auto` where only one way serves every root: a multicast, and
-    for a reduction a chain on each side."""
+    """The same with steps for `run auto`, of which one way serves every root: a multicast, for a
+    reduction a chain on each side, and for slices an algorithm on each side."""
     kind = declaration.contract.kind.text
     steps = [clause for clause in declaration.clauses if isinstance(clause, StepClause)]
     run = steps[0] if len(steps) == 1 else None
     if not isinstance(run, syntax.RunClause) or not is_whole(run) or run.root is None:
         return declaration
-    step: syntax.Clause = run
+    decided: tuple[syntax.Clause, ...] = (run,)
     if kind == ContractKind.BROADCAST.value:
-        step = BroadcastClause(run.root, span=run.span)
+        decided = (BroadcastClause(run.root, span=run.span),)
     elif kind == ContractKind.REDUCE.value:
         chain = replace(run.algorithm, name=Word("chain", run.algorithm.span))
-        step = syntax.ReduceClause(None, chain, None, run.root, span=run.span)
-    clauses = (step if one is run else one for one in declaration.clauses)
+        decided = (syntax.ReduceClause(None, chain, None, run.root, span=run.span),)
+    elif kind in (ContractKind.SCATTER.value, ContractKind.GATHER.value):
+        decided = _by_sides(run, kind)
+    clauses = (new for one in declaration.clauses for new in (decided if one is run else (one,)))
     return replace(declaration, clauses=tuple(clauses))
+
+
+def _by_sides(run: syntax.RunClause, kind: str) -> tuple[syntax.RunClause, ...]:
+    """Slices of the ranks behind the root, then of those before it, by the prelude's halves."""
+    root = run.root
+    assert isinstance(root, Comparison)
+    given = syntax.Argument(Word("root", root.span), root.operands[0], span=root.span)
+
+    def side(name: str, at: Span) -> syntax.TreeUse:
+        return syntax.TreeUse(Word(f"_{kind}_{name}", at), (given,), span=at)
+
+    # steps are told apart by their places
+    behind, before = side("behind", run.algorithm.span), side("before", run.span)
+    return (
+        replace(run, algorithm=behind, end=None, root=None, span=behind.span),
+        replace(run, algorithm=before, then=True),
+    )
 
 
 def _root(said: Comparison, scope: Scope) -> tuple[Word, int]:

@@ -10,6 +10,7 @@ from collc.base.values import dataclass
 from collc.cost.steps_model import step_begins
 from collc.language import syntax
 from collc.language.clauses import Place, Use, broadcast, reduce, run
+from collc.language.expressions import AUTO
 from collc.language.kinds import OPTIMAL
 from collc.spec import Collective, Contract, ContractKind
 from collc.spec.simd import WIDE, elements_of_wavelet, takes_several, wavelets
@@ -191,6 +192,30 @@ def compositions(kind: ContractKind, place: Place) -> tuple[Clauses, ...]:
     """Those of a contract along a line; `place` is where it ends, which is rank 0 or there are
     none."""
     return _COMPOSITIONS.get(kind, ()) if place == 0 else ()
+
+
+def by_sides(collective: Collective, place: Place) -> tuple[Clauses, ...]:
+    """Slices to a root, or from one, that is not the first rank: those of the ranks behind it, then
+    of those before it, along all lines; the algorithms that are listed have rank 0 as theirs."""
+    kind = collective.contract.kind
+    if kind not in (ContractKind.GATHER, ContractKind.SCATTER) or place in (0, (0, 0)):
+        return ()
+    assert collective.undecided is not None
+    on_line = len(collective.undecided.extents) == 1
+    lines = ("",) if on_line else lines_of_steps(collective)
+    of_line = (("root", AUTO),)
+    return (
+        tuple(
+            run(
+                Use(f"_{kind.value}_{side}", of_line),
+                place,
+                kind.root_word,
+                along=f"{along.removesuffix('s')}s" if along else "",
+            )
+            for along in lines
+            for side in ("behind", "before")
+        ),
+    )
 
 
 def on_slices(collective: Collective, target: Target) -> tuple[tuple[Clauses, int], ...]:

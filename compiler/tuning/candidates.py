@@ -23,6 +23,7 @@ from collc.tuning.algorithms import (
     CHUNKS,
     ONLY_BY_STEPS,
     algorithms,
+    by_sides,
     compositions,
     lines_of_steps,
     on_grid,
@@ -113,6 +114,7 @@ def _on_line(collective: Collective, undecided: Undecided, target: Target) -> It
         yield from _in_rank_order(collective, undecided)
     elif collective.contract.run_length is None or kind in ONLY_BY_STEPS:
         yield from (written(steps, 1, "start-up") for steps in compositions(kind, place))
+    yield from (written(steps, 1, "start-up") for steps in by_sides(collective, place))
     at = None if undecided.root is None else place
     for one, at_least in algorithms(collective, ranks, target):
         step = run(one.use, at, kind.root_word, simd=one.simd)
@@ -220,6 +222,8 @@ def _steps_on_grid(
     kind = collective.contract.kind
     if commutes(collective):
         yield from (written(steps, 1, "start-up") for steps in on_grid(collective))
+    sides = by_sides(collective, _place(undecided))
+    yield from (written(steps, 1, "start-up") for steps in sides)
     across, down = (dict(algorithms(collective, extent, target)) for extent in undecided.extents)
     at = None if undecided.root is None else _place(undecided)
     for one in (one for one in across if one in down):

@@ -62,6 +62,8 @@ def test_the_sample_has_every_value_of_every_axis() -> None:
         Cell("gather", "path", "length", "repeated", target="wse3"),
         Cell("broadcast", "each column", "length and root", "behind another"),
         Cell("reduce", "row of a part", "root", target="wse3"),
+        Cell("gather", "row", "root", "repeated"),
+        Cell("scatter", "each row", "length and root", "behind another", target="wse3"),
     ],
     ids=str,
 )
