@@ -18,7 +18,7 @@ import signal
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from hashlib import sha256
@@ -64,7 +64,7 @@ LIMITS = frozenset(
 MEANINGLESS = frozenset({"C175"})
 LAUNCHES = 3
 MOST_WAITING = 300  # turns of an empty loop
-MOST_SECONDS = 120  # for one program
+MOST_SECONDS = 120  # of processor time, for one program
 TOO_LONG = "too long"
 SHOWN = 12  # broken cells of a law that are listed
 
@@ -290,12 +290,12 @@ def _in_time(run: Run, texts: Sequence[str]) -> tuple[Figure, ...]:
 
 @contextmanager
 def _limit() -> Iterator[None]:
-    signal.signal(signal.SIGALRM, _too_long)
-    signal.alarm(MOST_SECONDS)
+    signal.signal(signal.SIGPROF, _too_long)
+    signal.setitimer(signal.ITIMER_PROF, MOST_SECONDS)
     try:
         yield
     finally:
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 def _too_long(*_: object) -> None:
@@ -313,12 +313,13 @@ def measured(runs: Iterable[Run], texts: Sequence[str], jobs: int) -> dict[Run, 
     if not before:
         KEPT.write_text(mark + "\n", encoding="utf-8")
     with KEPT.open("a", encoding="utf-8") as file, ProcessPoolExecutor(jobs) as pool:
-        of = pool.map(_in_time, missing, [texts] * len(missing), chunksize=2)
-        for count, (run, figure) in enumerate(zip(missing, of, strict=True), 1):
+        waiting_for = {pool.submit(_in_time, run, texts): run for run in missing}
+        for count, done in enumerate(as_completed(waiting_for), 1):
+            run, figure = waiting_for[done], done.result()
             found[run] = figure
             file.write(json.dumps([_key(run), [asdict(one) for one in figure]]) + "\n")
             file.flush()
-            if count % 200 == 0:
+            if count % 100 == 0:
                 spent = perf_counter() - began
                 print(f"{count} of {len(missing)} programs in {spent:.0f} s", flush=True)
     return {run: found[run] for run in once}

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import laws
 import pytest
+from cells import Cell as Scope
 from law_programs import (
     LAWS,
     Cell,
@@ -14,7 +15,13 @@ from law_programs import (
     alone,
     drawn,
     fixed,
+    law_1,
+    law_2,
+    law_3,
+    law_4,
+    law_5,
     law_6,
+    of_scope,
 )
 from laws import Figure, Verdict, figures, verdict
 
@@ -138,3 +145,45 @@ def test_a_join_that_is_missing_is_found_by_a_kernel_that_waits(
     monkeypatch.setattr(laws, "run_program", without_join)
     assert not figures(replace(run, waits=False), ("forms",))[0].problem
     assert figures(run, ("forms",))[0].problem
+
+
+KEPT = (
+    of_scope(Scope("gather", "row", "root")),
+    next(law_1(Shape("broadcast", 4, 1, 8, "wse3"), 2)),
+    next(law_2(Shape("broadcast", 5, 1, 10, "wse2"))),
+    next(law_3(Shape("broadcast", 3, 2, 6, "wse3"))),
+    next(law_4(Shape("reduce", 4, 1, 8, "wse2"))),
+    next(law_5(Shape("gather", 3, 1, 6, "wse2"))),
+)
+BROKEN = (
+    (of_scope(Scope("broadcast", "row", "length", form="into")), "C106"),
+    (of_scope(Scope("gather", "grid", "length")), "C172"),
+    (of_scope(Scope("all_to_all", "row", "length")), "C172"),
+    (next(law_2(Shape("allgather", 6, 1, 12, "wse2"))), "224 cycles for 55"),
+    (next(law_3(Shape("all_to_all", 3, 3, 9, "wse2"))), "1,316 cycles for 189"),
+)
+
+
+def outcome(cell: Cell) -> Verdict:
+    """A cell measured by the text that is built."""
+    runs = dict.fromkeys((cell.run, *cell.against))
+    return verdict(cell, {run: figures(run, ("forms",))[0] for run in runs})
+
+
+@pytest.mark.parametrize("cell", KEPT, ids=lambda cell: f"{cell.law}")
+def test_a_law_is_kept(cell: Cell) -> None:
+    found = outcome(cell)
+    assert found.judged and not found.broken, found.said
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        pytest.param(
+            cell, marks=pytest.mark.xfail(strict=True, reason=said), id=f"{cell.law} {said}"
+        )
+        for cell, said in BROKEN
+    ],
+)
+def test_a_law_that_is_broken_today_is_kept(cell: Cell) -> None:
+    assert not outcome(cell).broken

@@ -28,6 +28,7 @@ from collc.schedule.barrier_tokens import schedule_of
 from collc.spec import Decision, Selection, Spec
 from collc.target.fabric import Wanted
 from collc.tuning.dynamic_length import Range, ranges
+from collc.tuning.given_up import given_up
 from collc.tuning.warnings import warnings_of
 
 if TYPE_CHECKING:
@@ -130,14 +131,17 @@ class Bundle:
     def warnings(self) -> tuple[Diagnostic, ...]:
         """What is right and could be better."""
         target = self.program.target
-        costs: Iterator[Diagnostic] = (
-            warning
-            for plan, prediction in self.by_themselves()
-            if not plan.collective.root_of_call  # where other plans do not serve every root
-            for warning in warnings_of(plan, prediction, target)
-        )
         with under_way("looking for faster plans"):
-            return (*self.spec.notices, *costs)
+            of_program = tuple(given_up(self.program, self.prediction))
+            named = {span for warning in of_program for span, _ in warning.also}
+            costs = (
+                warning
+                for plan, prediction in self.by_themselves()
+                # no other plan serves every root, or is what the program has no room for
+                if not plan.collective.root_of_call and plan.collective.span not in named
+                for warning in warnings_of(plan, prediction, target)
+            )
+            return (*self.spec.notices, *of_program, *costs)
 
     @property
     def color_count(self) -> int:

@@ -1,0 +1,49 @@
+"""C806: a program whose calls take more than by themselves, for want of colors, queues or
+registers."""
+
+from __future__ import annotations
+
+import re
+
+from collc.driver.bundle import Bundle
+from collc.driver.pipeline import compile_text
+
+SLICES = """target wse2
+grid g = 4 x 3
+collective total = allreduce(x: f32[96], add) on g {
+    run rows by chain_reduce_scatter
+    then run columns by chain_reduce(root = 1) on slices
+    then run columns by direct_broadcast(root = 1) on slices
+    then run rows by direct_allgather
+}
+collective go = barrier() on g { run rows by linear_barrier then run columns by linear_barrier }
+collective spread = broadcast(y: f32[96]) on g { broadcast from 0 }
+program { CALLS }
+"""
+
+
+def compiled(calls: str) -> Bundle:
+    return compile_text(SLICES.replace("CALLS", calls), "t.coll", {})
+
+
+def test_streams_that_have_no_queues_beside_others_are_named_with_their_cycles() -> None:
+    bundle = compiled("go total")
+    (warning,) = (one for one in bundle.warnings if one.code == "C806")
+    takes, alone = map(int, re.findall(r"\d+(?= cycles| by)", warning.message))
+    assert takes == bundle.prediction.cycles
+    assert alone == sum(compiled(name).prediction.cycles for name in ("go", "total"))
+    assert "too few queues" in warning.message
+    assert [note.partition(" takes")[0] for _, note in warning.also] == ["`total`"]
+    # what is lost has one reason, and other warnings would name another
+    (total,) = (one.collective for one in bundle.schedules if one.collective.name == "total")
+    assert not {step.span for step in total.steps} & {one.at for one in bundle.warnings}
+
+
+def test_calls_that_go_as_alone_are_not_named() -> None:
+    for calls in ("total", "spread spread", "repeat 3 { spread go }"):
+        assert not [one for one in compiled(calls).warnings if one.code == "C806"], calls
+
+
+def test_a_limit_of_colors_is_the_authors_own() -> None:
+    bundle = compiled("go total within colors <= 4")
+    assert not [one for one in bundle.warnings if one.code == "C806"]
