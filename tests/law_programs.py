@@ -329,7 +329,9 @@ def bodies_of_line(contract: str, ranks: int) -> Iterator[str]:
         for tree, root in product(_trees(ranks), every):
             yield f"reduce {tree} to {root} then broadcast from {root}"
     roots = (0,) if contract in ROOTED else every
-    for order, name in product(("", "order ring "), _algorithms(contract, roots)):
+    # an order says which slice is whose, so it is the compiler's where none belongs to a rank
+    orders = ("", "order ring ") if contract in WHOLE else ("",)
+    for order, name in product(orders, _algorithms(contract, roots)):
         yield f"{order}run {name}"
         if contract == "allreduce":
             yield f"{order}run {name} in simd"
@@ -346,7 +348,8 @@ def bodies_of_grid(contract: str, width: int, height: int) -> Iterator[str]:
             yield f"reduce columns by {column} to 0 then reduce row by {row} to 0{back}"
             yield f"reduce rows by {row} to 0 then reduce column by {column} to 0{back}"
     names = _algorithms(contract, (0,), few=True)
-    for order, row, column in product(("", "order ring "), names, names):
+    orders = ("", "order ring ") if contract in WHOLE else ("",)
+    for order, row, column in product(orders, names, names):
         if contract in ROOTED:
             yield f"{order}run column by {column} then run rows by {row}"
             yield f"{order}run row by {row} then run columns by {column}"
@@ -355,7 +358,7 @@ def bodies_of_grid(contract: str, width: int, height: int) -> Iterator[str]:
         else:
             yield f"{order}run columns by {column} then run rows by {row}"
             yield f"{order}run rows by {row} then run columns by {column}"
-    for name in names:
+    for name in names if contract in WHOLE else ():
         yield f"order snake run {name}"
 
 

@@ -250,13 +250,15 @@ def _compiles(cell: Cell, figure: Figure) -> Verdict:
     )
 
 
-def predictions(found: Mapping[Run, tuple[Figure, ...]], which: int) -> Iterator[Verdict]:
-    """The last law: each program that was simulated and did not wait."""
+def predictions(
+    found: Mapping[Run, tuple[Figure, ...]], which: int, named: Mapping[Run, str] | None = None
+) -> Iterator[Verdict]:
+    """The last law: each program that was simulated and did not wait, as it is `named`."""
     for run, of_texts in found.items():
         figure = of_texts[which]
         if not run.simulated or run.waits or not figure.measured:
             continue
-        cell = Cell(7, _about(run), run)
+        cell = Cell(7, (named or {}).get(run) or _about(run), run)
         off = figure.predicted - figure.cycles
         may = PART_OF_A_PREDICTION * figure.cycles + OF_A_PREDICTION
         said = f"{figure.predicted} predicted, {figure.cycles} simulated"
@@ -276,7 +278,8 @@ def judged(
 ) -> list[Verdict]:
     """All cells by one of the texts."""
     by_text = {run: of_texts[which] for run, of_texts in found.items()}
-    return [*(verdict(cell, by_text) for cell in cells), *predictions(found, which)]
+    named = {cell.run: cell.about for cell in cells}
+    return [*(verdict(cell, by_text) for cell in cells), *predictions(found, which, named)]
 
 
 # Measuring
@@ -341,6 +344,15 @@ def _kept(mark: str) -> dict[str, tuple[Figure, ...]]:
 
 
 # Reporting
+
+
+def kept(verdicts: Sequence[Verdict]) -> Iterator[str]:
+    """How far each law is kept, in words."""
+    for law, about in LAWS.items():
+        of = [one for one in verdicts if one.cell.law == law and one.judged]
+        good = sum(not one.broken for one in of)
+        share = "all" if good == len(of) else f"{good} of"
+        yield f"- Law {law}, {about}: {share} {len(of)} cells."
 
 
 def table(by_text: Mapping[str, Sequence[Verdict]]) -> Iterator[str]:
@@ -461,8 +473,10 @@ def page(
     """docs/laws.md."""
     first = next(iter(by_text))
     cells = len(by_text[first])
-    head = HEAD.format(**vars(law_programs), cells=cells, drawn=count, seed=seed)
-    lines = [head, *table(by_text), "", "## What is broken today", "", *broken(by_text[first])]
+    words = {"cells": cells, "drawn": count, "seed": seed}
+    head = HEAD.format_map(vars(law_programs) | words)
+    lines = [head, "## What may be relied on", "", *kept(by_text[first]), "", *table(by_text), ""]
+    lines += ["## What is broken today", "", *broken(by_text[first])]
     lines += ["## The same thing in two forms", "", *cliff_rows(found, 0)]
     return "\n".join(lines).rstrip() + "\n"
 

@@ -40,7 +40,7 @@ def test_streams_that_have_no_queues_beside_others_are_named_with_their_cycles()
 
 
 def test_calls_that_go_as_alone_are_not_named() -> None:
-    for calls in ("total", "spread spread", "repeat 3 { spread go }"):
+    for calls in ("total", "spread spread", "repeat 3 { spread }"):
         assert not [one for one in compiled(calls).warnings if one.code == "C806"], calls
 
 
