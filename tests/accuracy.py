@@ -34,20 +34,19 @@ from time import perf_counter
 import fingerprint
 from accuracy_programs import KINDS as TEXT_KINDS
 from accuracy_programs import TextPoint, text_point
+from with_schedules import check_plan, render, run_program
 
 import building as b
 from collc.base.diagnostics import CollcError
-from collc.checks import check_plan
 from collc.cost import Prediction, predict
 from collc.cost.choice import build_plan
 from collc.driver.pipeline import compile_text
-from collc.emit.render import render
 from collc.patterns import Kind, Pattern, all_patterns, instance
 from collc.patterns.facts import contracts_of
 from collc.plan import Plan
 from collc.plan.plan import of_one_call
 from collc.run import RunError, RunReport
-from collc.run.program import NOTHING_KNOWN, run_program
+from collc.run.program import NOTHING_KNOWN
 from collc.schedule import Schedule, build_schedule
 from collc.schedule.barrier_tokens import with_tokens
 from collc.spec import (

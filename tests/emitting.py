@@ -13,6 +13,7 @@ from pathlib import Path
 
 from programs.texts import dynamic_length, program_of
 from steps_patterns import Line, texts_of
+from with_schedules import render
 
 from building import (
     HERE,
@@ -31,7 +32,6 @@ from collc.cost.choice import build_plan
 from collc.cost.program import predict_program
 from collc.driver.bundle import Bundle
 from collc.driver.pipeline import compile_text
-from collc.emit.render import render
 from collc.plan.plan import ProgramPlan, of_one_call
 from collc.schedule import build_schedule
 from collc.spec import BroadcastStep, Collective, ContractKind, ElementType, Operation, Order, Spec

@@ -41,6 +41,7 @@ from accuracy_programs import text_point
 from programs import test_random_parts, test_random_programs
 from programs.bare import planned
 from sweep import Combination
+from with_schedules import schedules_of
 
 from collc.base.diagnostics import CollcError, Diagnostic
 from collc.checks.follow import OF_KIND, called, follow
@@ -48,10 +49,7 @@ from collc.driver.pipeline import compile_text
 from collc.machine import cuts, run
 from collc.machine.due import begin
 from collc.patterns import Kind, instance
-from collc.plan import Plan
 from collc.plan.plan import ProgramPlan
-from collc.schedule import Schedule
-from collc.schedule.barrier_tokens import schedule_of
 from mutants import judging
 from mutants.judging import RIGHT, SAME, Subject
 
@@ -65,12 +63,6 @@ LATE = ((20, 1), (200, 2), (200, 3), (2000, 4))  # most cycles, and a seed
 PROGRAMS = 60  # random programs of each kind
 
 FORM, MACHINE, PASSES = "refused for its form or a budget", "by the machine", "passes"
-
-
-def schedules_of(plan: Plan | ProgramPlan) -> tuple[Schedule, ...]:
-    """What a plan is to carry out."""
-    plans = (plan,) if isinstance(plan, Plan) else plan.plans
-    return tuple(schedule_of(one.collective) for one in plans)
 
 
 @dataclass(frozen=True)

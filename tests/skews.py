@@ -78,7 +78,8 @@ def _prepared(example: str, target: str, rounds: int, skew: int) -> Prepared:
         layout = str(Path(directory) / "layout.csl")
         program = fabsim_module().compile(layout, arch=target, strict=True)
     given = inputs_of(bundle.program, 1)
-    return Prepared(bundle, program, given, wanted_of(bundle.program, given))
+    due = {one.collective.name: one for one in bundle.schedules}
+    return Prepared(bundle, program, given, wanted_of(bundle.program, due, given))
 
 
 def _run(prepared: Prepared, seed: int, key: str) -> int:

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from with_schedules import render
 
 import fabsim
 from building import HERE
 from collc.base.files import write_files
 from collc.base.grids import Grid
 from collc.cost import Prediction
-from collc.emit.render import render
 from collc.plan import Plan
 from collc.plan.plan import of_one_call
 from collc.run.expected import _reduce, make_input

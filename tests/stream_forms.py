@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from changing import streams
+from with_schedules import check_plan, render
 
-from collc.checks import check_plan
 from collc.cost import predict
 from collc.driver.bundle import Bundle
 from collc.driver.pipeline import prove_text
-from collc.emit.render import render
 from collc.lowering import candidate_plans
 from collc.lowering.shared_numbers import with_shared_numbers
 from collc.plan import Plan
@@ -56,4 +55,4 @@ def forms(text: str, parameters: Mapping[str, int], target: str = "wse2") -> Ite
             prediction = predict(plan)
             program = of_one_call(plan)
             files = render(spec, program, prediction, (target,))
-            yield Bundle(spec, program, prediction, files)
+            yield Bundle(spec, program, (schedule,), prediction, files)

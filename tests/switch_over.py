@@ -21,14 +21,13 @@ from itertools import product
 import click
 from programs.bare import planned, run_planned
 from programs.texts import PATTERNS, program_of
+from with_schedules import check_program, schedules_of
 
-from collc.checks.program import check_program
 from collc.cost.choice import fastest
 from collc.driver.proving import refuse_if_any
 from collc.lowering.sharing import apart
 from collc.plan.plan import ProgramPlan
 from collc.run.program import NOTHING_KNOWN
-from collc.schedule.barrier_tokens import schedule_of
 from collc.spec import Spec
 from collc.target import TARGETS
 
@@ -86,7 +85,7 @@ def extra(
     limits = f"within colors <= {colors}" + " reconfigure teardown" * (not auto)
     text = program_of(calls, limits, target=target, others=auto)
     spec, time_multiplexed = planned(text, {"P": ranks, "B": length})
-    schedules = (schedule_of(one.collective) for one in time_multiplexed.plans)
+    schedules = schedules_of(time_multiplexed)
     plans = tuple(fastest(one, time_multiplexed.target, colors) for one in schedules)
     unlimited = replace(time_multiplexed.program, colors=None)
     by_themselves = apart(plans, unlimited, TARGETS[target])

@@ -4,7 +4,7 @@ A check is a file of `budgets`, where is what can be counted, or of `traffic`, w
 roles and routes: the function that is named after the file. They work on roles, regions and one
 line of each phase, so their cost follows the pattern and not the grid. Whether all goes on and
 every vector arrives, `follow` shows, for plans of the right form: calls are followed through the
-machine.
+machine, and what comes of them is compared with the schedule. No other check knows the schedule.
 """
 
 from collections.abc import Callable, Iterable
@@ -14,8 +14,9 @@ from types import ModuleType
 
 from collc.base.diagnostics import Diagnostic
 from collc.checks import budgets, traffic
-from collc.checks.follow import followed
+from collc.checks.follow import CALLS, followed
 from collc.plan import Plan
+from collc.schedule import Schedule
 
 Check = Callable[[Plan], Iterable[Diagnostic]]
 
@@ -31,21 +32,24 @@ _BUDGETS, _TRAFFIC = _checks_of(budgets), _checks_of(traffic)
 FOLLOW = "follow"  # the check of plans in which no other one finds anything
 BUDGETS, FORM = tuple(_BUDGETS), tuple(_TRAFFIC)
 TRAFFIC = (*FORM, FOLLOW)
-CHECKS: dict[str, Check] = _BUDGETS | _TRAFFIC | {FOLLOW: followed}
+ALONE: dict[str, Check] = _BUDGETS | _TRAFFIC  # what a plan shows alone
+CHECKS = (*ALONE, FOLLOW)
 NO_ROOM = "C308"
 
-__all__ = ["BUDGETS", "CHECKS", "FOLLOW", "FORM", "TRAFFIC", "Check", "check_plan"]
+__all__ = ["ALONE", "BUDGETS", "CHECKS", "FOLLOW", "FORM", "TRAFFIC", "Check", "check_plan"]
 
 
-def check_plan(plan: Plan, names: Iterable[str] = tuple(CHECKS)) -> tuple[Diagnostic, ...]:
-    """Everything that is wrong with a plan, or that these checks find wrong; a plan that passes all
-    can be emitted. Calls are followed only where nothing else is wrong; of a plan that no PE has
-    room for the form is not looked at either: that may take minutes, and a shorter vector has
-    another plan."""
+def check_plan(
+    plan: Plan, schedule: Schedule, names: Iterable[str] = CHECKS, calls: int = CALLS
+) -> tuple[Diagnostic, ...]:
+    """Everything that is wrong with a plan of a schedule, or that these checks find wrong; a plan
+    that passes all can be emitted. So many calls are followed, and only where nothing else is
+    wrong; of a plan that no PE has room for the form is not looked at either: that may take
+    minutes, and a shorter vector has another plan."""
     found: list[Diagnostic] = []
     for name in names:
-        if name == FOLLOW and found:
-            continue
-        if name in BUDGETS or not any(problem.code == NO_ROOM for problem in found):
-            found += CHECKS[name](plan)
+        if name == FOLLOW:
+            found += () if found else followed(plan, schedule, calls)
+        elif name in BUDGETS or not any(problem.code == NO_ROOM for problem in found):
+            found += ALONE[name](plan)
     return tuple(found)

@@ -31,10 +31,10 @@ from collc.plan.dynamic_lengths import plan_of_length
 from collc.plan.placement import colors_of
 from collc.plan.plan import ProgramPlan
 from collc.schedule import Schedule
-from collc.schedule.barrier_tokens import schedule_of
 from collc.schedule.lengths import of_length
-from collc.spec.exchange import StepsPhase
+from collc.schedule.moves import most_slices, moved
 
+CALLS = 2  # that follow each other: what the first one leaves, the second begins with
 MOST_LENGTHS = 8  # of those that have empty slices
 MOST_ASKED = 64  # PEs, up to which is told whose contributions a PE has
 
@@ -101,20 +101,20 @@ def follow(plan: Plan | ProgramPlan, schedules: Sequence[Schedule]) -> Iterator[
             yield from _of_calls(one, one.plans, own, called(one))
 
 
-def followed(plan: Plan | ProgramPlan) -> tuple[Diagnostic, ...]:
-    """C314 to C317, C320 to C323, C329, C331: the same by the schedules of the collectives as they
-    are written. What is found of a plan is kept: it is checked when it is chosen, and again when it
-    is emitted."""
-    if isinstance(plan, Plan):
-        return _known(plan.phases, plan.collective, plan=_Alike(plan))
-    return tuple(follow(plan, [schedule_of(one.collective) for one in plan.plans]))
+def followed(plan: Plan, schedule: Schedule, calls: int = CALLS) -> tuple[Diagnostic, ...]:
+    """What `follow` says of a plan. It is kept: a plan is checked when it is chosen, and again for
+    other targets when it is emitted."""
+    return _known(plan.phases, *schedule.phases, plan=_Alike(plan, schedule, calls))
 
 
 @dataclass(frozen=True, eq=False)
 class _Alike:
-    """A plan that counts as equal to others with the same phases if these do the same with them."""
+    """A plan that counts as equal to others with the same phases and schedule if these do the same
+    with them."""
 
     plan: Plan
+    due: Schedule
+    calls: int
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Alike) and self._key == other._key
@@ -124,23 +124,24 @@ class _Alike:
 
     @property
     def _key(self) -> object:
-        return self.plan.colors, self.plan.target.name
+        plan = self.plan
+        return plan.colors, plan.target.name, id(plan.collective), self.calls
 
 
 @memoized
-def _known(_phases: object, _collective: object, *, plan: _Alike) -> tuple[Diagnostic, ...]:
-    return tuple(follow(plan.plan, (schedule_of(plan.plan.collective),)))
+def _known(*_phases: object, plan: _Alike) -> tuple[Diagnostic, ...]:
+    return tuple(_by_itself(plan.plan, plan.due, plan.calls))
 
 
-def _by_itself(plan: Plan, schedule: Schedule) -> Iterator[Diagnostic]:
-    """What is wrong with two calls of a plan, which on a large grid is followed in parts."""
+def _by_itself(plan: Plan, schedule: Schedule, calls: int = CALLS) -> Iterator[Diagnostic]:
+    """What is wrong with so many calls of a plan, which on a large grid is followed in parts."""
     for part in parts(plan, schedule):
-        found = list(_of_part(part))
-        yield from (found and part.named and list(_of_part(part.named))) or found
+        found = list(_of_part(part, calls))
+        yield from (found and part.named and list(_of_part(part.named, calls))) or found
 
 
-def _of_part(part: Part) -> Iterator[Diagnostic]:
-    return _of_calls(part.plan, (part.plan,), (part.schedule,), (0, 0), part.asked)
+def _of_part(part: Part, calls: int) -> Iterator[Diagnostic]:
+    return _of_calls(part.plan, (part.plan,), (part.schedule,), (0,) * calls, part.asked)
 
 
 def called(plan: ProgramPlan) -> tuple[int, ...]:
@@ -195,8 +196,7 @@ def _lengths(schedules: Sequence[Schedule]) -> Iterator[Shorter | None]:
     given = [one.collective.contract.run_length for one in schedules]
     if not any(given):
         return
-    phases = [phase for one in schedules for phase in one.phases]
-    most = max((one.slicing.count for one in phases if isinstance(one, StepsPhase)), default=1)
+    most = max(map(most_slices, schedules))
     short = np.unique(np.linspace(1, most, min(most, MOST_LENGTHS)).astype(np.int64))
     for length in short.tolist():
 
@@ -294,9 +294,7 @@ class _Calls:
         schedule, bounds = self.schedules[k], self.cuts[k]
         if self.asked is None:
             return due(schedule, bounds, call)
-        (pattern,) = schedule.phases[-1:]
-        whole = np.array([0, bounds[-1]])
-        slices = pattern.slicing.bounds if isinstance(pattern, StepsPhase) else whole
+        slices = moved(schedule, schedule.phases[-1]).bounds[0]
         counts = np.diff(np.searchsorted(bounds, slices))
         wanted = carried(schedule, bounds, begin(schedule, bounds, call))
         return wanted, np.repeat(self.asked, counts, axis=1)

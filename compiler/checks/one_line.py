@@ -20,6 +20,7 @@ from collc.machine import cuts
 from collc.plan import Form, Phase, Plan, Region, Strided, form_of
 from collc.plan.one_word import is_one_word
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule
+from collc.schedule.moves import left_by, moved, on_first_line
 from collc.schedule.own_slices import asks_own_slices, own_slices
 from collc.spec.exchange import StepsPhase
 
@@ -100,12 +101,8 @@ def _on_one_line(
 ) -> Part:
     """A phase on the first of its lines; that line is all there is."""
     collective, along_x = schedule.collective, pattern.axis == "x"
-    grid, contract = collective.grid, collective.contract
-    if isinstance(pattern, StepsPhase):
-        contract = replace(contract, length=pattern.slicing.length)
-        here: ReducePhase | StepsPhase = replace(pattern, lines=(0, 0), blocks=None)
-    else:
-        here = replace(pattern, lines=(0, 0))
+    grid, here = collective.grid, on_first_line(pattern)
+    contract = replace(collective.contract, length=phase.slicing.length)
     line = replace(grid, height=1) if along_x else replace(grid, width=1)
     x, y = (0, pattern.lines[0]) if along_x else (pattern.lines[0], 0)
     regions = tuple(
@@ -113,7 +110,7 @@ def _on_one_line(
         for region, role in phase.regions
     )
     on_line = replace(phase, regions=regions, blocks=None)
-    asked = _asked(schedule, phase, pattern, grid.extent(pattern.axis))
+    asked = _asked(schedule, phase, pattern)
 
     def on(grid: Grid, named: Part | None = None) -> Part:
         alone = replace(collective, grid=grid, contract=contract, root=None)
@@ -123,17 +120,11 @@ def _on_one_line(
     return on(line, on(replace(line, site=Site(grid, x, y))))
 
 
-def _asked(
-    schedule: Schedule, phase: Phase, pattern: ReducePhase | StepsPhase, places: int
-) -> Bools:
-    """What counts behind a phase: of a reduction what its root has; what is made of steps may leave
-    anything in slices that nobody asks for."""
-    if isinstance(pattern, ReducePhase):
-        asked = np.zeros((places, 1), np.bool_)
-        asked[pattern.coordinate(0)] = True
-        return asked
+def _asked(schedule: Schedule, phase: Phase, pattern: ReducePhase | StepsPhase) -> Bools:
+    """What counts behind a phase, [places, slices]: a stream may leave anything in slices that
+    nobody asks for."""
     if form_of(phase) is Form.STREAM and asks_own_slices(schedule, pattern):
         own = own_slices(pattern)
         if own is not None:
             return own
-    return np.ones((places, pattern.slicing.count), np.bool_)
+    return left_by(pattern, moved(schedule, pattern))

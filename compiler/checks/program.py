@@ -13,13 +13,14 @@ from collc.checks.budgets.filters import filters_of_program
 from collc.checks.budgets.memory import has_free
 from collc.checks.color_hand_over import turns
 from collc.checks.counted import tasks_in_turn
-from collc.checks.follow import followed
+from collc.checks.follow import follow
 from collc.checks.resource_report import kept_by, left_beside, task_id_rivals
 from collc.plan import Phase, Plan
 from collc.plan.form import form_of
 from collc.plan.pe_masks import receiving, sending, union_by_key
 from collc.plan.placement import received_colors, sent_colors, switched_colors
 from collc.plan.plan import ProgramPlan
+from collc.schedule import Schedule
 from collc.spec import Collective, Reconfigure
 from collc.spec.simd import by_call_back
 
@@ -28,13 +29,18 @@ _QUEUES = ("input_queues", "output_queues")
 SHORTAGES = frozenset(("C303", "C304", "C305", "C306", "C307", "C324"))  # of numbers
 
 
-def check_program(plan: ProgramPlan) -> tuple[Diagnostic, ...]:
-    """Everything that is wrong with the plan of a program; one that passes can be emitted."""
+def check_program(plan: ProgramPlan, schedules: Sequence[Schedule]) -> tuple[Diagnostic, ...]:
+    """Everything that is wrong with the plan of a program, whose collectives carry out these
+    schedules; one that passes can be emitted."""
     if plan.alone:
-        return check_plan(plan.plans[0])
+        return check_plan(plan.plans[0], schedules[0])
     own = CHECKS if not any(_memory(plan)) else BUDGETS  # as for one plan, see check_plan
     names = [name for name in own if name not in PROGRAM_CHECKS and name != FOLLOW]
-    alone = (problem for one in plan.plans for problem in check_plan(_by_itself(one), names))
+    alone = (
+        problem
+        for one, schedule in zip(plan.plans, schedules, strict=True)
+        for problem in check_plan(_by_itself(one), schedule, names)
+    )
     noncontiguous = tuple(_gaps(plan))
     if noncontiguous:
         return noncontiguous  # it is shared as if it did not gap
@@ -42,7 +48,7 @@ def check_program(plan: ProgramPlan) -> tuple[Diagnostic, ...]:
     if apart:
         return (*alone, *apart)  # what call streams lack, they lack together as well
     found = (*alone, *(problem for check in PROGRAM_CHECKS.values() for problem in check(plan)))
-    return found or followed(plan)
+    return found or tuple(follow(plan, schedules))
 
 
 def _by_itself(plan: Plan) -> Plan:

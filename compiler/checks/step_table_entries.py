@@ -10,16 +10,15 @@ import numpy as np
 
 from collc.base.columns import Bools, Ints
 from collc.base.memoize import memoized
-from collc.checks.by_phase import CUT, due_steps, phases_of
+from collc.checks.by_phase import CUT, phases_of
 from collc.plan import AREA_BITS, Lane, Phase, Plan, RowKind
 from collc.plan.entries import bits_of, entries_of, numbers_of, puts_out, values_of
 from collc.plan.form import Form, form_of
 from collc.plan.plan import NO_SLICES
 from collc.plan.step_tables import tables_by_role
 from collc.plan.unrolled import unrolled
-from collc.spec import ElementType, Operation, OwnOperation
-from collc.spec.arithmetic import arithmetic_of
-from collc.spec.exchange import StepsPhase
+from collc.spec import Contract
+from collc.spec.simd import by_call_back
 
 SENDS = int(RowKind.SENDS)
 USES_OUT = int(RowKind.SENDS | RowKind.RELAYS)
@@ -37,20 +36,20 @@ def step_tables_of(plan: Plan) -> Iterator[Phase]:
 
 def shape_problem(plan: Plan, phase: Phase) -> str:
     """What is wrong with the rows of a phase; nothing if they can be run."""
-    return _shape_problem(phase, due_steps(plan, phase), plan.element, plan.operation)
+    return _shape_problem(phase, plan.collective.contract)
 
 
 @memoized
 def _shape_problem(
     phase: Phase,
-    pattern: StepsPhase,
-    element: ElementType,
-    operation: Operation | OwnOperation | None,
+    contract: Contract,
 ) -> str:
-    refused, streams = _refused_combining(element, operation), form_of(phase) is Form.STREAM
-    as_scheduled = (pattern.slicing, pattern.blocks)
-    if (phase.slicing, phase.blocks) != as_scheduled:
-        return "the vector is not cut as the schedule says"
+    refused, streams = _refused_combining(contract), form_of(phase) is Form.STREAM
+    blocks = phase.blocks
+    if phase.slicing.length != (blocks.longest if blocks else contract.length):
+        return "what is cut into slices is not the vector, or not a block of it"
+    if blocks is not None and blocks.length != contract.length:
+        return "what is cut into blocks is not the vector"
     for index, role in enumerate(phase.roles):
         if tuple(lane.name for lane in role.lanes) != phase.lanes:
             return f"role `{role.name}` does not have the lanes of the phase"
@@ -68,15 +67,13 @@ def _shape_problem(
     return "passes elements both ways" if len(ways) > 1 else _steps_problem(phase)
 
 
-def _refused_combining(
-    element: ElementType, operation: Operation | OwnOperation | None
-) -> tuple[int, str]:
+def _refused_combining(contract: Contract) -> tuple[int, str]:
     """Which bits no row may have together, for want of an operation that does it while
     elements arrive, and that in words."""
     receives, combines = int(RowKind.RECEIVES), int(RowKind.COMBINES)
-    if operation is None:
+    if contract.operation is None:
         return combines, "combines and the contract has no operation"
-    if arithmetic_of(element, operation).kind == "map":
+    if by_call_back(contract):
         return combines | receives, "combines by a call-back while it receives"
     return 0, ""
 

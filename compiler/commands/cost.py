@@ -80,7 +80,7 @@ def command(source: Source, counts: range | None, network: Path | None, *, verbo
     else:
         click.echo(show_prediction(bundle.prediction), nl=False)
         if bundle.schedule.phases:
-            click.echo(show_terms(bundle.plan, bundle.prediction.cycles), nl=False)
+            click.echo(show_terms(bundle.schedule, bundle.plan, bundle.prediction.cycles), nl=False)
         print_decisions(bundle)
     print_warnings(bundle.warnings, source)
 

@@ -109,7 +109,7 @@ def _of_streams(spec: Spec, machine: Target) -> dict[str, dict[str, str]]:
     for one in spec.collectives:
         schedule = proved(decided(one, machine), machine)
         plan = build_plan(schedule, left_by(one.limits.reserved, machine))
-        found[one.name] = dict(streaming(plan))
+        found[one.name] = dict(streaming(schedule, plan))
     return found
 
 

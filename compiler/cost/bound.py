@@ -17,7 +17,7 @@ import numpy as np
 from collc.base.columns import Ints, repeated_rows
 from collc.base.grids import Grid
 from collc.base.values import dataclass
-from collc.schedule import Schedule, home_pe, pes_of_ranks
+from collc.schedule import pes_of_ranks
 from collc.spec import Collective, Contract, ContractKind, ElementType
 from collc.spec.custom_contract import OwnContract
 from collc.spec.slice_ownership import owners
@@ -32,19 +32,20 @@ class _Machine:
     hop: int
 
 
-def bound_of(schedule: Schedule, target: Target) -> int:
-    """The bound in cycles; 0 for a single PE, which has nothing to do."""
-    contract, grid = schedule.collective.contract, schedule.collective.grid
+def bound_of(collective: Collective, home: tuple[int, int], target: Target) -> int:
+    """The bound in cycles; 0 for a single PE, which has nothing to do. `home` is the PE that a
+    rooted contract ends at or starts from."""
+    contract, grid = collective.contract, collective.grid
     machine = _Machine(target.visit, target.hop)
     if contract.own is not None:
-        return _own(schedule.collective, contract.own, machine)
+        return _own(collective, contract.own, machine)
     rooted = contract.kind.rooted
-    at = home_pe(schedule) if rooted else (0, 0)
+    at = home if rooted else (0, 0)
     beyond = _beyond(grid, *at)
     if len(beyond) < 2:
         return 0
     if contract.kind.by_slices:
-        return _slices(schedule.collective, [at] if rooted else [], machine)
+        return _slices(collective, [at] if rooted else [], machine)
     words = words_of(contract)
     message = words + machine.visit + machine.hop * (len(beyond) - 1)
     if contract.kind is ContractKind.ALLREDUCE:

@@ -73,7 +73,7 @@ def build_plan(schedule: Schedule, target: Target, faster_than: int | None = Non
     with_room = [plan for plan in possible if _has_room(plan)]
     if len(with_room) <= 1:
         return with_room[0] if with_room else min(possible, key=_bytes)
-    return _least(with_room, _colors)
+    return _least(schedule, with_room, _colors)
 
 
 def _useful(
@@ -187,10 +187,10 @@ def relays_take(schedule: Schedule, target: Target, more_than: int) -> int:
     return 0
 
 
-def _least(plans: Sequence[Plan], colors: Callable[[Plan], int]) -> Plan:
-    """The plan with the fewest cycles, of several such that with the fewest colors, of these the
-    first one. What takes more at least than one that is known is not followed."""
-    least = [max(streams_at_least(plan), steps_at_least(plan)) for plan in plans]
+def _least(schedule: Schedule, plans: Sequence[Plan], colors: Callable[[Plan], int]) -> Plan:
+    """Of plans of a schedule that with the fewest cycles, of several such that with the fewest
+    colors, of these the first. What takes more at least than one that is known is not followed."""
+    least = [max(streams_at_least(plan), steps_at_least(schedule, plan)) for plan in plans]
     best: tuple[int, int, int] | None = None
     for index in sorted(range(len(plans)), key=lambda index: least[index]):
         if best is None or least[index] <= best[0]:
@@ -221,7 +221,7 @@ def build_program_plan(
     candidates = [list(candidate_plans(schedule, target)) for schedule in schedules]
     for width in _widths(candidates):
         within = [[plan for plan in plans if _is_kept(plan, width)] for plans in candidates]
-        shared = share(_fastest_of_each(within, target, most), program, target)
+        shared = share(_fastest_of_each(schedules, within, target, most), program, target)
         if not width or _streams_fit(shared, most):
             break
     return shared
@@ -251,14 +251,17 @@ def _is_kept(plan: Plan, width: int) -> bool:
 
 
 def _fastest_of_each(
-    candidates: Sequence[Sequence[Plan]], target: Target, most: int
+    schedules: Sequence[Schedule],
+    candidates: Sequence[Sequence[Plan]],
+    target: Target,
+    most: int,
 ) -> tuple[Plan, ...]:
     """A plan for each collective. Filters are dealt out in the order of the collectives, since all
     have theirs at the same time."""
     left = target.filters
     plans: list[Plan] = []
-    for offered in candidates:
-        plans.append(_fastest(offered, most, left))
+    for schedule, offered in zip(schedules, candidates, strict=True):
+        plans.append(_fastest(schedule, offered, most, left))
         left -= resources.most_filters(plans[-1].phases)
     return tuple(plans)
 
@@ -285,10 +288,10 @@ def fastest(schedule: Schedule, target: Target, most: int, *, streams: bool = Tr
     """Of the plans whose phases keep the limit of colors, each by itself, the one that takes the
     fewest cycles; if none keeps it, the one with the fewest colors."""
     plans = list(candidate_plans(schedule, target, streams=streams))
-    return _fastest(plans, most, target.filters)
+    return _fastest(schedule, plans, most, target.filters)
 
 
-def _fastest(plans: Sequence[Plan], most: int, filters: int) -> Plan:
+def _fastest(schedule: Schedule, plans: Sequence[Plan], most: int, filters: int) -> Plan:
     """The same of given plans, of which those count that have enough filters."""
     kept = [plan for plan in plans if resources.most_filters(plan.phases) <= filters]
     possible = [plan for plan in kept if widest(plan) <= most]
@@ -296,4 +299,4 @@ def _fastest(plans: Sequence[Plan], most: int, filters: int) -> Plan:
         return min(kept, key=widest)
     if len(possible) == 1:
         return possible[0]
-    return _least(possible, widest)
+    return _least(schedule, possible, widest)

@@ -24,8 +24,7 @@ from collc.cost.stretches import different
 from collc.cost.tree_bound import tree_bound_of
 from collc.plan import Phase, Plan
 from collc.plan.form import Form, form_of
-from collc.plan.geometry import Line, line_of, multicast_of
-from collc.schedule.barrier_tokens import schedule_of
+from collc.plan.geometry import Line, home_of, line_of, multicast_of
 
 Times = Ints
 
@@ -104,7 +103,7 @@ def predict(plan: Plan, looks: int | None = None) -> Prediction:
     progress.breakdown["completion"] = int(progress.done.max()) - progress.end
     return Prediction(
         cycles=sum(progress.breakdown.values()),
-        bound=bound_of(schedule_of(plan.collective), plan.target),
+        bound=bound_of(plan.collective, home_of(plan), plan.target),
         breakdown=progress.breakdown,
         critical_path=tuple(progress.paths),
         tree_bound=tree_bound_of(plan, costs, costs.first_call(plan)),

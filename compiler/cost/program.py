@@ -22,8 +22,8 @@ from collc.cost.roots import AtRoot, at_root
 from collc.cost.text_size import CallStreamText, TurnCallsLeft, has_buffer, text_of_turns
 from collc.plan.dynamic_lengths import Lengths
 from collc.plan.form import form_of
+from collc.plan.geometry import home_of
 from collc.plan.plan import ProgramPlan
-from collc.schedule.barrier_tokens import schedule_of
 from collc.schedule.lengths import collective_of_length
 from collc.spec import Collective
 
@@ -256,8 +256,7 @@ def _bounds(run: _Run, rounds: int) -> Iterator[int]:
     calls = range(len(run.plan.program.calls))
     called = dict.fromkeys(run.called(number, call) for number in range(rounds) for call in calls)
     for index, collective in called:
-        schedule = replace(schedule_of(run.plan.plans[index].collective), collective=collective)
-        yield bound_of(schedule, run.plan.target)
+        yield bound_of(collective, home_of(run.plan.plans[index]), run.plan.target)
 
 
 def _scaled(parts: dict[str, int], cycles: int) -> dict[str, int]:

@@ -13,7 +13,7 @@ from collc.base.memoize import memoized
 from collc.base.values import dataclass
 from collc.plan import Plan
 from collc.plan.form import Form, form_of
-from collc.schedule.barrier_tokens import schedule_of
+from collc.schedule import Schedule
 from collc.spec import Contract
 from collc.spec.exchange import Moves, StepsPhase
 from collc.spec.simd import PAIR, slices_go_in_pairs
@@ -35,9 +35,8 @@ class Steps:
     chain: tuple[tuple[int, int, int], ...]
 
 
-def steps_at_least(plan: Plan) -> int:
-    """Cycles that a plan takes at least for phases that it carries out step by step."""
-    schedule = schedule_of(plan.collective)
+def steps_at_least(schedule: Schedule, plan: Plan) -> int:
+    """Cycles that a plan takes at least for phases of a schedule that it carries out by steps."""
     by_steps = [
         follow_steps(one, plan.collective.contract, plan.target)
         for one, phase in zip(schedule.phases, plan.phases, strict=True)

@@ -7,21 +7,22 @@ from collc.lowering import candidate_plans
 from collc.lowering.streams import recognised, why_not
 from collc.plan import Phase, Plan
 from collc.plan.form import Form, form_of
-from collc.schedule.barrier_tokens import schedule_of
+from collc.schedule import Schedule
 from collc.schedule.own_slices import asks_own_slices
 from collc.spec.exchange import StepsPhase
 from collc.spec.simd import by_call_back
 
 
-def streaming(plan: Plan) -> Iterator[tuple[str, str]]:
-    """For each phase made of steps its name, and whether it streams, or else why not."""
+def streaming(schedule: Schedule, plan: Plan) -> Iterator[tuple[str, str]]:
+    """For each phase of a plan that is made of steps its name, and whether it streams, or else why
+    not."""
     for index, phase in enumerate(plan.phases):
         if form_of(phase).is_cut:
-            yield phase.name, _of_phase(plan, index, phase)
+            yield phase.name, _of_phase(schedule, plan, index, phase)
 
 
-def _of_phase(plan: Plan, index: int, phase: Phase) -> str:
-    contract, schedule = plan.collective.contract, schedule_of(plan.collective)
+def _of_phase(schedule: Schedule, plan: Plan, index: int, phase: Phase) -> str:
+    contract = plan.collective.contract
     pattern = schedule.phases[index]
     assert isinstance(pattern, StepsPhase), "it is made of steps"
     own_only = asks_own_slices(schedule, pattern)
@@ -35,14 +36,14 @@ def _of_phase(plan: Plan, index: int, phase: Phase) -> str:
     in_code = by_call_back(contract)
     path = plan.collective.path
     reason = why_not(pattern, path=path, own_only=own_only, in_code=in_code)
-    return f"goes by steps: {reason or _outdone(plan, index)}"
+    return f"goes by steps: {reason or _outdone(schedule, plan, index)}"
 
 
-def _outdone(plan: Plan, index: int) -> str:
+def _outdone(schedule: Schedule, plan: Plan, index: int) -> str:
     """Why the plans that stream in a phase are not taken."""
     others = [
         other
-        for other in candidate_plans(schedule_of(plan.collective), plan.target)
+        for other in candidate_plans(schedule, plan.target)
         if form_of(other.phases[index]) is Form.STREAM
         and all(
             mine == theirs

@@ -24,7 +24,6 @@ from collc.plan.plan import ProgramPlan
 from collc.run import Progress, RunReport
 from collc.run.program import Inputs, run_program
 from collc.schedule import Schedule
-from collc.schedule.barrier_tokens import schedule_of
 from collc.spec import Decision, Selection, Spec
 from collc.target.fabric import Wanted
 from collc.tuning.dynamic_length import Range, ranges
@@ -58,22 +57,18 @@ class LazyFiles(Mapping[str, str]):
 class Bundle:
     """A compiled program: the emitted files and every value on the way to them.
 
-    `program` is the plan of all that is called, `schedules` and `plans` are those of the
-    collectives, in order of first calls; of one collective also `schedule` and `plan`. In runs PEs
-    wait before each call, each differently long, up to `most_idle` turns of an empty loop; only a
-    kernel of the text of lanes can be told to.
+    `program` is the plan of all that is called, `plans` and `schedules` are those of the
+    collectives, and what they carry out, in order of first calls; of one collective also `schedule`
+    and `plan`. In runs PEs wait before each call, each differently long, up to `most_idle` turns of
+    an empty loop; only a kernel of the text of lanes can be told to.
     """
 
     spec: Spec
     program: ProgramPlan
+    schedules: tuple[Schedule, ...]
     prediction: Prediction
     files: Mapping[str, str]
     most_idle: int = 0
-
-    @property
-    def schedules(self) -> tuple[Schedule, ...]:
-        """What each collective does."""
-        return tuple(schedule_of(plan.collective) for plan in self.plans)
 
     @property
     def plans(self) -> tuple[Plan, ...]:
@@ -92,16 +87,16 @@ class Bundle:
         (plan,) = self.plans
         return plan
 
-    def by_themselves(self) -> Iterator[tuple[Plan, Prediction]]:
+    def by_themselves(self) -> Iterator[tuple[Schedule, Plan, Prediction]]:
         """The collectives that could be by themselves as they are here, each with what it takes
         then: those that have colors of their own for each phase within the program's limit. What
         phases take that share no colors says nothing of those that do."""
         most = self.program.program.colors
-        for plan in self.plans:
+        for schedule, plan in zip(self.schedules, self.plans, strict=True):
             if self.program.alone:
-                yield plan, self.prediction
+                yield schedule, plan, self.prediction
             elif most is None or len(colors_of(plan.phases)) <= most:
-                yield plan, predict(plan)
+                yield schedule, plan, predict(plan)
 
     def choices(self) -> Iterator[tuple[Selection, list[Range]]]:
         """Every choice by length, with what each of its alternatives takes."""
@@ -218,6 +213,7 @@ class Bundle:
         return run_program(
             self.files,
             self.program,
+            self.schedules,
             self.spec.target,
             seed=seed,
             repeats=repeats,

@@ -86,16 +86,17 @@ def _with_streams(spec: Spec) -> Spec:
 
 def bundle_of(planned: Planned, skew: int = 0, *, text: str = FORMS) -> Bundle:
     """The bundle of a program whose plan keeps all limits, as one of the texts."""
-    spec, program, prediction = planned
+    spec, program, schedules, prediction = planned
 
     @under_way("writing CSL")
     def emitted() -> dict[str, str]:
         seen = seen_from_the_root(program)
-        return render(spec, seen, prediction, architectures(program), skew, text)
+        serves = architectures(program, schedules)
+        return render(spec, seen, schedules, prediction, serves, skew, text)
 
     # what a text does not have it says at once
     files = LazyFiles(emitted) if text == FORMS else emitted()
-    return Bundle(spec, program, prediction, files)
+    return Bundle(spec, program, schedules, prediction, files)
 
 
 def read(  # noqa: PLR0913 - the text, then how

@@ -27,7 +27,7 @@ from collc.plan.placement import parity_of
 from collc.plan.plan import ProgramPlan, of_one_call
 from collc.proof import prove
 from collc.schedule import Schedule, build_schedule
-from collc.schedule.barrier_tokens import schedule_of, with_tokens
+from collc.schedule.barrier_tokens import with_tokens
 from collc.spec import ContractKind, Program, Reconfigure, RootChoice, Spec
 from collc.spec.program import program_of_one
 from collc.target import TARGETS, Target
@@ -37,10 +37,12 @@ from collc.tuning.time_multiplexed import fastest_time_multiplexed, plan_within,
 
 
 class Planned(NamedTuple):
-    """A program, what was left open decided; its plan; and its prediction."""
+    """A program, what was left open decided; its plan; what the collectives of the plan carry out,
+    in its order; and its prediction."""
 
     spec: Spec
     plan: ProgramPlan
+    schedules: tuple[Schedule, ...]
     prediction: Prediction
 
 
@@ -59,9 +61,10 @@ def planned_spec(spec: Spec, skew: int = 0, *, dimensions: int | None = None) ->
         program = program_of_one(spec.collectives[0])
     if program is None:
         return _alone_or_time_multiplexed(spec, machine)
-    plan = planned_program(proved_together(spec, program), program, machine)
+    schedules = proved_together(spec, program)
+    plan = planned_program(schedules, program, machine)
     refuse_if_any(_unmet(plan))
-    return Planned(spec, replace(plan, skewed=skew > 0), predict_program(plan))
+    return Planned(spec, replace(plan, skewed=skew > 0), schedules, predict_program(plan))
 
 
 def _unmet(plan: ProgramPlan) -> Iterator[Diagnostic]:
@@ -95,7 +98,7 @@ def _planned_alone(
     whole, prediction = planned(schedule, machine, plan)
     expected = schedule.collective.expectations
     refuse_if_any(unmet_expectations(expected, whole.plans[0], prediction))
-    return Planned(spec, whole, prediction)
+    return Planned(spec, whole, (with_tokens(schedule),), prediction)
 
 
 @under_way("planning")
@@ -108,7 +111,7 @@ def planned(
     left = left_by(schedule.collective.limits.reserved, target)
     plan = plan or build_plan(schedule, left)
     whole = of_one_call(plan)
-    refuse_if_any(check_program(whole))
+    refuse_if_any(check_program(whole, (schedule,)))
     return whole, predict_program(whole)
 
 
@@ -132,7 +135,9 @@ def _time_multiplexed(
         )
     # what is expected is expected of the whole, not of a call that has its colors to itself
     refuse_if_any(unmet_expectations(one.expectations, *found))
-    return Planned(replace(spec, collectives=(without_limits(one),)), *found)
+    called = replace(with_tokens(schedule), collective=found.plan.plans[0].collective)
+    spec = replace(spec, collectives=(without_limits(one),))
+    return Planned(spec, found.plan, (called,), found.prediction)
 
 
 @under_way("planning")
@@ -141,7 +146,7 @@ def planned_program(
 ) -> ProgramPlan:
     """A plan that keeps all limits; raises CollcError if there is none."""
     plan = _built(schedules, program, target)
-    refuse_if_any(with_remedies(check_program(plan), plan))
+    refuse_if_any(with_remedies(check_program(plan, schedules), plan, schedules))
     refuse_if_any(roots_of_call(plan))
     return plan
 
@@ -153,26 +158,27 @@ def _built(schedules: tuple[Schedule, ...], program: Program, target: Target) ->
     return build(schedules, program, target)
 
 
-def architectures(plan: ProgramPlan) -> tuple[str, ...]:
+def architectures(plan: ProgramPlan, schedules: tuple[Schedule, ...]) -> tuple[str, ...]:
     """The targets that the files of a plan serve."""
-    return tuple(t.name for t in TARGETS.values() if t.name == plan.target.name or _fits(plan, t))
+    return tuple(
+        target.name
+        for target in TARGETS.values()
+        if target.name == plan.target.name or _fits(plan, schedules, target)
+    )
 
 
-def _fits(made: ProgramPlan, target: Target) -> bool:
+def _fits(made: ProgramPlan, schedules: tuple[Schedule, ...], target: Target) -> bool:
     """Whether a plan keeps the limits of another target as well. A program is planned anew for it,
     and serves both if its elements travel as in the one made, which has no number that the other
     target lacks."""
     if made.alone:
         left = left_by(made.program.reserved, target)
-        return not check_program(replace(made, plans=(replace(made.plans[0], target=left),)))
+        plan = replace(made, plans=(replace(made.plans[0], target=left),))
+        return not check_program(plan, schedules)
     if not replace(made, target=target).fits(len(made.colors)):
         return False
-    plan = _built(_schedules(made), made.program, target)
-    return _paired(plan) == _paired(made) and not check_program(plan)
-
-
-def _schedules(plan: ProgramPlan) -> tuple[Schedule, ...]:
-    return tuple(schedule_of(one.collective) for one in plan.plans)
+    plan = _built(schedules, made.program, target)
+    return _paired(plan) == _paired(made) and not check_program(plan, schedules)
 
 
 def _paired(plan: ProgramPlan) -> list[bool]:
@@ -182,7 +188,9 @@ def _paired(plan: ProgramPlan) -> list[bool]:
 _TORN_DOWN = "C338"  # a detour on a color that is torn down
 
 
-def with_remedies(problems: tuple[Diagnostic, ...], plan: ProgramPlan) -> tuple[Diagnostic, ...]:
+def with_remedies(
+    problems: tuple[Diagnostic, ...], plan: ProgramPlan, schedules: tuple[Schedule, ...]
+) -> tuple[Diagnostic, ...]:
     """The problems of a plan; where a limit of colors helps against what runs short, or another one
     leaves each phase its own, the help says which."""
     codes = {problem.code for problem in problems}
@@ -192,7 +200,8 @@ def with_remedies(problems: tuple[Diagnostic, ...], plan: ProgramPlan) -> tuple[
             replace(one, help=f"{first}, or {one.help}") if one.code == _TORN_DOWN else one
             for one in problems
         )
-    limit = _helping_limit(plan) if codes & SHORTAGES and not plan.call_streams else None
+    short = codes & SHORTAGES and not plan.call_streams
+    limit = _helping_limit(plan, schedules) if short else None
     if limit is None:
         return problems
     help = f"allow fewer colors, so that phases share colors over time: `within colors <= {limit}`"
@@ -202,12 +211,12 @@ def with_remedies(problems: tuple[Diagnostic, ...], plan: ProgramPlan) -> tuple[
     )
 
 
-def _helping_limit(plan: ProgramPlan) -> int | None:
+def _helping_limit(plan: ProgramPlan, schedules: tuple[Schedule, ...]) -> int | None:
     """The largest limit of colors, fewer than there are now, with which nothing is wrong."""
     for limit in range(len(plan.colors) - 1, 0, -1):
         program = replace(plan.program, colors=limit, colors_span=plan.program.span)
-        tried = build_program_plan(_schedules(plan), program, plan.target)
-        if not check_program(tried):
+        tried = build_program_plan(schedules, program, plan.target)
+        if not check_program(tried, schedules):
             return limit
     return None
 

@@ -45,7 +45,7 @@ from collc.plan.geometry import home_of
 from collc.plan.one_word import is_one_word, sends_to_parent
 from collc.plan.placement import switched_colors
 from collc.plan.slots import shares_outputs_over_time
-from collc.schedule.barrier_tokens import schedule_of
+from collc.schedule import Schedule
 from collc.spec import ContractKind
 from collc.spec.contract import spanned
 from collc.spec.slice_ownership import lines_and_ranks
@@ -197,11 +197,13 @@ class BundleModel:
         return " or ".join(parts) or "params.alone"
 
 
-def model_of(plan: Plan, source: str, shared: tuple[SharedPhase, ...] | None = None) -> BundleModel:
-    """The bundle of `plan`; `source` is the name of the .coll file, for comments. In a program of
-    several collectives `shared` is what each phase is given."""
-    collective, schedule = plan.collective, schedule_of(plan.collective)
-    contract, grid, root = collective.contract, collective.grid, home_of(plan)
+def model_of(
+    plan: Plan, schedule: Schedule, source: str, shared: tuple[SharedPhase, ...] | None = None
+) -> BundleModel:
+    """The bundle of `plan`, which carries out `schedule`; `source` is the name of the .coll file,
+    for comments. In a program of several collectives `shared` is what each phase is given."""
+    collective, root = plan.collective, home_of(plan)
+    contract, grid = collective.contract, collective.grid
     how = combine_of(contract)
     ids = Ids(pairs=vector_pairs(plan.phases))
     one_word = shared is None and is_one_word(plan)

@@ -7,7 +7,7 @@ phase begin after the other, waits for torn-down colors, and hands tasks on to t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from collc.base.values import dataclass
@@ -22,6 +22,7 @@ from collc.lowering.shared_phases import SharedPhase, controls_ready, most_outpu
 from collc.plan.configuration import setters
 from collc.plan.placement import switched_colors
 from collc.plan.plan import ProgramPlan
+from collc.schedule import Schedule
 
 MODULES = ("collectives", "beside")  # what begins the names of their modules; then beside_2, ...
 
@@ -187,18 +188,20 @@ class ProgramModel:
 
 def program_model(  # noqa: PLR0913, PLR0917 - what differs between call streams
     plan: ProgramPlan,
+    due: Mapping[str, Schedule],
     source: str,
     skew: int,
     file: str = MODULES[0],
     others: tuple[str, ...] = (),
     outputs: int | None = None,
 ) -> ProgramModel:
-    """The model of a program. With a `skew` its PEs wait before each call, each differently long,
-    up to so many turns of an empty loop. One with `others` is a call stream beside those, which
-    have the same most `outputs` of a router that they set."""
+    """The model of a program whose collectives carry out what is `due`, by name. With a `skew` its
+    PEs wait before each call, each differently long, up to so many turns of an empty loop. One with
+    `others` is a call stream beside those, which have the same most `outputs` of a router that they
+    set."""
     outputs = most_outputs(plan) if outputs is None else outputs
     shared = [replace(given, outputs=outputs) for given in shared_of(plan)]
-    models = [_module(plan, index, source, shared) for index in range(len(plan.plans))]
+    models = [_module(plan, due, index, source, shared) for index in range(len(plan.plans))]
     steps = tuple(_steps(plan, models))
     modules = tuple(
         ModuleModel(
@@ -244,14 +247,14 @@ def program_model(  # noqa: PLR0913, PLR0917 - what differs between call streams
 
 
 def call_stream_models(
-    plan: ProgramPlan, whole: ProgramModel, source: str
+    plan: ProgramPlan, due: Mapping[str, Schedule], whole: ProgramModel, source: str
 ) -> tuple[ProgramModel, ...]:
     """A model for each call stream of a program whose own model is `whole`; that one where there
     are none."""
     names = tuple(call_stream_name(i) for i in range(len(plan.call_streams)))
     others = [tuple(other for other in names if other != name) for name in names]
     models = tuple(
-        program_model(call_stream, source, whole.skew, name, beside, whole.outputs)
+        program_model(call_stream, due, source, whole.skew, name, beside, whole.outputs)
         for call_stream, name, beside in zip(plan.call_streams, names, others, strict=True)
     )
     return models or (whole,)
@@ -275,10 +278,17 @@ def _turns(plan: ProgramPlan) -> tuple[tuple[tuple[int, int], ...], ...]:
     )
 
 
-def _module(plan: ProgramPlan, index: int, source: str, shared: list[SharedPhase]) -> BundleModel:
+def _module(
+    plan: ProgramPlan,
+    due: Mapping[str, Schedule],
+    index: int,
+    source: str,
+    shared: list[SharedPhase],
+) -> BundleModel:
     """The model of one collective; its lists of ids are those of the whole program."""
     given = tuple(shared[i] for i, _ in plan.uses_of(index))
-    model = model_of(plan.plans[index], source, given)
+    one = plan.plans[index]
+    model = model_of(one, due[one.collective.name], source, given)
     if any(model.name in one.names for one in plan.program.rooted):
         site = replace(model.site, root="the root of the call")
         model = replace(model, site=site, order=())  # which depends on the root

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from itertools import product
@@ -21,6 +21,7 @@ from collc.emit.manifest import manifest_of, with_hashes
 from collc.emit.model import BundleModel, model_of
 from collc.emit.program import ProgramModel, call_stream_models, program_model
 from collc.plan.plan import ProgramPlan
+from collc.schedule import Schedule
 from collc.spec import Spec
 from collc.target import TARGETS
 from collc.target.fabric import Wanted, fabric_of
@@ -38,6 +39,7 @@ _BREAK = re.compile(r"(?<=,) | (?=(?:else|and|or|\+|-) )")
 def render(  # noqa: PLR0913, PLR0917 - the program, then how
     spec: Spec,
     plan: ProgramPlan,
+    schedules: Sequence[Schedule],
     prediction: Prediction,
     architectures: tuple[str, ...],
     skew: int = 0,
@@ -45,16 +47,17 @@ def render(  # noqa: PLR0913, PLR0917 - the program, then how
 ) -> dict[str, str]:
     """The files of the bundle: {name: text}.
 
-    `architectures` are the targets whose limits the plan keeps; each gets a commands file. With a
-    `skew` PEs wait before each call, up to so many turns of an empty loop.
+    `schedules` are what the collectives carry out. `architectures` are the targets whose limits the
+    plan keeps; each gets a commands file. With a `skew` PEs wait before each call, up to so many
+    turns of an empty loop.
     """
-    source = source_name(spec.file)
+    source, due = source_name(spec.file), {one.collective.name: one for one in schedules}
     model: BundleModel | ProgramModel
     if plan.alone:
-        model = model_of(plan.plans[0], source)
+        model = model_of(plan.plans[0], schedules[0], source)
         clock = clock_model(spec, (model.width, model.height))
     else:
-        model = program_model(plan, source, skew)
+        model = program_model(plan, due, source, skew)
         clock = clock_model(spec, (model.width, model.height))
     if text == LANES:
         libraries = libraries_of(plan, source)
@@ -64,7 +67,7 @@ def render(  # noqa: PLR0913, PLR0917 - the program, then how
     elif isinstance(model, BundleModel):
         texts = _texts_of_one(model, clock)
     else:
-        texts = _texts_of_several(model, call_stream_models(plan, model, source), clock)
+        texts = _texts_of_several(model, call_stream_models(plan, due, model, source), clock)
     texts |= _clock_texts(model, clock)
     for arch in architectures:
         commands = commands_file(arch, (model.width, model.height), timed=clock is not None)

@@ -8,17 +8,14 @@ contributions have been combined in the same order and the same groups.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from collc_evaluator import carry_out
 
 from collc.base.columns import Bools, Ints, Words
-from collc.base.values import dataclass
-from collc.schedule import BroadcastPhase, ReducePhase, Schedule
+from collc.schedule import Schedule
 from collc.schedule.barrier_tokens import with_tokens
+from collc.schedule.moves import moved
 from collc.schedule.promised import promised
-from collc.spec.exchange import StepsPhase
 
 _SEED = 2026
 
@@ -33,21 +30,19 @@ def begin(schedule: Schedule, cuts: Ints, call: int) -> Words:
 
 
 def atoms(schedule: Schedule, cuts: Ints) -> Ints:
-    """The cuts, and more where slices change their places: those of one length that take each
-    other's place are cut alike."""
-    moved = [one for one in schedule.phases if isinstance(one, StepsPhase) and _changes_places(one)]
+    """The cuts, and those of the schedule; and more where slices change their places: those of one
+    length that take each other's place are cut alike."""
+    phases = [moved(schedule, phase) for phase in schedule.phases]
+    cuts = np.unique(np.concatenate([cuts, *(phase.bounds.reshape(-1) for phase in phases)]))
+    changing = [phase.bounds for phase in phases if phase.changes_places]
     while True:
         found = cuts
-        for phase in moved:
-            for first in np.unique(_begins(phase)).tolist():
-                found = _alike(first + phase.slicing.bounds, found)
+        for bounds in changing:
+            for of_line in np.unique(bounds, axis=0):
+                found = _alike(of_line, found)
         if len(found) == len(cuts):
             return cuts
         cuts = found
-
-
-def _changes_places(phase: StepsPhase) -> bool:
-    return any(bool((moves.into != moves.slice).any()) for moves in phase.steps)
 
 
 def _alike(bounds: Ints, cuts: Ints) -> Ints:
@@ -73,86 +68,10 @@ def carried(schedule: Schedule, cuts: Ints, held: Words) -> Words:
     """What becomes of what PEs hold, [PEs, atoms]. ValueError where a phase cuts an atom, or puts
     it where atoms are others."""
     schedule, held = with_tokens(schedule), held.copy()
-    pes = _pes(schedule)
     for phase in schedule.phases:
-        if isinstance(phase, BroadcastPhase):
-            held[:] = held[phase.y * phase.width + phase.x].copy()
-            continue
-        first, last = phase.lines
-        lines = (pes if phase.axis == "x" else pes.T)[first : last + 1]
-        if isinstance(phase, ReducePhase):
-            steps, bounds = _steps_of_tree(phase), np.array([[0, len(cuts) - 1]])
-        else:
-            steps, bounds = _steps_of(phase), _first_atoms(phase, cuts)
-        carry_out(held, np.diff(cuts), np.ascontiguousarray(lines), bounds, steps)
+        moves = moved(schedule, phase)
+        first = np.searchsorted(cuts, moves.bounds)  # the first atom of each slice
+        if (cuts[np.minimum(first, len(cuts) - 1)] != moves.bounds).any():
+            raise ValueError(f"`{phase.name}` cuts vectors within an atom")
+        carry_out(held, np.diff(cuts), moves.lines, first, moves)
     return held
-
-
-def _pes(schedule: Schedule) -> Ints:
-    """The numbers of PEs as lines have them, [height, width], or [1, places] of a path."""
-    grid, path = schedule.collective.grid, schedule.collective.path
-    numbers = np.arange(grid.width * grid.height, dtype=np.int64).reshape(grid.height, grid.width)
-    return numbers if path is None else numbers[path.y, path.x][None]
-
-
-@dataclass(frozen=True, eq=False)
-class _Steps:
-    """Transfers as `collc_evaluator` takes them: between coordinates of a line."""
-
-    source: Ints
-    destination: Ints
-    slice: Ints
-    into: Ints
-    count: Ints
-    combines: Bools
-    ends: Ints
-
-
-def _steps_of_tree(phase: ReducePhase) -> _Steps:
-    """Transfers of whole vectors, one after the other."""
-    ranks = np.array([(one.source, one.destination) for one in phase.transfers], np.int64)
-    coordinates = np.array([phase.coordinate(rank) for rank in range(phase.ranks)], np.int64)
-    source, destination = coordinates[ranks.reshape(-1, 2)].T
-    none, one = np.zeros(len(ranks), np.int64), np.ones(len(ranks), np.int64)
-    return _Steps(source, destination, none, none, one, one > 0, np.cumsum(one))
-
-
-def _steps_of(phase: StepsPhase) -> _Steps:
-    """The steps of a phase, one after the other."""
-    places = np.array(phase.places, np.int64)
-
-    def column(name: str) -> Ints:
-        return _joined([getattr(moves, name) for moves in phase.steps])
-
-    return _Steps(
-        places[column("source")],
-        places[column("destination")],
-        column("slice"),
-        column("into"),
-        column("count"),
-        column("combines") > 0,
-        np.cumsum([len(moves) for moves in phase.steps], dtype=np.int64),
-    )
-
-
-def _joined(columns: Sequence[Ints]) -> Ints:
-    return np.concatenate([np.zeros(0, np.int64), *columns]).astype(np.int64)
-
-
-def _first_atoms(phase: StepsPhase, cuts: Ints) -> Ints:
-    """The first atom of each slice, and the one behind the last, [lines or 1, slices + 1]: with
-    blocks each line has its own."""
-    elements = _begins(phase)[:, None] + phase.slicing.bounds
-    atoms = np.searchsorted(cuts, elements)
-    if (cuts[np.minimum(atoms, len(cuts) - 1)] != elements).any():
-        raise ValueError(f"`{phase.name}` cuts vectors within an atom")
-    return atoms
-
-
-def _begins(phase: StepsPhase) -> Ints:
-    """The first element that each line works on, [lines], or one for all where there are no
-    blocks."""
-    if phase.blocks is None:
-        return np.zeros(1, np.int64)
-    first, last = phase.lines
-    return np.array([phase.blocks.first_of_line(line) for line in range(first, last + 1)])

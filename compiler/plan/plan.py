@@ -615,6 +615,11 @@ class Phase:
         return any(op.slices.blocks > 1 for role in self.roles for op in role.ops)
 
     @cached_property
+    def combines(self) -> bool:
+        """Whether any operation combines what it takes with the vector."""
+        return any(op.action is Action.COMBINE for role in self.roles for op in role.ops)
+
+    @cached_property
     def backward(self) -> bool:
         """Whether some elements pass from the last to the first."""
         return any(op.slices.backward for role in self.roles for op in role.ops)

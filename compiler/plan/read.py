@@ -54,7 +54,7 @@ from collc.plan.plan import (
     of_one_call,
 )
 from collc.plan.show import KINDS, NONE, TEAR_DOWN
-from collc.schedule.barrier_tokens import schedule_of
+from collc.schedule.barrier_tokens import collective_with_tokens
 from collc.spec import Collective, Order, Program, ReduceStep, Spec, Step, Tree
 from collc.spec.exchange import Blocks, Slicing
 from collc.spec.program import program_of_one
@@ -163,7 +163,7 @@ def _last(line: Line) -> int:
 
 def planned_as(collective: Collective) -> Collective:
     """The collective as plans have it: of a barrier with its tokens."""
-    return schedule_of(collective).collective
+    return collective_with_tokens(collective)
 
 
 def plan_of(lines: Sequence[Line], collective: Collective, target: Target) -> Plan:

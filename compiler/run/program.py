@@ -27,7 +27,7 @@ from collc.run.expected import (
     replaced_on_site,
 )
 from collc.schedule import Schedule, build_schedule
-from collc.schedule.barrier_tokens import TOKEN, schedule_of
+from collc.schedule.barrier_tokens import TOKEN
 from collc.schedule.lengths import of_length
 from collc.schedule.promised import promised
 from collc.spec import Collective, Contract
@@ -37,6 +37,9 @@ Inputs = Mapping[str, ArrayLike]
 # What buffers hold by name, an array [round, height, width, length] each; and what is wrong
 # between the elements, in words, or nothing.
 Held = Mapping[str, tuple[Array, str]]
+
+
+Due = Mapping[str, Schedule]  # what collectives carry out, by name
 
 
 def _with_inputs(drawn: Mapping[str, Array], inputs: Inputs | None) -> dict[str, Array]:
@@ -80,10 +83,12 @@ NOTHING_KNOWN = "no element was compared: no contract says what a buffer holds a
 
 @dataclass(frozen=True, eq=False)
 class Wanted:
-    """What the buffers hold after each round, and which elements of it are known; a call whose
-    contract its schedule has not kept, if there is one; and for each call of a round that has a
-    buffer how many of the known elements are its results, or made of them."""
+    """What is due of the collectives; what the buffers hold after each round, and which elements of
+    it are known; a call whose contract its schedule has not kept, if there is one; and for each
+    call of a round that has a buffer how many of the known elements are its results, or made of
+    them."""
 
+    due: Due
     buffers: dict[str, list[tuple[Array, Bools]]]
     broken: str
     of_calls: tuple[OfCall, ...]
@@ -97,6 +102,7 @@ class Wanted:
 def run_program(  # noqa: PLR0913 - what to run, then how
     texts: Mapping[str, str],
     plan: ProgramPlan,
+    schedules: Sequence[Schedule],
     arch: str,
     *,
     seed: int,
@@ -106,7 +112,8 @@ def run_program(  # noqa: PLR0913 - what to run, then how
     inputs: Inputs | None = None,
     most_idle: int = 0,
 ) -> RunReport:
-    """Run `texts` on random input, or that of `inputs` (see `with_inputs`), and compare with NumPy.
+    """Run `texts` on random input, or that of `inputs` (see `with_inputs`), and compare with what
+    comes of the schedules of the collectives.
 
     Each round has vectors of its own, all of which are compared as far as the contracts promise
     something. Where that leaves nothing of some call, its turns are run again one by one, in their
@@ -117,6 +124,7 @@ def run_program(  # noqa: PLR0913 - what to run, then how
     that the program cannot be run with.
     """
     fitting = checked_lengths(plan.program, (lengths or {}).items())
+    due = {one.collective.name: one for one in schedules}
 
     def turn(simulator: Any, number: int) -> Outcome:  # noqa: ANN401 - see `fabsim_module`
         given = _given(plan, seed + number, inputs)
@@ -124,7 +132,7 @@ def run_program(  # noqa: PLR0913 - what to run, then how
         copy_in(simulator, plan, given, seed + number)
         copy_lengths(simulator, plan, of_run)
         launch = simulator.launch("run", progress=progress)
-        wanted = wanted_of(plan, given, of_run)
+        wanted = wanted_of(plan, due, given, of_run)
         del given  # of a whole wafer it takes gigabytes
         held = held_in(simulator, plan)
         wrong = compare(simulator, plan, wanted, held)
@@ -138,7 +146,7 @@ def run_program(  # noqa: PLR0913 - what to run, then how
     unseen = any(not one.elements for one in report.of_calls)
     if not unseen or len(plan.program.turns) == 1 or report.problem not in ("", NOTHING_KNOWN):
         return report
-    return _by_turns(texts, plan, arch, report, seed, progress, idle)
+    return _by_turns(texts, plan, due, arch, report, seed, progress, idle)
 
 
 def _size(plan: ProgramPlan) -> str:
@@ -150,6 +158,7 @@ def _size(plan: ProgramPlan) -> str:
 def _by_turns(  # noqa: PLR0913, PLR0917 - what to run, then how
     texts: Mapping[str, str],
     plan: ProgramPlan,
+    due: Due,
     arch: str,
     report: RunReport,
     seed: int,
@@ -170,7 +179,7 @@ def _by_turns(  # noqa: PLR0913, PLR0917 - what to run, then how
             for y, x in np.ndindex(grid.height, grid.width):
                 simulator.write_variable(name, x, y, np.uint16(value).tobytes())
         launch = simulator.launch("run", progress=progress)
-        wanted = wanted_of(plan, given, report.lengths, turns[number])
+        wanted = wanted_of(plan, due, given, report.lengths, turns[number])
         held = held_in(simulator, plan)
         wrong = compare(simulator, plan, wanted, held, number + 1)
         of_calls.extend(wanted.of_calls)
@@ -248,6 +257,7 @@ def copy_lengths(simulator: Any, plan: ProgramPlan, lengths: Lengths) -> None:  
 
 def wanted_of(
     plan: ProgramPlan,
+    due: Due,
     given: dict[str, Array],
     lengths: Lengths | None = None,
     calls: Sequence[int] | None = None,
@@ -258,6 +268,7 @@ def wanted_of(
     rounds = [
         _carried_out(
             plan,
+            due,
             {name: vectors[round_] for name, vectors in given.items()},
             {name: of_rounds[round_] for name, of_rounds in (lengths or {}).items()},
             made,
@@ -265,6 +276,7 @@ def wanted_of(
         for round_ in range(plan.program.rounds)
     ]
     return Wanted(
+        due,
         {name: [one.state[name] for one in rounds] for name in given},
         next((one.broken for one in rounds if one.broken), ""),
         tuple(
@@ -297,7 +309,7 @@ def compare(
                 where = f"`{name}` after round {round_ + 1}: "
                 return wrong if plan.alone and len(wanted.buffers) == 1 else where + wrong
     made = (plan.program.calls[call] for turn in plan.program.turns[:turns] for call in turn)
-    return _tokens(simulator, plan, set(made))
+    return _tokens(simulator, plan, wanted.due, set(made))
 
 
 @dataclass(frozen=True, eq=False)
@@ -313,6 +325,7 @@ class _Round:
 
 def _carried_out(
     plan: ProgramPlan,
+    due: Due,
     given: dict[str, Array],
     lengths: Mapping[str, int],
     calls: Sequence[int],
@@ -327,7 +340,7 @@ def _carried_out(
     for call in (plan.program.calls[index] for index in calls):
         of_call = choices[call].length if call in choices else None
         length = lengths[of_call.name] if of_call else 0
-        schedule = schedule_of(plan.plans[plan.index_of(call, length)].collective)
+        schedule = due[plan.plans[plan.index_of(call, length)].collective.name]
         if call in rooted:
             schedule = build_schedule(rooted[call].by_root[lengths[rooted[call].root]])
         name = schedule.collective.contract.buffer
@@ -401,13 +414,18 @@ def _tokens_named(plan: ProgramPlan, name: str) -> tuple[str, ...]:
     return f"{library}.{name}.{TOKEN}", f"{library}.{name}_{TOKEN}"
 
 
-def _tokens(simulator: Any, plan: ProgramPlan, made: Set[str]) -> str:  # noqa: ANN401 - see `fabsim_module`
+def _tokens(
+    simulator: Any,  # noqa: ANN401 - see `fabsim_module`
+    plan: ProgramPlan,
+    due: Due,
+    made: Set[str],
+) -> str:
     """Whether every barrier that was called has gathered the tokens it should have."""
     for one in plan.plans:
         if one.collective.contract.buffer or not one.phases or one.collective.name not in made:
             continue
         given = make_input(one.collective, 0)
-        wanted = carry_on(schedule_of(one.collective), given, np.ones(given.shape, np.bool_))
+        wanted = carry_on(due[one.collective.name], given, np.ones(given.shape, np.bool_))
         found = tokens_of(simulator, _tokens_named(plan, one.collective.name), given)
         wrong = describe(wanted.vectors, found, wanted.known)
         if wrong:

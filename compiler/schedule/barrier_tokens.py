@@ -10,32 +10,33 @@ from dataclasses import replace
 import numpy as np
 
 from collc.base.memoize import by_identity
-from collc.schedule import Schedule, build_schedule
+from collc.schedule import Schedule
 from collc.spec import Collective, ContractKind, ElementType, Operation
 from collc.spec.exchange import Moves, Slicing, StepsPhase
 
 TOKEN = "token"  # the name of its variable in the emitted text
 
 
-@by_identity(64)  # of the collectives of a program
-def schedule_of(collective: Collective) -> Schedule:
-    """What a collective that has been planned does, with its tokens if it is a barrier."""
-    return with_tokens(build_schedule(collective))
-
-
-def with_tokens(schedule: Schedule) -> Schedule:
-    """The schedule of a barrier with tokens for vectors; any other schedule as it is."""
-    collective = schedule.collective
+def collective_with_tokens(collective: Collective) -> Collective:
+    """A barrier as plans have it, with a token for a vector; any other collective as it is."""
     if collective.contract.kind is not ContractKind.BARRIER:
-        return schedule
+        return collective
     contract = replace(
         collective.contract, element=ElementType.U16, length=1, operation=Operation.ADD
     )
+    return replace(collective, contract=contract)
+
+
+@by_identity(64)  # of the collectives of a program
+def with_tokens(schedule: Schedule) -> Schedule:
+    """The schedule of a barrier with tokens for vectors; any other schedule as it is."""
+    if schedule.collective.contract.kind is not ContractKind.BARRIER:
+        return schedule
     phases = tuple(
         _phase_with_tokens(phase) if isinstance(phase, StepsPhase) else phase
         for phase in schedule.phases
     )
-    return Schedule(replace(collective, contract=contract), phases)
+    return Schedule(collective_with_tokens(schedule.collective), phases)
 
 
 def _phase_with_tokens(phase: StepsPhase) -> StepsPhase:

@@ -21,9 +21,11 @@ def asks_own_slices(schedule: Schedule, phase: Phase) -> bool:
     return work_space is not None and not bool((work_space & _asked(schedule, phase)).any())
 
 
-def own_slices(phase: StepsPhase) -> Bools | None:
+def own_slices(phase: Phase) -> Bools | None:
     """Which slices are each rank's own: slice r is rank r's; a vector that is not cut is that of
     the rank that the last step goes to. None where slices belong to nobody."""
+    if not isinstance(phase, StepsPhase):
+        return None
     ranks, count = phase.ranks, phase.slicing.count
     if count == ranks:
         return np.eye(ranks, dtype=np.bool_)

@@ -7,14 +7,28 @@ operations have an even number of elements. An exchange that is wide takes two w
 instruction, so that a PE sends and receives at the rate of a link at the same time.
 """
 
+from typing import Protocol
+
 from collc.spec import Contract
 from collc.spec.arithmetic import arithmetic_of
-from collc.spec.exchange import StepsPhase
+from collc.spec.exchange import Slicing
 from collc.target import Target
 
 PAIR = 2  # elements of a wavelet
 WIDE = 2  # wavelets of an instruction
 WAVELET_BYTES = 4
+
+
+class Cut(Protocol):
+    """A phase whose vectors are cut into slices, as it is scheduled or as it is planned."""
+
+    @property
+    def slicing(self) -> Slicing:
+        """How they are cut."""
+
+    @property
+    def combines(self) -> bool:
+        """Whether any of them is combined with what is there."""
 
 
 def elements_of_wavelet(contract: Contract) -> int:
@@ -33,14 +47,14 @@ def goes_in_pairs(contract: Contract, target: Target, *, combines: bool) -> bool
     return target.pairs and even and two and by_instruction
 
 
-def slices_go_in_pairs(phase: StepsPhase, contract: Contract, target: Target) -> bool:
+def slices_go_in_pairs(phase: Cut, contract: Contract, target: Target) -> bool:
     """Whether the slices of an exchange travel so; what is combined by call-backs waits in a stage
     for that."""
     combines = phase.combines and not by_call_back(contract)
     return phase.slicing.grain % PAIR == 0 and goes_in_pairs(contract, target, combines=combines)
 
 
-def can_be_wide(phase: StepsPhase, contract: Contract, target: Target) -> bool:
+def can_be_wide(phase: Cut, contract: Contract, target: Target) -> bool:
     """Whether an instruction can take two wavelets of the slices of an exchange."""
     able = contract.apart == 1 and (not phase.combines or takes_several(contract, target))
     packed = elements_of_wavelet(contract) == 1 or slices_go_in_pairs(phase, contract, target)

@@ -99,16 +99,16 @@ def predicted(
     if not found:
         left = left_by(complete.limits.reserved, target)
         plan = build_plan(values, left, faster_than)
-        found = list(check_plan(plan, BUDGETS))
+        found = list(check_plan(plan, values, BUDGETS))
         if found and faster_than is not None:
             plan = build_plan(values, left)  # with the relays, it may keep its budgets
-            found = list(check_plan(plan, BUDGETS))
+            found = list(check_plan(plan, values, BUDGETS))
         colors = len(plan.colors)
     if not found:
         followed = cycles_or_never(plan)
         cycles = followed if followed < NEVER else 0  # a check says why
         if best is None or cycles < best:
-            found = list(check_plan(plan, TRAFFIC))
+            found = list(check_plan(plan, values, TRAFFIC, calls=1))
         assert found or cycles, "a plan that gets stuck is refused by a check"
     if found:
         problems += [Refusal(problem, colors) for problem in found]

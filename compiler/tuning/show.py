@@ -8,7 +8,7 @@ from collc.base.table import aligned
 from collc.cost.show import shortened
 from collc.cost.steps_model import follow_steps
 from collc.plan import Plan
-from collc.schedule.barrier_tokens import schedule_of
+from collc.schedule import Schedule
 from collc.spec import Considered, Decision
 from collc.spec.exchange import StepsPhase
 from collc.tuning.cost_terms import terms_of
@@ -77,10 +77,10 @@ def _added(terms: tuple[tuple[str, int], ...]) -> str:
     return " + ".join(f"{name} {cycles}" for name, cycles in terms)
 
 
-def show_terms(plan: Plan, cycles: int) -> str:
+def show_terms(schedule: Schedule, plan: Plan, cycles: int) -> str:
     """What predicted cycles go into; of steps also by which transfers the last rank gets its
     last element, and which link has most to carry."""
-    schedule, contract, target = schedule_of(plan.collective), plan.collective.contract, plan.target
+    contract, target = plan.collective.contract, plan.target
     lines = [f"  {cycles} = {_added(terms_of(schedule, cycles, target).named())}"]
     for pattern, phase in zip(schedule.phases, plan.phases, strict=True):
         if isinstance(pattern, StepsPhase):

@@ -60,5 +60,5 @@ def plan_within(schedule: Schedule, target: Target, colors: int) -> ProgramPlan 
     program = replace(program_of_one(called.collective), colors=colors)
     called = replace(called, collective=without_limits(called.collective))
     plan = build_program_plan((called,), program, target)
-    wrong = any(unusable_in_program([schedule.collective])) or check_program(plan)
+    wrong = any(unusable_in_program([schedule.collective])) or check_program(plan, (called,))
     return None if wrong else plan

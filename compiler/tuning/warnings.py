@@ -14,7 +14,6 @@ from collc.language.optimal_tree import best_tree
 from collc.plan import Plan
 from collc.plan.form import Form, form_of
 from collc.schedule import ReducePhase, Schedule, ascending, build_schedule, step_of
-from collc.schedule.barrier_tokens import schedule_of
 from collc.schedule.written import text_of_step
 from collc.spec import Collective, ReduceStep, Tree
 from collc.spec.exchange import StepsPhase
@@ -37,9 +36,11 @@ _LONG = 0.05  # of a wait, or of what is lost otherwise
 _MUCH = 0.03  # of what another plan wins
 
 
-def warnings_of(plan: Plan, prediction: Prediction, target: Target) -> Iterator[Diagnostic]:
-    """What is said of a collective by itself."""
-    schedule, cycles = schedule_of(plan.collective), prediction.cycles
+def warnings_of(
+    schedule: Schedule, plan: Plan, prediction: Prediction, target: Target
+) -> Iterator[Diagnostic]:
+    """What is said of a plan of a schedule by itself."""
+    cycles = prediction.cycles
     trials = Trials(schedule, target)
     of_plans = [
         *_stalls(schedule, prediction, target),

@@ -82,7 +82,7 @@ def _colors(name: str, colors: int) -> Evaluate:
 def _sound(schedule: Schedule) -> tuple[bool, int]:
     """Whether two colors do for a tree, by all checks; the most positions."""
     plan = two_color_plan(schedule)
-    fine = len(plan.colors) <= 2 and not list(check_plan(plan))
+    fine = len(plan.colors) <= 2 and not list(check_plan(plan, schedule))
     return fine, _switching(plan)[0]
 
 

@@ -8,11 +8,11 @@ import pytest
 from changing import advancing_by, with_ops, with_runs
 from hypothesis import given
 from hypothesis import strategies as st
+from with_schedules import check, check_plan
 
 import building as b
 import collc.explanations
 from collc.base.diagnostics import Edit
-from collc.checks import CHECKS, check_plan
 from collc.checks.budgets.dsr_ids import in_turn
 from collc.checks.budgets.dsr_ids import pairs as pairs_taken
 from collc.checks.budgets.dsr_ids import sources as sources_taken
@@ -31,7 +31,7 @@ def planned(collective, target=WSE2):
 
 
 def codes(name, plan):
-    return [problem.code for problem in CHECKS[name](plan)]
+    return [problem.code for problem in check(name, plan)]
 
 
 def on(plan, **fields):
@@ -71,7 +71,7 @@ def test_a_limit_of_colors_is_kept():
 
 def test_colors_says_what_is_needed_available_and_where():
     plan = planned(b.line_reduce(b.chain(5), colors=1))
-    (problem,) = CHECKS["colors"](plan)
+    (problem,) = check("colors", plan)
     assert "needs 2 colors (`reduce` 2), the limit allows 1" in problem.message
     assert "allow 2 colors" in problem.help
 
@@ -80,14 +80,14 @@ def test_a_limit_of_colors_is_told_where_it_is_written_and_raised_by_a_fix():
     line = replace(b.HERE, line=7)
     limited = b.line_reduce(b.chain(5), colors=1)
     plan = planned(replace(limited, limits=replace(limited.limits, colors_span=line)))
-    (problem,) = CHECKS["colors"](plan)
+    (problem,) = check("colors", plan)
     assert problem.at == line
     assert problem.fix == (Edit(line, "within colors <= 2"),)
     # where the target has fewer than the limit allows, that would not help
     roomy = replace(plan.collective, limits=replace(limited.limits, colors=2, colors_span=line))
-    (problem,) = CHECKS["colors"](on(replace(plan, collective=roomy), colors=(0,)))
+    (problem,) = check("colors", on(replace(plan, collective=roomy), colors=(0,)))
     assert (problem.at, problem.fix) == (line, ())
-    (problem,) = CHECKS["colors"](on(planned(b.line_reduce(b.chain(5))), colors=(0,)))
+    (problem,) = check("colors", on(planned(b.line_reduce(b.chain(5))), colors=(0,)))
     assert (problem.at, problem.fix) == (b.HERE, ())
 
 
@@ -174,7 +174,7 @@ def test_the_check_counts_registers_as_the_planner_does():
 def test_the_length_that_a_help_names_is_the_longest_that_fits():
     assert codes("memory", planned(b.line_reduce(b.chain(5), 9000))) == []
     plan = planned(b.line_reduce(b.chain(5), 10000))
-    (problem,) = CHECKS["memory"](plan)
+    (problem,) = check("memory", plan)
     assert problem.code == "C308"
     most = int(problem.help.split("at most ")[1].split()[0])
     assert codes("memory", planned(b.line_reduce(b.chain(5), most))) == []
@@ -210,7 +210,7 @@ def test_an_extent_counts_elements_or_the_two_words_of_each_pair():
         steps = [b.reduce_step(b.star(5))]
         whole = b.collective(5, 1, steps, length=length, element=element, operation=operation)
         contract = replace(whole.contract, length_span=replace(b.HERE, line=7))
-        problems = CHECKS["extents"](planned(replace(whole, contract=contract)))
+        problems = check("extents", planned(replace(whole, contract=contract)))
         return [(one.message.split(" has ")[1], one.fix[0].text) for one in problems]
 
     number = ElementType.F32, Operation.ADD
@@ -273,7 +273,7 @@ def test_each_pe_of_a_line_has_one_role():
     def moved(region, index):
         return (Region(start, start), index) if index == 1 else (region, index)
 
-    (problem,) = CHECKS["one_role"](with_regions(plan, moved))
+    (problem,) = check("one_role", with_regions(plan, moved))
     assert problem.code == "C312"
     assert "the PE with x = 0 has 2 roles" in problem.message
 
@@ -379,7 +379,7 @@ def test_who_waits_for_what_is_named():
     broken = with_roles(
         plan, advancing_by(lambda a: Advance.NOTHING if a is Advance.CONTROL else a)
     )
-    (problem,) = CHECKS["follow"](broken)
+    (problem,) = check("follow", broken)
     assert problem.message == (
         "`reduce` gets stuck: PE (0, 0) waits for ever: the router of PE (1, 0) is in position 1 "
         "of `reduce_even`, for words from the east, and those wait for words of PE (3, 0), which "
@@ -411,7 +411,7 @@ def test_stray_control_wavelets_are_found():
     more = with_roles(plan, change)
     assert codes("follow", more) == []
     control = with_roles(more, advancing_by(lambda a: Advance.CONTROL if a is Advance.RESET else a))
-    (problem,) = CHECKS["follow"](control)
+    (problem,) = check("follow", control)
     assert problem.code == "C314"
     assert "words on `reduce_even` come to PE (1, 0), which receives no more" in problem.message
 
@@ -425,7 +425,7 @@ def test_switches_return_behind_the_last_vector():
     early = with_roles(
         plan, advancing_by(lambda a: Advance.RESET if a is Advance.OWN_ROUTER else a)
     )
-    (problem,) = CHECKS["follow"](early)
+    (problem,) = check("follow", early)
     assert problem.code == "C315"
     assert "takes in call 0 words that PE (1, 0) sends in call 1" in problem.message
 
@@ -461,7 +461,7 @@ def test_pes_that_no_multicast_reaches_are_found():
         route = replace(use.positions[0], send=(Direction.RAMP,))
         return replace(role, colors=(replace(use, positions=(route,)),))
 
-    (problem,) = CHECKS["follow"](with_roles(plan, ends))
+    (problem,) = check("follow", with_roles(plan, ends))
     assert "for words from the west, where PE (1, 0) sends none" in problem.message
 
 

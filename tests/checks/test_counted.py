@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 from stream_forms import CONTRACTS, plans, text_of
+from with_schedules import check
 
 import building as b
-from collc.checks import CHECKS
 from collc.checks.budgets.dsr_ids import pairs, sources
 from collc.checks.counted import output_queues_of, preceding_lanes, tasks_in_turn
 from collc.cost.choice import build_plan
@@ -46,10 +46,10 @@ def plan_of(form: str, name: str, target: str) -> Plan:
 
 
 def fewer_is_refused(plan: Plan) -> None:
-    for field, (check, code) in NUMBERS.items():
-        assert not list(CHECKS[check](plan)), field
+    for field, (name, code) in NUMBERS.items():
+        assert not list(check(name, plan)), field
         fewer = replace(plan, **{field: getattr(plan, field)[:-1]})
-        assert {problem.code for problem in CHECKS[check](fewer)} == {code}, field
+        assert {problem.code for problem in check(name, fewer)} == {code}, field
 
 
 PLANS = [
@@ -140,4 +140,4 @@ def test_an_output_queue_that_is_beyond_what_is_known_of_queues_is_no_business_o
     plan = plan_of("word", "word", "wse2")
     queue = max(plan.output_queues)
     shorter = replace(plan.target, output_queue_words=WSE2.output_queue_words[:queue])
-    assert not list(CHECKS["output_words"](replace(plan, target=shorter)))
+    assert not list(check("output_words", replace(plan, target=shorter)))

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import steps_patterns as s
 from changing import facing, streams, with_first_entry, with_first_op
+from with_schedules import check, check_plan
 
-from collc.checks import CHECKS, check_plan
 from collc.checks.step_table_entries import _leaves, _loop_problems
 from collc.cost.choice import build_plan
 from collc.driver.pipeline import compile_text
@@ -268,7 +268,7 @@ def test_the_stage_counts_as_memory():
     short, long = (planned(s.Line("recursive_doubling", 4, length)) for length in (4500, 6000))
     assert codes(short) == set()
     assert codes(long) == {"C308"}
-    (problem,) = CHECKS["memory"](long)
+    (problem,) = check("memory", long)
     most = int(problem.help.split("at most ")[1].split()[0])
     for length, found in ((most, set()), (most + 1, {"C308"})):
         assert codes(planned(s.Line("recursive_doubling", 4, length))) == found
@@ -322,10 +322,10 @@ def test_a_vector_that_is_cut_otherwise_than_scheduled_is_refused():
     (phase,) = plan.phases
     more = Slicing(RING.ranks + 1, RING.length)
     longer = Slicing(RING.ranks, RING.length + 1)
-    for slicing in (more, longer):
-        problem = check_plan(with_phase(plan, replace(phase, slicing=slicing)))[0]
-        assert problem.code == "C319"
-        assert "the vector is not cut as the schedule says" in problem.message
+    problem = check_plan(with_phase(plan, replace(phase, slicing=more)))[0]
+    assert problem.code == "C322" and "ends with other values" in problem.message
+    problem = check_plan(with_phase(plan, replace(phase, slicing=longer)))[0]
+    assert problem.code == "C319" and "is not the vector" in problem.message
 
 
 @pytest.mark.parametrize(

@@ -3,15 +3,15 @@ is what a check with one term less would let pass."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 from changing import advancing_by, with_ops, with_runs
+from with_schedules import check
 
 import building as b
 from collc.base.diagnostics import CollcError
-from collc.checks import CHECKS
 from collc.checks.traffic import paths
 from collc.cost.choice import build_plan
 from collc.driver.pipeline import compile_text
@@ -31,7 +31,6 @@ from collc.plan import (
     Strided,
 )
 from collc.plan.form import Form, form_of
-from collc.plan.plan import Phase
 from collc.schedule import build_schedule
 from collc.target import WSE2
 
@@ -41,7 +40,7 @@ def planned(collective):
 
 
 def found(name: str, plan: Plan) -> list[str]:
-    return [problem.message for problem in CHECKS[name](plan)]
+    return [problem.message for problem in check(name, plan)]
 
 
 def with_roles(plan: Plan, change: Callable[[Role], Role]) -> Plan:
@@ -140,12 +139,8 @@ def test_two_detours_of_a_color_that_end_at_one_pe_are_refused(monkeypatch):
     plan = compile_text(ROW_MAJOR, "test.coll", {}).plan
     (phase,) = plan.phases
     near, far = phase.detours
-    sent = paths._sent
-
-    def to_place_3(plan: Plan, phase: Phase) -> Iterator[tuple[int, int, str]]:
-        return ((place, 3 if place == 8 else to, color) for place, to, color in sent(plan, phase))
-
-    monkeypatch.setattr(paths, "_sent", to_place_3)
+    sent = [(place, 3 if place == 8 else to, color) for place, to, color in paths._sent(phase)]
+    monkeypatch.setattr(paths, "_sent", lambda _: sent)
     ways = (
         replace(near, pes=((0, 1), (0, 0), (1, 0), (2, 0), (3, 0))),
         replace(far, pes=((0, 2), (1, 2), (2, 2), (3, 2), (3, 1), (3, 0))),
@@ -153,13 +148,11 @@ def test_two_detours_of_a_color_that_end_at_one_pe_are_refused(monkeypatch):
     apart = replace(plan, phases=(replace(phase, detours=ways),))
     assert found("paths", apart) == []  # of two colors
 
-    def on_one_color(op: Op) -> Op:
-        return replace(op, send=near.color) if op.send == far.color else op
-
     first, second = ways
-    together = with_roles(apart, lambda role: with_ops(role, on_one_color))
-    of_one = replace(together.phases[0], detours=(first, replace(second, color=first.color)))
-    assert found("paths", replace(together, phases=(of_one,))) == [
+    on_one_color = [(place, to, near.color) for place, to, _ in sent]
+    monkeypatch.setattr(paths, "_sent", lambda _: on_one_color)
+    of_one = replace(phase, detours=(first, replace(second, color=first.color)))
+    assert found("paths", replace(apart, phases=(of_one,))) == [
         "in `reduce` two detours of `reduce_2` meet at PE (3, 0)"
     ]
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from with_schedules import check_plan
 
-from collc.checks import check_plan
 from collc.checks.budgets.output_words import words_at_once
 from collc.cost.choice import build_plan
 from collc.language import parse_source

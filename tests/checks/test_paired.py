@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from changing import facing
+from with_schedules import check as of_name
 
 import building as b
-from collc.checks import CHECKS
 from collc.cost.choice import build_plan
 from collc.driver.pipeline import compile_text
 from collc.plan import Plan
@@ -56,7 +57,7 @@ def test_what_goes_in_pairs(element, operation, length, target, expected):
 
 def test_pairs_that_cannot_be():
     schedule, plan = planned(of(b.line_reduce(b.chain(4)), ElementType.F16, Operation.MAX), WSE3)
-    check = CHECKS["paired"]
+    check = partial(of_name, "paired")
     assert not list(check(plan))
     (problem,) = check(replace(plan, target=WSE2))
     assert problem.code == "C337"
@@ -70,7 +71,7 @@ def test_four_at_once_never_go_backward():
     assert phase.paired
     assert phase.wide
     assert not phase.backward
-    check = CHECKS["paired"]
+    check = partial(of_name, "paired")
     assert not list(check(plan))
     backward = facing(phase, backward=True)
     (problem,) = check(replace(plan, phases=(backward,)))

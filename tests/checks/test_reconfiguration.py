@@ -14,11 +14,10 @@ import pytest
 from changing import advancing_by
 from programs.bare import planned
 from programs.texts import program_of
+from with_schedules import check_program, followed
 
 from collc.base.diagnostics import Diagnostic
 from collc.checks.color_hand_over import turns
-from collc.checks.follow import followed
-from collc.checks.program import check_program
 from collc.plan import Advance, ColorUse, Direction, Phase, Role
 from collc.plan.plan import ProgramPlan
 

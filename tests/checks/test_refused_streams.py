@@ -6,8 +6,8 @@ from dataclasses import replace
 from functools import cache
 
 import pytest
+from with_schedules import check_plan
 
-from collc.checks import check_plan
 from collc.plan import (
     Advance,
     Lane,

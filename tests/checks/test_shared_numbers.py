@@ -7,15 +7,14 @@ from dataclasses import fields, replace
 from itertools import combinations, islice
 
 import pytest
+from with_schedules import check_plan, run_program
 
-from collc.checks import check_plan
 from collc.cost.choice import build_plan
 from collc.language import parse_source
 from collc.lowering.shared_numbers import with_shared_numbers
 from collc.plan import Plan, Registers, Role
 from collc.plan.plan import of_one_call
 from collc.plan.slots import Slot, slots_of
-from collc.run.program import run_program
 from collc.schedule import Schedule, build_schedule
 from collc.target import TARGETS
 from mutants import judging, trees

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from with_schedules import check_plan
 
-from collc.checks import check_plan
 from collc.plan import Lane, Plan, Role, Slices, lane_of, stream_of
 from collc.plan.plan import Number
 from mutants import streams

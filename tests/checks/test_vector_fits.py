@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from with_schedules import check_plan
 
 from collc.base.diagnostics import CollcError
-from collc.checks import BUDGETS, CHECKS, check_plan
+from collc.checks import ALONE, BUDGETS
 from collc.checks.budgets.memory import memory, vector_fits
 from collc.cli import commands
 from collc.driver import proving
@@ -165,13 +166,12 @@ def test_traffic_is_not_followed_in_a_plan_that_no_pe_has_room_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked: list[str] = []
-    for name in CHECKS:
-        check = CHECKS[name]
+    for name, check in ALONE.items():
         monkeypatch.setitem(
-            CHECKS, name, lambda plan, n=name, of=check: (asked.append(n), *of(plan))[1:]
+            ALONE, name, lambda plan, n=name, of=check: (asked.append(n), *of(plan))[1:]
         )
     fits = compile_text(STAGED.format(length=64), "test.coll", {}).plan
-    assert set(asked) == set(CHECKS)
+    assert set(asked) == set(ALONE)
     asked.clear()
     problems = check_plan(replace(fits, target=replace(fits.target, memory_bytes=9000)))
     assert [problem.code for problem in problems] == ["C308"] and set(asked) == set(BUDGETS)

@@ -19,7 +19,7 @@ from collc.driver.pipeline import compile_text, prove_text
 from collc.language.optimal_tree import optimum
 from collc.patterns import all_patterns, instance
 from collc.patterns.facts import contracts_of
-from collc.schedule import build_schedule
+from collc.schedule import build_schedule, home_pe
 from collc.spec import ContractKind, ElementType
 from collc.target import TARGETS, WSE2
 from collc_research.reproduce.row_model import cycles as model_cycles
@@ -43,7 +43,11 @@ def trees(ranks):
 
 
 def bound(collective):
-    return bound_of(build_schedule(collective), WSE2)
+    return bound_of_schedule(build_schedule(collective))
+
+
+def bound_of_schedule(schedule):
+    return bound_of(schedule.collective, home_pe(schedule), WSE2)
 
 
 @pytest.mark.parametrize("ranks", range(2, 8))
@@ -167,7 +171,7 @@ def text_of(kind, pes, length):
 
 
 def slices_bound(kind, pes, length):
-    return bound_of(prove_text(text_of(kind, pes, length), "own", {})[1], WSE2)
+    return bound_of_schedule(prove_text(text_of(kind, pes, length), "own", {})[1])
 
 
 def by_every_pair(kind, owned):

@@ -31,7 +31,7 @@ def test_no_stream_takes_less(name, target, ranks, length, element):
 def test_no_plan_by_steps_takes_less(name, target):
     _, schedule = prove_text(text_of(name), "t", {"P": 9, "B": 90}, target)
     found = [
-        (steps_at_least(plan), cycles_or_never(plan))
+        (steps_at_least(schedule, plan), cycles_or_never(plan))
         for plan in candidate_plans(schedule, TARGETS[target])
     ]
     assert all(least <= cycles for least, cycles in found)

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 import steps_patterns as s
+from with_schedules import check_plan
 
 import fabsim
 from collc.base.diagnostics import CollcError
 from collc.base.files import write_files
-from collc.checks import check_plan
 from collc.driver.pipeline import prove_text
 from collc.lowering import candidate_plans
 from collc.schedule.barrier_tokens import with_tokens

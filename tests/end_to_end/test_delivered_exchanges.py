@@ -6,9 +6,9 @@ from itertools import product
 
 import pytest
 import steps_patterns as s
+from with_schedules import check_plan
 
 import building as b
-from collc.checks import check_plan
 from collc.cost.choice import build_plan
 from collc.lowering import candidate_plans
 from collc.schedule import BroadcastPhase, build_schedule

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from with_schedules import run_program
 
-from collc.run.program import run_program
 from emitting import every_kind_of_collective, files_of, plan_of
 
 

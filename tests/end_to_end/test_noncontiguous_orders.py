@@ -6,8 +6,8 @@ from dataclasses import replace
 from itertools import cycle
 
 import pytest
+from with_schedules import check
 
-from collc.checks import CHECKS
 from collc.cost import predict
 from collc.driver.bundle import Bundle
 from collc.driver.pipeline import compile_text
@@ -98,7 +98,7 @@ def test_a_tree_streams_if_only_neighbours_in_the_order_are_on_both_sides_of_a_l
 def test_a_way_is_needed_where_a_chain_leaps() -> None:
     bundle = compiled("row_major", "reduce(x: f32[9], add)", "reduce chain to 0")
     without = changed(bundle.plan, detours_of(bundle)[1:])
-    (found,) = CHECKS["paths"](without)
+    (found,) = check("paths", without)
     assert found.code == "C330" and "has no detour" in found.message
 
 
@@ -120,7 +120,7 @@ def detours_of(bundle: Bundle) -> tuple[Detour, ...]:
 def test_detours_that_are_not_those_of_the_plan_are_refused() -> None:
     bundle = compiled("row_major", "reduce(x: f32[9], add)", "run binary_tree_reduce(c = 2)")
     detours = detours_of(bundle)
-    assert detours and not list(CHECKS["paths"](bundle.plan))
+    assert detours and not list(check("paths", bundle.plan))
     first, last = detours[0], detours[-1]
     mutants = {
         "no detour": detours[1:],
@@ -132,7 +132,7 @@ def test_detours_that_are_not_those_of_the_plan_are_refused() -> None:
         "leads": (*detours, last),
     }
     for words, mutant in mutants.items():
-        found = list(CHECKS["paths"](changed(bundle.plan, mutant)))
+        found = list(check("paths", changed(bundle.plan, mutant)))
         assert [d.code for d in found] == ["C330"] and words in found[0].message
 
 
@@ -142,7 +142,7 @@ def test_ways_of_one_color_that_meet_are_refused() -> None:
     one = next(detour for detour in detours if len(detour.pes) > 2)
     round_about = replace(one, pes=(one.pes[0], *one.pes[1:], one.pes[-2], one.pes[-1]))
     mutant = tuple(round_about if detour is one else detour for detour in detours)
-    (found,) = CHECKS["paths"](changed(bundle.plan, mutant))
+    (found,) = check("paths", changed(bundle.plan, mutant))
     assert found.code == "C330" and "meet" in found.message
 
 

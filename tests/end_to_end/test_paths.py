@@ -6,8 +6,8 @@ from dataclasses import replace
 from itertools import cycle, product
 
 import pytest
+from with_schedules import check
 
-from collc.checks import CHECKS
 from collc.driver.bundle import Bundle
 from collc.driver.pipeline import compile_text
 
@@ -116,5 +116,5 @@ def test_a_path_that_leaps_or_is_left_is_refused() -> None:
     twice = replace(phase.path, places=(*places[:-1], places[-3]))
     for path in (noncontiguous, outside, twice):
         wrong = replace(bundle.plan, phases=(replace(phase, path=path),))
-        assert [d.code for d in CHECKS["paths"](wrong)] == ["C330"]
-    assert list(CHECKS["paths"](bundle.plan)) == []
+        assert [d.code for d in check("paths", wrong)] == ["C330"]
+    assert list(check("paths", bundle.plan)) == []

@@ -13,8 +13,8 @@ import random
 
 import pytest
 import steps_patterns as s
+from with_schedules import check_plan
 
-from collc.checks import check_plan
 from collc.cost import predict
 from collc.lowering import candidate_plans
 from collc.schedule import Schedule

@@ -1,9 +1,9 @@
 from dataclasses import replace
 
 import pytest
+from with_schedules import check_plan
 
 import building as b
-from collc.checks import check_plan
 from collc.cost import predict
 from collc.cost.choice import build_plan
 from collc.lowering import candidate_plans

@@ -9,8 +9,8 @@ import pytest
 import steps_patterns as s
 from hypothesis import given
 from hypothesis import strategies as st
+from with_schedules import check_plan
 
-from collc.checks import check_plan
 from collc.cost import predict
 from collc.cost.choice import build_plan
 from collc.lowering.steps import circuits, relays, traffic_of

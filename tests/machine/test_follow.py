@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from changing import advancing_by
 from machine.plans import plan_of, program_of
+from with_schedules import schedule_of, schedules_of
 
 from collc.base.diagnostics import Diagnostic
 from collc.checks import one_line
@@ -15,7 +16,6 @@ from collc.driver.pipeline import compile_text
 from collc.plan import Advance, Plan
 from collc.plan.plan import ProgramPlan
 from collc.schedule import Schedule
-from collc.schedule.barrier_tokens import schedule_of
 
 DYNAMIC = """target wse2
 grid row = 5 x 1
@@ -41,13 +41,8 @@ def with_roles(plan: Plan, change: object, phase: int = 0) -> Plan:
     return replace(plan, phases=(*plan.phases[:phase], new, *plan.phases[phase + 1 :]))
 
 
-def due_of(plan: Plan | ProgramPlan) -> tuple[Schedule, ...]:
-    plans = (plan,) if isinstance(plan, Plan) else plan.plans
-    return tuple(schedule_of(one.collective) for one in plans)
-
-
 def told(plan: Plan | ProgramPlan, schedules: tuple[Schedule, ...] | None = None) -> Diagnostic:
-    return next(follow(plan, schedules or due_of(plan)))
+    return next(follow(plan, schedules or schedules_of(plan)))
 
 
 @pytest.mark.parametrize(
@@ -66,7 +61,7 @@ def told(plan: Plan | ProgramPlan, schedules: tuple[Schedule, ...] | None = None
     ids=lambda plan: plan.phases[0].name if isinstance(plan, Plan) else plan.program.calls[0],
 )
 def test_plans_that_are_right_pass(plan: Plan | ProgramPlan) -> None:
-    assert list(follow(plan, due_of(plan))) == []
+    assert list(follow(plan, schedules_of(plan))) == []
 
 
 def test_a_router_that_stays_in_a_position_for_others_is_where_a_tree_gets_stuck() -> None:
@@ -157,8 +152,8 @@ def test_grids_followed_phase_by_phase_on_one_line_pass_as_well(name, monkeypatc
     example, parameters, target = GRIDS[name]
     plan = plan_of(example, target, **parameters)
     monkeypatch.setattr(one_line, "MOST_NUMBERS", 0)
-    assert len(list(one_line.parts(plan, *due_of(plan)))) > 1
-    assert list(follow(plan, due_of(plan))) == []
+    assert len(list(one_line.parts(plan, *schedules_of(plan)))) > 1
+    assert list(follow(plan, schedules_of(plan))) == []
 
 
 def test_what_is_wrong_on_a_line_is_told_with_the_places_of_the_grid(monkeypatch) -> None:
@@ -169,9 +164,9 @@ def test_what_is_wrong_on_a_line_is_told_with_the_places_of_the_grid(monkeypatch
     plan = compile_text(text, "grid.coll", {}).program.plans[0]
     phase = len(plan.phases) - 1
     wrong = with_roles(plan, advancing_by(lambda _: Advance.NOTHING), phase)
-    together = [problem.message for problem in follow(wrong, due_of(wrong))]
+    together = [problem.message for problem in follow(wrong, schedules_of(wrong))]
     monkeypatch.setattr(one_line, "MOST_NUMBERS", 0)
-    apart = [problem.message for problem in follow(wrong, due_of(wrong))]
+    apart = [problem.message for problem in follow(wrong, schedules_of(wrong))]
     assert apart == together and "(1, 2)" in apart[0]
 
 
@@ -184,12 +179,12 @@ def test_of_a_large_multicast_the_edges_of_regions_are_followed(monkeypatch) -> 
         {},
     ).program.plans[0]
     monkeypatch.setattr(one_line, "MOST_NUMBERS", 0)
-    (part,) = one_line.parts(wide, *due_of(wide))
+    (part,) = one_line.parts(wide, *schedules_of(wide))
     grid = part.plan.collective.grid
-    assert grid.width * grid.height < 100 and list(follow(wide, due_of(wide))) == []
+    assert grid.width * grid.height < 100 and list(follow(wide, schedules_of(wide))) == []
     (role_is_lost,) = wide.phases
     regions = role_is_lost.regions[:-1]
     lost = replace(wide, phases=(replace(role_is_lost, regions=regions),))
     problem = told(lost)
     assert problem.code == "C317" and "PE (" in problem.message
-    assert len(list(one_line.parts(plan, *due_of(plan)))) == 1
+    assert len(list(one_line.parts(plan, *schedules_of(plan)))) == 1

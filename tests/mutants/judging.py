@@ -12,20 +12,19 @@ from functools import partial
 from typing import Any
 
 import steps_patterns
+from with_schedules import check_plan, check_program, render, run_program
 
 import fabsim
 from collc.base.diagnostics import Diagnostic
-from collc.checks import FORM, check_plan
-from collc.checks.program import PROGRAM_CHECKS, check_program
+from collc.checks import FORM
+from collc.checks.program import PROGRAM_CHECKS
 from collc.cost import Prediction
 from collc.cost.program import predict_program
 from collc.driver.planning import roots_of_call
-from collc.emit.render import render
 from collc.lowering.root_of_call import seen_from_the_root
 from collc.plan import Plan
 from collc.plan.plan import of_one_call
 from collc.run import RunError
-from collc.run.program import run_program
 from collc.schedule import Schedule
 from collc.spec import Spec
 from mutants import exchanges, programs, roots, streams, trees

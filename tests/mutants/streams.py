@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from changing import streams
+from with_schedules import check_plan
 
-from collc.checks import check_plan
 from collc.driver.pipeline import compile_text, prove_text
 from collc.lowering import candidate_plans
 from collc.plan import (

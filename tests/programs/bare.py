@@ -5,16 +5,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from collc.checks.program import check_program
+from with_schedules import check_program, render, run_program
+
 from collc.cost import Prediction
 from collc.cost.choice import build_program_plan
 from collc.driver.pipeline import prove_program
 from collc.driver.planning import with_remedies
 from collc.driver.proving import refuse_if_any
-from collc.emit.render import render
 from collc.plan.plan import ProgramPlan
 from collc.run import RunReport
-from collc.run.program import run_program
 from collc.schedule.barrier_tokens import with_tokens
 from collc.spec import Spec
 from collc.target import TARGETS
@@ -28,7 +27,7 @@ def planned(
     assert spec.program is not None
     tokens = tuple(map(with_tokens, schedules))
     plan = build_program_plan(tokens, spec.program, TARGETS[spec.target])
-    refuse_if_any(with_remedies(check_program(plan), plan))
+    refuse_if_any(with_remedies(check_program(plan), plan, tokens))
     return spec, replace(plan, skewed=skew > 0)
 
 

@@ -8,8 +8,8 @@ import pytest
 from programs.bare import planned, run_planned
 from programs.texts import program_of
 from switch_over import extra
+from with_schedules import check_program
 
-from collc.checks.program import check_program
 from collc.lowering.reconfiguration import reconfiguration_bytes
 from collc.lowering.show_program import show_program
 from collc.plan import Direction, Phase

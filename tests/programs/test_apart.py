@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from with_schedules import check_program
 
-from collc.checks.program import check_program
 from collc.driver.bundle import Bundle
 from collc.driver.pipeline import compile_text
 from collc.lowering.reconfiguration import reconfiguration_bytes

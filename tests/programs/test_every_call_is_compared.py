@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
+from with_schedules import run_program
 
 from collc.driver.pipeline import compile_text
 from collc.emit.one_turn import by_turns
 from collc.run import RunReport
-from collc.run.program import run_program
 from commands import collc as collc_command
 
 OVERWRITTEN = """

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from programs.bare import planned
 from programs.texts import dynamic_length, program_of
+from with_schedules import render
 
 import fabsim
 from collc.base.files import write_files
 from collc.cost import Prediction
-from collc.emit.render import render
 from collc.lowering.memory import INSTRUCTION_BYTES
 from collc.lowering.reconfiguration import reconfiguration_bytes
 from collc.plan.plan import ProgramPlan

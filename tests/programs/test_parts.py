@@ -107,7 +107,7 @@ def test_a_wrong_result_on_one_line_is_found() -> None:
     wrong = "const role = if (y == 2) 4 else reduce_role(x);"
     assert right in bundle.files[name]
     files = {**bundle.files, name: bundle.files[name].replace(right, wrong, 1)}  # its routes
-    broken = Bundle(bundle.spec, bundle.program, bundle.prediction, files)
+    broken = Bundle(bundle.spec, bundle.program, bundle.schedules, bundle.prediction, files)
     with pytest.raises((collc.RunError, AssertionError)):
         assert broken.run().verified
 

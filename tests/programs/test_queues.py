@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import pytest
 from programs.bare import planned, run_planned
+from with_schedules import check_program
 
 import collc
-from collc.checks.program import check_program
 from collc.driver.pipeline import compile_text
 from collc.plan.plan import ProgramPlan
 

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from programs.texts import dynamic_length
+from with_schedules import check_program
 
 from collc.base.diagnostics import CollcError
-from collc.checks.program import check_program
 from collc.cli import commands
 from collc.commands.tune import clause_of
 from collc.driver.bundle import Bundle

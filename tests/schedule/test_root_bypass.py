@@ -6,8 +6,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from with_schedules import check_plan
 
-from collc.checks import check_plan
 from collc.cost.choice import build_plan
 from collc.driver.pipeline import compile_text, prove_text
 from collc.lowering import candidate_plans

@@ -6,13 +6,11 @@ from dataclasses import replace
 
 from changing import streams
 from stream_forms import plans, text_of
+from with_schedules import check_plan, check_program
 
-from collc.checks import check_plan
-from collc.checks.program import check_program
 from collc.cost.choice import build_plan, build_program_plan
 from collc.driver.pipeline import compile_text, prove_text
 from collc.lowering.resources import within_budget
-from collc.schedule.barrier_tokens import schedule_of
 from collc.target import TARGETS
 
 WSE2 = TARGETS["wse2"]
@@ -61,9 +59,7 @@ def test_collectives_of_a_program_have_their_filters_at_the_same_time():
     assert all(streams(plan) for plan in two.plans)
     assert two.run(seed=1, repeats=2).verified
     fewer = replace(WSE2, filters=1)
-    changed = build_program_plan(
-        tuple(schedule_of(plan.collective) for plan in two.plans), two.program.program, fewer
-    )
+    changed = build_program_plan(two.schedules, two.program.program, fewer)
     assert [streams(plan) for plan in changed.plans] == [True, False]
     assert not list(check_program(changed))
 

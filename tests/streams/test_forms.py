@@ -10,10 +10,10 @@ import pytest
 from constructs import attested, constructs_in
 from mismatches import mismatch
 from stream_forms import CONTRACTS, forms, plans, text_of
+from with_schedules import check_plan
 
 import fabsim
 from collc.base.files import write_files
-from collc.checks import check_plan
 from collc.driver.bundle import Bundle
 from collc.driver.pipeline import prove_text
 from collc.plan import Advance, leaders_of, streams_of

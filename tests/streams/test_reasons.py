@@ -17,7 +17,7 @@ STRAIGHT = [(r, 0, r, r, 1, False) for r in range(1, 4)]
 
 def said(text: str, parameters: dict[str, int], target: str = "wse2") -> str:
     _, schedule = prove_text(text, "t", parameters, target)
-    return dict(streaming(build_plan(schedule, TARGETS[target])))["exchange"]
+    return dict(streaming(schedule, build_plan(schedule, TARGETS[target])))["exchange"]
 
 
 def test_a_stream_says_which_and_on_how_many_colors():

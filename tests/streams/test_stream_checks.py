@@ -10,8 +10,8 @@ import pytest
 import steps_patterns as s
 from changing import streams
 from stream_forms import CONTRACTS, plans, text_of
+from with_schedules import check_plan
 
-from collc.checks import check_plan
 from collc.checks.counted import tasks_of_phase
 from collc.driver.pipeline import prove_text
 from collc.lowering import candidate_plans

@@ -9,10 +9,10 @@ import pytest
 import steps_patterns as s
 from changing import streams
 from mismatches import mismatch
+from with_schedules import check_plan
 
 import fabsim
 from collc.base.files import write_files
-from collc.checks import check_plan
 from collc.cost.choice import build_plan
 from collc.driver.bundle import Bundle
 from collc.driver.pipeline import compile_text

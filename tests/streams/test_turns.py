@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 from stream_forms import plans, text_of
+from with_schedules import check_plan
 
-from collc.checks import check_plan
 from collc.driver.pipeline import prove_text
 from collc.plan import (
     Advance,

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from with_schedules import check_plan
 
-from collc.checks import BUDGETS, check_plan
+from collc.checks import BUDGETS
 from collc.cost.axis_shortcut import cycles_or_never
 from collc.driver.pipeline import compile_text
 from collc.plan import Plan

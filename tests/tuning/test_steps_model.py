@@ -48,7 +48,7 @@ def test_what_is_shown_adds_up(algorithm: str) -> None:
     bundle = compiled("allreduce(x: f32[40], add)", algorithm, 6)
     cycles, target = bundle.prediction.cycles, bundle.plan.target
     assert terms_of(bundle.schedule, cycles, target).cycles == cycles
-    shown = show_terms(bundle.plan, cycles)
+    shown = show_terms(bundle.schedule, bundle.plan, cycles)
     assert shown.startswith(f"  {cycles} = start-up ")
     assert "(line 3) waits for " in shown and "(line 3) is busiest at the link from PE (" in shown
 

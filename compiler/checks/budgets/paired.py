@@ -3,10 +3,8 @@
 from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic
-from collc.checks.by_phase import due
 from collc.plan import Plan
-from collc.schedule import BroadcastPhase
-from collc.spec.exchange import StepsPhase
+from collc.plan.form import form_of
 from collc.spec.simd import can_be_wide, goes_in_pairs, may_go_backward, slices_go_in_pairs
 
 
@@ -14,10 +12,8 @@ def paired(plan: Plan) -> Iterator[Diagnostic]:
     """C337: a phase in pairs, or a wide one, that cannot be."""
     contract = plan.collective.contract
     for phase in plan.phases:
-        pattern = due(plan, phase)
-        if isinstance(pattern, StepsPhase):
-            able = slices_go_in_pairs(pattern, contract, plan.target)
-
+        if form_of(phase).is_cut:
+            able = slices_go_in_pairs(phase, contract, plan.target)
             turns = may_go_backward(paired=phase.paired, wide=phase.wide)
             if phase.backward and not turns:
                 yield Diagnostic(
@@ -27,7 +23,7 @@ def paired(plan: Plan) -> Iterator[Diagnostic]:
                     phase.span,
                     help="leave `in simd` out",
                 )
-            if phase.wide and not can_be_wide(pattern, contract, plan.target):
+            if phase.wide and not can_be_wide(phase, contract, plan.target):
                 yield Diagnostic(
                     "C337",
                     f"`{phase.name}` takes two wavelets by one instruction, which "
@@ -36,8 +32,7 @@ def paired(plan: Plan) -> Iterator[Diagnostic]:
                     help="leave `in simd` out",
                 )
         else:
-            combines = not isinstance(pattern, BroadcastPhase)
-            able = goes_in_pairs(contract, plan.target, combines=combines)
+            able = goes_in_pairs(contract, plan.target, combines=phase.combines)
         if phase.paired and not able:
             yield Diagnostic(
                 "C337",

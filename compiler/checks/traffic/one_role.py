@@ -5,62 +5,59 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from collc.base.diagnostics import Diagnostic
-from collc.checks.by_phase import due, in_phase
+from collc.base.grids import Grid
+from collc.checks.by_phase import in_phase
 from collc.plan import Phase, Plan, Region, Strided
-from collc.schedule import BroadcastPhase, ReducePhase
-from collc.spec.exchange import StepsPhase
+from collc.plan.form import Form, form_of
 
 
 def one_role(plan: Plan) -> Iterator[Diagnostic]:
-    """C312: a PE with no role, with two, or one outside the pattern."""
+    """C312: a PE with no role, with two, or one that is not there."""
+    collective = plan.collective
     for phase in plan.phases:
-        pattern = due(plan, phase)
-        if isinstance(pattern, ReducePhase | StepsPhase):
-            problem = _line_problem(phase, pattern)
-        else:
-            problem = _grid_problem(phase, pattern)
+        grid = collective.lined if phase.path else collective.grid
+        everywhere = form_of(phase) is Form.MULTICAST
+        outside = not all(_inside(region, grid) for region, _ in phase.regions)
+        problem = _grid_problem(phase, grid) if everywhere else _line_problem(phase, grid)
+        problem = problem or ("a role lies outside the grid" if outside else "")
         if problem:
             remedy = "the regions of a phase have to cover its PEs once; please report this"
             yield in_phase("C312", phase, problem, remedy)
 
 
-def _line_problem(phase: Phase, pattern: ReducePhase | StepsPhase) -> str:
-    """Every region spans all lines; along a line each coordinate is in one region."""
+def _line_problem(phase: Phase, grid: Grid) -> str:
+    """Every region spans all lines; along a line each coordinate is in one region: slices go along
+    the whole line, a tree along a stretch of it."""
     counts: Counter[int] = Counter()
+    lines = {region.sides(phase.axis)[1] for region, _ in phase.regions}
+    if len(lines) != 1 or any(one.step > 1 or one.repeats > 1 for one in lines):
+        return "the roles do not span the same lines"
     for region, _ in phase.regions:
-        along, across = region.sides(pattern.axis)
-        if across != Strided(*pattern.lines):
-            return f"a role does not span lines {pattern.lines[0]} to {pattern.lines[1]}"
-        counts.update(along)
-    low, high = pattern.stretch
+        counts.update(region.sides(phase.axis)[0])
+    ends = (min(counts), max(counts))
+    low, high = (0, grid.extent(phase.axis) - 1) if form_of(phase).is_cut else ends
     wrong = [c for c in sorted({*range(low, high + 1), *counts}) if counts[c] != 1]
-    outside = [c for c in counts if not low <= c <= high]
-    if not wrong and not outside:
-        return ""
-    first = min([*wrong, *outside])
-    return f"the PE with {pattern.axis} = {first} has {counts[first]} roles"
+    return f"the PE with {phase.axis} = {wrong[0]} has {counts[wrong[0]]} roles" if wrong else ""
 
 
-def _grid_problem(phase: Phase, pattern: BroadcastPhase) -> str:
+def _grid_problem(phase: Phase, grid: Grid) -> str:
     """Regions are disjoint and as large as the grid together."""
     regions = [region for region, _ in phase.regions]
     covered = sum(len(region.x) * len(region.y) for region in regions)
-    if covered != pattern.width * pattern.height:
-        return f"{covered} PEs have a role, the grid has {pattern.width * pattern.height}"
+    if covered != grid.width * grid.height:
+        return f"{covered} PEs have a role, the grid has {grid.width * grid.height}"
     for one, other in combinations(regions, 2):
         if _meet(one.x, other.x) and _meet(one.y, other.y):
             return (
                 f"PE ({max(one.x.first, other.x.first)}, {max(one.y.first, other.y.first)}) "
                 "has two roles"
             )
-    if not all(_inside(region, pattern) for region in regions):
-        return "a role lies outside the grid"
     return ""
 
 
-def _inside(region: Region, pattern: BroadcastPhase) -> bool:
+def _inside(region: Region, grid: Grid) -> bool:
     """Whether a region lies in the grid."""
-    ends = ((region.x, pattern.width), (region.y, pattern.height))
+    ends = ((region.x, grid.width), (region.y, grid.height))
     return all(run.first >= 0 and run.end < extent for run, extent in ends)
 
 

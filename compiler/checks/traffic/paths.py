@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from collc.base.diagnostics import Diagnostic
 from collc.base.grids import Grid
 from collc.base.paths import Path, Pe
-from collc.checks.by_phase import due_tree, in_phase
+from collc.checks.by_phase import in_phase
 from collc.plan import Direction, Phase, Plan, Role
 from collc.plan.form import Form, form_of
+from collc.plan.geometry import line_of
 from collc.plan.placement import roles_of_places, roles_of_ranks, sent_colors
 from collc.plan.unrolled import NOWHERE, connections
 
@@ -26,7 +27,7 @@ def paths(plan: Plan) -> Iterator[Diagnostic]:
         if phase.path is None:
             continue
         grid = plan.collective.grid
-        problem = _path_problem(phase.path, grid) or _leaves(phase) or _ways_problem(plan, phase)
+        problem = _path_problem(phase.path, grid) or _leaves(phase) or _ways_problem(phase)
         if problem:
             help = "what follows each other has to be connected; please report this"
             yield in_phase("C330", phase, problem, help)
@@ -55,12 +56,12 @@ def _sides(role: Role) -> set[Direction]:
     return {side for route in routes for side in (route.receive, *route.send)}
 
 
-def _ways_problem(plan: Plan, phase: Phase) -> str:
+def _ways_problem(phase: Phase) -> str:
     """What is wrong with the detours of a phase; nothing if they are its gaps, and meet nothing."""
     path = phase.path
     if path is None or (not path.gaps and not phase.detours):
         return ""
-    due, used = _hops(plan, phase, path), set[tuple[Pe, str]]()
+    due, used = _hops(phase, path), set[tuple[Pe, str]]()
     for detour in phase.detours:
         steps = zip(detour.pes, detour.pes[1:], strict=False)
         if any(abs(x - a) + abs(y - b) != 1 for (x, y), (a, b) in steps):
@@ -78,27 +79,26 @@ def _ways_problem(plan: Plan, phase: Phase) -> str:
     return next((f"`{c}` has no detour from PE {a} to PE {b}" for a, b, c in sorted(due)), "")
 
 
-def _hops(plan: Plan, phase: Phase, path: Path) -> set[tuple[Pe, Pe, str]]:
+def _hops(phase: Phase, path: Path) -> set[tuple[Pe, Pe, str]]:
     """What needs detours: from where, to where, on which color. A color that has one somewhere has
     one wherever it is sent, so routers that are set for neighbours never have it."""
     by_detours = {detour.color for detour in phase.detours}
     return {
         (path.places[place], path.places[other], color)
-        for place, other, color in _sent(plan, phase)
+        for place, other, color in _sent(phase)
         if path.crosses(place, other) or color in by_detours
     }
 
 
-def _sent(plan: Plan, phase: Phase) -> Iterator[tuple[int, int, str]]:
+def _sent(phase: Phase) -> Iterator[tuple[int, int, str]]:
     """From which place something goes to which, on what color."""
     if form_of(phase) is Form.TREE:
-        of_ranks = roles_of_ranks(phase)
-        tree = due_tree(plan, phase)
-        for transfer in tree.transfers if len(of_ranks) == tree.ranks else ():
-            sender = of_ranks[transfer.source]
-            place, other = map(tree.coordinate, (transfer.source, transfer.destination))
-            for color in sent_colors(sender) if sender else ():
-                yield place, other, color
+        of_ranks, line = roles_of_ranks(phase), line_of(phase)
+        for rank, sources in enumerate(line.children):
+            for source in sources:
+                sender = of_ranks[source]
+                for color in sent_colors(sender) if sender else ():
+                    yield line.coordinate(source), line.coordinate(rank), color
     elif form_of(phase).is_cut:
         target, _ = connections(phase)
         for place, role in enumerate(roles_of_places(phase)):

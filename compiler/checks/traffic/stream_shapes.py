@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from collc.base.diagnostics import Diagnostic
 from collc.base.memoize import memoized
-from collc.checks.by_phase import CUT, due_steps, in_phase, phases_of
+from collc.checks.by_phase import CUT, in_phase, phases_of
 from collc.checks.step_table_entries import shape_problem
 from collc.plan import (
     BY_WAVELET,
@@ -28,7 +28,6 @@ from collc.plan import (
 )
 from collc.plan.form import Form, form_of
 from collc.plan.placement import roles_of_places
-from collc.spec.exchange import StepsPhase
 
 Roles = tuple[Role | None, ...]
 REPORT = "the stream does not follow the schedule; please report this"
@@ -39,17 +38,17 @@ def stream_shapes(plan: Plan) -> Iterator[Diagnostic]:
     for phase in phases_of(plan, *CUT):
         if form_of(phase) is not Form.STREAM or shape_problem(plan, phase):
             continue
-        problem = _problem(phase, due_steps(plan, phase))
+        problem = _problem(phase)
         if problem:
             yield in_phase("C319", phase, problem, REPORT)
 
 
 @memoized
-def _problem(phase: Phase, pattern: StepsPhase) -> str:
-    return next(_shapes(roles_of_places(phase), pattern), "")
+def _problem(phase: Phase) -> str:
+    return next(_shapes(phase, roles_of_places(phase)), "")
 
 
-def _shapes(roles: Roles, pattern: StepsPhase) -> Iterator[str]:
+def _shapes(phase: Phase, roles: Roles) -> Iterator[str]:
     """Lanes that the text cannot run."""
     ways: dict[str, bool] = {}
     for place, role in enumerate(roles):
@@ -66,7 +65,7 @@ def _shapes(roles: Roles, pattern: StepsPhase) -> Iterator[str]:
             stream = stream_of(lane)
             if stream and ways.setdefault(lane.name, stream.backward) is not stream.backward:
                 yield f"lane `{lane.name}` goes the other way at place {place}"
-            problem = _lane_problem(lane, role, place, pattern)
+            problem = _lane_problem(lane, role, place, phase)
             if problem:
                 yield f"lane `{lane.name}` of place {place} {problem}"
 
@@ -92,8 +91,8 @@ def _adjoin(role: Role, place: int) -> bool:
     return all(one.start <= two.start <= one.stop <= two.stop for one, two in pairwise(staged))
 
 
-def _lane_problem(lane: Lane, role: Role, place: int, pattern: StepsPhase) -> str:
-    stream, slices = stream_of(lane), pattern.slicing.count
+def _lane_problem(lane: Lane, role: Role, place: int, phase: Phase) -> str:
+    stream, slices = stream_of(lane), phase.slicing.count
     if stream is None:
         return "has operations of another kind" if lane.loops else ""
     parts = [part for part in (stream.sends, stream.receives) if part]
@@ -119,7 +118,7 @@ def _lane_problem(lane: Lane, role: Role, place: int, pattern: StepsPhase) -> st
             "stages what it combines from the last element to the first",
         ),
         (
-            pattern.blocks is None or not stream.staged or stream.combines,
+            phase.blocks is None or not stream.staged or stream.combines,
             "stages what it copies of a block, where the stage has the places of a vector",
         ),
         (
