@@ -166,3 +166,44 @@ def test_a_class_that_makes_its_values_itself_is_none() -> None:
         @dataclass
         class Own:
             def __init__(self) -> None: ...
+
+
+class Pair:
+    left: int
+    right: list[int] = field(default_factory=list, repr=False, compare=False)
+
+
+class Hashed(Pair):
+    def __hash__(self) -> int:
+        return 7
+
+    def __repr__(self) -> str:
+        return "hashed"
+
+
+@pytest.mark.parametrize("of", [Pair, Hashed])
+@pytest.mark.parametrize("options", [{}, {"frozen": True}, {"frozen": True, "eq": False}])
+def test_values_are_shown_compared_and_kept_as_those_of_dataclasses(
+    of: type, options: dict[str, bool]
+) -> None:
+    """Of a class and of one with words and a hash of its own."""
+    own = {**vars(Pair), **vars(of), "__annotations__": Pair.__annotations__}
+    spaces = [{name: own[name] for name in own if name != "__dict__"} for _ in range(2)]
+    ours: Any = dataclass(type(of.__name__, (), spaces[0]), **options)
+    theirs: Any = dataclasses.dataclass(type(of.__name__, (), spaces[1]), **options)
+    one, other = ours(3, [4]), theirs(3, [4])
+    assert repr(one) == repr(other)
+    assert (one == ours(3)) is (other == theirs(3))
+    assert (one == other) is False
+    assert (type(one).__hash__ is None) is (type(other).__hash__ is None)
+    if options == {"frozen": True}:
+        assert hash(one) == hash(other) == hash(ours(3))
+    for value in (one, other):
+        if options.get("frozen"):
+            with pytest.raises(FrozenInstanceError, match="cannot assign to field 'left'"):
+                value.left = 4
+            with pytest.raises(FrozenInstanceError, match="cannot delete field 'left'"):
+                del value.left
+        else:
+            value.left = 4
+            assert value.left == 4

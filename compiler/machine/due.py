@@ -1,7 +1,7 @@
 """What the PEs have to hold behind a call: the proved schedule, carried out without any plan.
 
 Vectors are cut into atoms, ranges of elements that no slice of any phase cuts. Before a call each
-PE has a random number for each atom; what combines two of them depends on both and on their order
+PE has another number for each atom; what combines two of them depends on both and on their order
 (`collc_evaluator`). So numbers are equal, but by an accident of 1 in 2^64, only where the same
 contributions have been combined in the same order and the same groups.
 """
@@ -17,23 +17,37 @@ from collc.schedule.barrier_tokens import with_tokens
 from collc.schedule.moves import moved
 from collc.schedule.promised import promised
 
-_SEED = 2026
-
 
 def begin(schedule: Schedule, cuts: Ints, call: int) -> Words:
     """What PEs hold before a call, [PEs row by row, atoms]: all different, in other calls as well.
     `cuts` are the elements at which atoms begin, and the length."""
     grid = schedule.collective.grid
-    rng = np.random.default_rng((_SEED, call))
-    shape = (grid.width * grid.height, len(cuts) - 1)
-    return rng.integers(1, 1 << 63, size=shape, dtype=np.uint64)
+    pes, atoms = grid.width * grid.height, len(cuts) - 1
+    numbers = np.arange(pes * atoms, dtype=np.uint64) + np.uint64(call << _BITS)
+    return _mixed(numbers).reshape(pes, atoms)
+
+
+_BITS = 40  # of the numbers that a call has for its PEs and atoms
+
+
+def _mixed(numbers: Words) -> Words:
+    """Other numbers for each that do not look related, no two of them equal: splitmix64 (Steele,
+    Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014). `numpy.random` would take a
+    hundredth of a second to import."""
+    mixed = (numbers + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
+    found: Words = mixed ^ (mixed >> np.uint64(31))
+    return found
 
 
 def atoms(schedule: Schedule, cuts: Ints) -> Ints:
     """The cuts, and those of the schedule; and more where slices change their places: those of one
     length that take each other's place are cut alike."""
     phases = [moved(schedule, phase) for phase in schedule.phases]
-    cuts = np.unique(np.concatenate([cuts, *(phase.bounds.reshape(-1) for phase in phases)]))
+    for phase in phases:
+        if not _among(phase.bounds, cuts):
+            cuts = np.unique(np.concatenate([cuts, phase.bounds.reshape(-1)]))
     changing = [phase.bounds for phase in phases if phase.changes_places]
     while True:
         found = cuts
@@ -43,6 +57,11 @@ def atoms(schedule: Schedule, cuts: Ints) -> Ints:
         if len(found) == len(cuts):
             return cuts
         cuts = found
+
+
+def _among(bounds: Ints, cuts: Ints) -> bool:
+    """Whether all bounds are cuts."""
+    return bool((cuts[np.minimum(np.searchsorted(cuts, bounds), len(cuts) - 1)] == bounds).all())
 
 
 def _alike(bounds: Ints, cuts: Ints) -> Ints:
@@ -70,8 +89,8 @@ def carried(schedule: Schedule, cuts: Ints, held: Words) -> Words:
     schedule, held = with_tokens(schedule), held.copy()
     for phase in schedule.phases:
         moves = moved(schedule, phase)
-        first = np.searchsorted(cuts, moves.bounds)  # the first atom of each slice
-        if (cuts[np.minimum(first, len(cuts) - 1)] != moves.bounds).any():
+        if not _among(moves.bounds, cuts):
             raise ValueError(f"`{phase.name}` cuts vectors within an atom")
+        first = np.searchsorted(cuts, moves.bounds)  # the first atom of each slice
         carry_out(held, np.diff(cuts), moves.lines, first, moves)
     return held
