@@ -174,9 +174,9 @@ def _set_differently(plan: ProgramPlan, color: int) -> Iterator[Diagnostic]:
     found = differing(plan, color)
     if found is None:
         return
-    before, after, where = found
+    before, after, how = found
     one, label, number = InProgram(plan, before), plan.label(after), plan.colors[color].number
-    message = f"{one.name} and `{label}` both use color {number}, which stays as it is, but set "
-    message += f"its routers differently {where}: {one.name} ends, its routers stay as it has set "
+    message = f"{one.name} and `{label}` both use color {number}, which stays as it is, but "
+    message += f"{how}: {one.name} ends, its routers stay as it has set "
     message += f"them, `{label}` begins there, and its vectors follow the routes of {one.name}"
     yield one.diagnostic("C333", message, after, f"has color {number} as well")

@@ -22,6 +22,7 @@ from collc.base.columns import Bools, Ints, Words
 from collc.base.diagnostics import Diagnostic
 from collc.base.grids import Grid
 from collc.base.memoize import memoized
+from collc.base.paths import Path
 from collc.base.values import dataclass
 from collc.checks.one_line import Part, parts
 from collc.machine import Fault, Run, cuts, run
@@ -34,6 +35,7 @@ from collc.schedule import Schedule
 from collc.schedule.lengths import of_length
 from collc.schedule.moves import most_slices, moved
 
+_CIRCLE = "waits for itself"  # how the machine ends what it tells of a circle
 CALLS = 2  # that follow each other: what the first one leaves, the second begins with
 MOST_LENGTHS = 8  # of those that have empty slices
 MOST_ASKED = 64  # PEs, up to which is told whose contributions a PE has
@@ -248,8 +250,51 @@ class _Calls:
         phase = plan.phases[fault.phase if fault.phase is not None else self._on(plan, fault)]
         code, label = _code(OF_KIND[fault.kind], phase), self._label(plan, phase)
         where = f"`{label}` gets stuck: " if fault.kind == "stuck" else f"in `{label}` "
-        message = f"{where}{fault.text}{self._when(call)}"
+        message = f"{where}{fault.text}{self._circling(fault, phase)}{self._when(call)}"
+        message += self._handed_over(fault)
         return Diagnostic(code, message, phase.span, help=_HELP[code])
+
+    def _circling(self, fault: Fault, phase: Phase) -> str:
+        """Words for what waits for itself without a router that could be named: on which colors the
+        operation moves words at which that is told."""
+        if not fault.text.endswith(_CIRCLE):
+            return ""
+        lanes = {
+            lane.name: lane
+            for role in phase.roles
+            if role.name == fault.role
+            for lane in role.lanes
+        }
+        lane = lanes.get(fault.lane or "")
+        if lane is None or fault.op is None:
+            return ""
+        op, (x, y) = lane.ops[fault.op], fault.pe
+        moves = [(op.receives_on, "receives on"), (op.sends_on, "sends on")]
+        told = [f"{how} `{color}`" for color, how in moves if color]
+        return f", beginning with what PE ({x}, {y}) {' and '.join(told)}" if told else ""
+
+    def _handed_over(self, fault: Fault) -> str:
+        """Words for a router of a color that is not torn down: the phases that set it in turn."""
+        if fault.kind != "not torn down" or isinstance(self.plan, Plan):
+            return ""
+        names = [f"`{name}`" for name in dict.fromkeys(self._setting(self.plan, fault))]
+        if not names:
+            return ""
+        (x, y), (*first, last) = fault.pe, names
+        who = f"{', '.join(first)} and {last} set" if first else f"each call of {last} sets"
+        return f"; {who} the router of PE ({x}, {y})"
+
+    def _setting(self, program: ProgramPlan, fault: Fault) -> Iterator[str]:
+        """The labels of the phases that set the router of a fault on its color, call by call."""
+        for k in self.called:
+            for _, use in program.uses_of(k):
+                phase = program.phase(use)
+                at = _place_on(self.plans[k].collective.grid, phase.path, fault.pe)
+                role = None if at is None else phase.role_at(at)
+                names = {one.color for one in role.colors} if role else set()
+                numbers = {program.colors[n].number for name, n in use.positions if name in names}
+                if fault.color in numbers:
+                    yield program.label(use)
 
     @staticmethod
     def _on(plan: Plan, fault: Fault) -> int:
@@ -338,6 +383,17 @@ def _code(codes: _Codes, phase: Phase) -> str:
     if form.is_cut:
         return codes.steps
     return codes.multicast if form is Form.MULTICAST else codes.reduction
+
+
+def _place_on(grid: Grid, path: Path | None, pe: tuple[int, int]) -> tuple[int, int] | None:
+    """Where the regions of a phase have a PE of the whole grid; None where its grid has none, or
+    stands for several lines."""
+    site, (x, y) = grid.site, pe
+    if site is not None:
+        x, y = x - site.x, y - site.y
+    if not (0 <= x < grid.width and 0 <= y < grid.height):
+        return None
+    return (path.place_of((x, y)), 0) if path else (x, y)
 
 
 def _last_at(plan: Plan, grid: Grid, pe: int) -> Phase:

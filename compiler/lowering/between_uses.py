@@ -60,9 +60,9 @@ def _torn_down(plan: ProgramPlan, color: int, uses: list[Use]) -> str:
         return "the program says so"
     found = differing(plan, color)
     if found is not None:
-        one, other, where = found
+        one, other, how = found
         who = f"{plan.label(one)} and {plan.label(other)}"
-        return f"{who} set its routers differently {where}"
+        return f"{who} {how}"
     beside, number = next(
         (use, plan.colors[k].number)
         for use in uses

@@ -94,8 +94,8 @@ Setting = tuple[Collective, Phase, str]  # a phase of a collective, and one of i
 
 
 def differing(plan: ProgramPlan, color: int) -> tuple[Use, Use, str] | None:
-    """Two uses of a color that have routers in common and do not set them alike, and where; None if
-    there are none."""
+    """Two uses of a color that have routers in common and do not set all of theirs alike, and what
+    they do instead, in words; None if there are none."""
     uses = [(use, name) for use in plan.uses for name, k in use.positions if k == color]
     settings = [
         (plan.plans[use.collective].collective, plan.phase(use), name) for use, name in uses
@@ -104,7 +104,8 @@ def differing(plan: ProgramPlan, color: int) -> tuple[Use, Use, str] | None:
     if found is None:
         return None
     one, other = (configuration(*settings[i]) for i in found)
-    return uses[found[0]][0], uses[found[1]][0], _where(one, other)
+    first, second = (uses[i][0] for i in found)
+    return first, second, _unlike((plan.label(first), one), (plan.label(second), other))
 
 
 def first_differing(settings: Sequence[Setting]) -> tuple[int, int] | None:
@@ -122,18 +123,27 @@ def first_differing(settings: Sequence[Setting]) -> tuple[int, int] | None:
     return None
 
 
-def _where(one: Configuration, other: Configuration) -> str:
-    """The first PE that is set differently, as the whole grid counts it."""
+def _unlike(first: tuple[str, Configuration], second: tuple[str, Configuration]) -> str:
+    """What two uses, each with its label, do not do alike: at the first PE whose router both set,
+    and otherwise; else at the first one whose router only one of them sets. PEs are those of the
+    whole grid."""
+    (label, one), (_, other) = first, second
     if (one.place, one.path) != (other.place, other.path):
         how = (
             "on other PEs, such as"
             if one.place != other.place
             else "along another path, such as at"
         )
-        return f"{how} {other.name_of(next(pe for pe, has in enumerate(other.of_pes) if has))}"
-    return "at " + one.name_of(
-        next(pe for pe in range(len(one.of_pes)) if one.at(pe) != other.at(pe))
-    )
+        there = other.name_of(next(pe for pe, has in enumerate(other.of_pes) if has))
+        return f"set its routers differently {how} {there}"
+    unlike = [pe for pe in range(len(one.of_pes)) if one.at(pe) != other.at(pe)]
+    both = next((pe for pe in unlike if one.at(pe) and other.at(pe)), None)
+    if both is not None:
+        return f"set its routers differently at {one.name_of(both)}"
+    if not unlike:
+        return "set its filters differently"
+    only = label if one.at(unlike[0]) else second[0]
+    return f"do not set the same routers: only {only} sets that of {one.name_of(unlike[0])}"
 
 
 def torn_down_by(plan: ProgramPlan, use: Use) -> tuple[str, ...]:

@@ -100,14 +100,15 @@ FAULTS = {
         ),
         "C331",
         "in `c0.reduce` PE (0, 0) waits for ever: the router of PE (5, 0) is in position 0 of "
-        "color 0, for words from its own PE, which sends nothing more there",
+        "color 0, for words from its own PE, which sends nothing more there; `c0.reduce` and "
+        "`c1.broadcast` set the router of PE (5, 0)",
         "",
     ),
     "no teardown behind the vector of a broadcast": (
         with_role(plan_of(*CHAIN, rounds=2), 1, "root", sending(Advance.NOTHING)),
         "C331",
         "in `c0.reduce` PE (0, 0) waits for ever: no teardown follows what PE (3, 0) sends on "
-        "color 2 in its next call",
+        "color 2 in its next call; each call of `c1.broadcast` sets the router of PE (3, 0)",
         "",
     ),
     "a teardown before the last vector": (
@@ -116,7 +117,7 @@ FAULTS = {
         ),
         "C331",
         "in `c0.reduce` PE (3, 0) waits for ever: no teardown follows what PE (5, 0) sends on "
-        "color 0",
+        "color 0; `c0.reduce` and `c1.exchange` set the router of PE (5, 0)",
         "",
     ),
     "a teardown of a color that stays": (
@@ -129,7 +130,8 @@ FAULTS = {
         with_role(plan_of(*CHAIN), 0, "leaf", with_color("reduce_odd")),
         "C331",
         "in `c1.broadcast` PE (0, 0) waits for ever: the router of PE (5, 0) is in position 0 of "
-        "color 1, for words from its own PE, which sends nothing more there",
+        "color 1, for words from its own PE, which sends nothing more there; each call of "
+        "`c0.reduce` sets the router of PE (5, 0)",
         "",
     ),
     "a teardown that goes another way": (
@@ -138,7 +140,7 @@ FAULTS = {
         ),
         "C331",
         "in `c0.reduce` PE (3, 0) waits for ever: no teardown follows what PE (2, 0) sends on "
-        "color 0",
+        "color 0; `c0.reduce` and `c1.exchange` set the router of PE (2, 0)",
         "",
     ),
     "a phase with one color for two": (
@@ -218,7 +220,7 @@ def test_pes_of_a_part_are_counted_on_the_whole_grid() -> None:
     found = first_of("C331", followed(with_role(plan, 0, "leaf", sending(Advance.NOTHING))))
     assert found.message == (
         "in `two.broadcast` PE (2, 1) waits for ever: no teardown follows what PE (5, 1) sends on "
-        "color 0"
+        "color 0; each call of `one.rows` sets the router of PE (5, 1)"
     )
     found = first_of("C331", followed(with_role(plan, 1, "root", sending(Advance.NOTHING))))
     assert "the router of PE (3, 2) is in position 0 of color 1" in found.message

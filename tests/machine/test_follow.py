@@ -14,7 +14,7 @@ from collc.checks import one_line
 from collc.checks.follow import called, follow
 from collc.driver.pipeline import compile_text
 from collc.plan import Advance, Plan
-from collc.plan.plan import ProgramPlan
+from collc.plan.plan import ZERO, ProgramPlan, Role
 from collc.schedule import Schedule
 
 DYNAMIC = """target wse2
@@ -188,3 +188,22 @@ def test_of_a_large_multicast_the_edges_of_regions_are_followed(monkeypatch) -> 
     problem = told(lost)
     assert problem.code == "C317" and "PE (" in problem.message
     assert len(list(one_line.parts(plan, *schedules_of(plan)))) == 1
+
+
+def test_a_circle_without_a_router_is_told_with_the_colors_of_an_operation_in_it() -> None:
+    plan = plan_of("halving_doubling", "wse2", P=8, B=64)
+
+    def never_ending(role: Role) -> Role:
+        """Of one lane no entry ends a step, so that the others wait for it for ever."""
+        first, *others = role.lanes
+        loops = [
+            replace(loop, entries=tuple(replace(entry, ends_step=ZERO) for entry in loop.entries))
+            for loop in first.loops
+        ]
+        lanes = (replace(first, loops=tuple(loops)), *others)
+        return replace(role, lanes=lanes) if role.name == "part_1" else role
+
+    assert told(with_roles(plan, never_ending)).message == (
+        "`exchange` gets stuck: PE (0, 0) waits for ever: what it waits for waits for itself, "
+        "beginning with what PE (1, 0) sends on `exchange_forward_odd`"
+    )

@@ -132,3 +132,17 @@ def test_plans_are_explained_for_each_collective_of_a_program(tmp_path: Path) ->
         assert f"{name}\n" in printed and plans["chosen"]["plan"] in printed
     best = asked(tmp_path, text, "explain", "plan", "--pareto", "--json")["collectives"]
     assert best["c1"]["pareto"][0]["cycles"] == data["c1"]["chosen"]["cycles"]
+
+
+@pytest.mark.parametrize(
+    ("second", "why"),
+    [
+        ("binomial", "do not set the same routers: only c0.reduce sets that of PE (0, 0)"),
+        ("two_phase", "set its routers differently at PE (3, 0)"),
+    ],
+)
+def test_where_one_use_sets_no_router_it_is_not_said_to_set_it_differently(
+    second: str, why: str
+) -> None:
+    _, plan = planned(program_of(["chain", second], "within colors <= 3"), {"P": 6, "B": 4})
+    assert f"c0.reduce and c1.reduce {why}" in [color.why for color in between_uses(plan)]
