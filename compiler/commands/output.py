@@ -159,7 +159,7 @@ def _rounded(ratio: float | None) -> float | None:
 def print_decisions(bundle: Bundle, *, short: bool = False) -> None:
     """What was chosen where the program left something to the compiler, and against what."""
     for name, decision in bundle.named_decisions:
-        of = "" if bundle.program.alone else name
+        of = name if len(bundle.plans) > 1 else ""
         if short:
             click.echo(show_chosen(decision, of))
         else:

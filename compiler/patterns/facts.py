@@ -81,7 +81,7 @@ def facts_of(pattern: Pattern) -> Facts:
         colors=colors,
         fewest=fewest,
         refused=refused,
-        steps=sum(len(p.steps) for p in schedule.phases if isinstance(p, StepsPhase)),
+        steps=sum(len(p.steps) for p in schedule.by_steps),
         formula=_formula(pattern, schedule),
     )
 
@@ -209,7 +209,7 @@ def _formula(pattern: Pattern, schedule: Schedule) -> str:
         return str(FORMULAS[pattern.name])
     if pattern.kind is Kind.EXAMPLE:
         return "; then ".join(map(_part, schedule.phases))
-    return "; ".join(_by_steps(p) for p in schedule.phases if isinstance(p, StepsPhase))
+    return "; ".join(_by_steps(p) for p in schedule.by_steps)
 
 
 def _part(phase: Phase) -> str:

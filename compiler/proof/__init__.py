@@ -58,7 +58,7 @@ def _wrong(schedule: Schedule) -> Iterator[Diagnostic]:
 def _broken(schedule: Schedule) -> Iterator[Diagnostic]:
     """In which ways phases that are right by themselves break the contract together."""
     grid = schedule.collective.grid
-    by_steps = any(isinstance(phase, StepsPhase) for phase in schedule.phases)
+    by_steps = bool(schedule.by_steps)
     whole = schedule.collective.contract.kind in _OF_WHOLE_VECTORS
     own = schedule.collective.contract.own
     if own is not None:

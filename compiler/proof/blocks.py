@@ -157,8 +157,9 @@ def _of_part(part: Schedule) -> Iterator[Diagnostic]:
 
 
 def _axes(schedule: Schedule) -> tuple[_Axis, ...]:
-    steps = (phase for phase in schedule.phases if isinstance(phase, StepsPhase))
-    return tuple(_Axis(axis, tuple(of)) for axis, of in groupby(steps, lambda phase: phase.axis))
+    return tuple(
+        _Axis(axis, tuple(of)) for axis, of in groupby(schedule.by_steps, lambda phase: phase.axis)
+    )
 
 
 def _problem(schedule: Schedule) -> Diagnostic | None:

@@ -25,7 +25,6 @@ from collc.base.diagnostics import Diagnostic
 from collc.schedule import Schedule
 from collc.schedule.lengths import of_length
 from collc.spec import RunLength
-from collc.spec.exchange import StepsPhase
 
 Prove = Callable[[Schedule], Iterable[Diagnostic]]
 
@@ -34,7 +33,7 @@ def at_other_lengths(schedule: Schedule, prove: Prove) -> Iterator[Diagnostic]:
     """What is wrong at some dynamic length, if nothing is at the longest one; `prove` is for
     vectors of one length."""
     given = schedule.collective.contract.run_length
-    counts = [p.slicing.count for p in schedule.phases if isinstance(p, StepsPhase)]
+    counts = [p.slicing.count for p in schedule.by_steps]
     if given is None or not counts:
         return
     if schedule.collective.contract.kind.by_slices:

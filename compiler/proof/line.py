@@ -64,7 +64,7 @@ class Line:
         self.schedule, self.contract = schedule, contract
         self.places = grid.extent(axis)
         self.axis = axis
-        self.steps = [p for p in schedule.phases if isinstance(p, StepsPhase)]
+        self.steps = schedule.by_steps
         self._places = np.array(_places_of_ranks(schedule, axis, self.places))
         self._ranks = np.argsort(self._places)
         slicings = [phase.slicing for phase in self.steps]

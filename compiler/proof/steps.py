@@ -98,7 +98,7 @@ def combining_nothing(schedule: Schedule) -> Iterator[Diagnostic]:
     contract = schedule.collective.contract
     if contract.operation is not None or contract.kind is ContractKind.BARRIER:
         return
-    for phase in (phase for phase in schedule.phases if isinstance(phase, StepsPhase)):
+    for phase in schedule.by_steps:
         for number, moves in enumerate(phase.steps):
             if moves.combines.any():
                 i = int(np.flatnonzero(moves.combines)[0])

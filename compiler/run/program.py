@@ -296,7 +296,7 @@ def compare(
     """What is not as wanted in the machine, whose buffers hold `held`, in words; empty when all is
     right. Of a round so many turns have been made, or all."""
     if wanted.broken:
-        return NOT_KEPT if plan.alone else f"`{wanted.broken}`: {NOT_KEPT}"
+        return f"`{wanted.broken}`: {NOT_KEPT}"
     if wanted.buffers and not wanted.compared:
         return NOTHING_KNOWN
     for name, states in wanted.buffers.items():
@@ -307,7 +307,8 @@ def compare(
             wrong = describe(vectors, by_round[round_], known)
             if wrong:
                 where = f"`{name}` after round {round_ + 1}: "
-                return wrong if plan.alone and len(wanted.buffers) == 1 else where + wrong
+                several = len(wanted.buffers) > 1 or len(states) > 1
+                return where + wrong if several else wrong
     made = (plan.program.calls[call] for turn in plan.program.turns[:turns] for call in turn)
     return _tokens(simulator, plan, wanted.due, set(made))
 

@@ -184,6 +184,16 @@ class Schedule:
     collective: Collective
     phases: tuple[Phase, ...]
 
+    @property
+    def by_steps(self) -> tuple[StepsPhase, ...]:
+        """The phases that are made of steps, in which slices go."""
+        return tuple(phase for phase in self.phases if isinstance(phase, StepsPhase))
+
+    @property
+    def reductions(self) -> tuple[ReducePhase, ...]:
+        """The phases in which whole vectors go along trees."""
+        return tuple(phase for phase in self.phases if isinstance(phase, ReducePhase))
+
 
 def step_of(collective: Collective, phase: Phase) -> Step:
     """The step that a phase is of. The steps that `auto` stands for are all at one place, so that

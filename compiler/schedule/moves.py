@@ -75,7 +75,7 @@ def moved(schedule: Schedule, phase: Phase) -> Moved:
 
 def most_slices(schedule: Schedule) -> int:
     """Into how many slices vectors are cut at most."""
-    counts = (one.slicing.count for one in schedule.phases if isinstance(one, StepsPhase))
+    counts = (one.slicing.count for one in schedule.by_steps)
     return max(counts, default=1)
 
 

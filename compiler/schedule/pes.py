@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from collc.schedule.model import BroadcastPhase, ReducePhase, Schedule
+from collc.schedule.model import BroadcastPhase, Schedule
 from collc.spec import Collective, ReduceStep, RunStep
 from collc.spec.steps import ascending, axis_of
 
@@ -16,7 +16,7 @@ def home_pe(schedule: Schedule) -> tuple[int, int]:
     if schedule.collective.root is not None:
         return schedule.collective.root
     place = {"x": 0, "y": 0}
-    reductions = [phase for phase in schedule.phases if isinstance(phase, ReducePhase)]
+    reductions = schedule.reductions
     for reduction in reductions:
         place[reduction.axis] = reduction.coordinate(0)
     if reductions:

@@ -38,8 +38,7 @@ def _to_other_roots(schedule: Schedule) -> Iterator[str]:
     collective = schedule.collective
     for step in collective.steps:
         if isinstance(step, ReduceStep) and step.root > 0:
-            reductions = (p for p in schedule.phases if isinstance(p, ReducePhase))
-            sides = [p for p in reductions if step_of(collective, p) is step]
+            sides = [p for p in schedule.reductions if step_of(collective, p) is step]
             yield from _in_ranks_of_line(step, sides, collective.path)
 
 

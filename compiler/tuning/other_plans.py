@@ -139,8 +139,7 @@ def hops_of(schedule: Schedule) -> int:
 
 def _short(schedule: Schedule) -> bool:
     """Whether the lines of all phases made of steps are so short that steps are tried."""
-    phases = (phase for phase in schedule.phases if isinstance(phase, StepsPhase))
-    return all(phase.ranks <= MOST_RANKS for phase in phases)
+    return all(phase.ranks <= MOST_RANKS for phase in schedule.by_steps)
 
 
 def other_plans(trials: Trials, below: int) -> Iterator[OtherPlan]:

@@ -16,7 +16,6 @@ from collc.proof import prove
 from collc.schedule import Schedule, build_schedule
 from collc.schedule.barrier_tokens import with_tokens
 from collc.spec import Collective, Considered
-from collc.spec.exchange import StepsPhase
 from collc.target import Target
 from collc.tuning.cost_terms import Terms, least_terms, terms_of
 from collc.tuning.time_multiplexed import (
@@ -87,9 +86,8 @@ def predicted(
     not faster than `best` has to keep its budgets only, since it is not going to be emitted."""
     complete, schedule = _complete(candidate, target)
     values = with_tokens(schedule)
-    by_steps = any(isinstance(phase, StepsPhase) for phase in values.phases)
     is_long = max(complete.grid.width, complete.grid.height) > _LONG
-    faster_than = best if by_steps and is_long else None
+    faster_than = best if values.by_steps and is_long else None
     if faster_than is not None:
         slowest = relays_take(values, target, faster_than)
         if slowest:

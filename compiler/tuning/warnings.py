@@ -138,8 +138,9 @@ def _told(link: CrowdedLink, phase: StepsPhase, cycles: int) -> str:
 
 def uneven_slices(schedule: Schedule, cycles: int, target: Target) -> Iterator[Diagnostic]:
     """C803: slices that differ, if the next length that makes them equal takes clearly less."""
-    phases = [phase for phase in schedule.phases if isinstance(phase, StepsPhase)]
-    uneven = [phase for phase in phases if not phase.slicing.even and phase.blocks is None]
+    uneven = [
+        phase for phase in schedule.by_steps if not phase.slicing.even and phase.blocks is None
+    ]
     contract = schedule.collective.contract
     if not uneven or contract.run_length or contract.own or hops_of(schedule) > MOST_HOPS:
         return
@@ -183,7 +184,7 @@ def _uneven(schedule: Schedule, phase: StepsPhase) -> str:
 def _stalls(schedule: Schedule, prediction: Prediction, target: Target) -> Iterator[Diagnostic]:
     """C801: the longest wait on the way to the slowest result, if another tree avoids it."""
     collective = schedule.collective
-    phases = {phase.name: phase for phase in schedule.phases if isinstance(phase, ReducePhase)}
+    phases = {phase.name: phase for phase in schedule.reductions}
     waits = [
         (wait, phases[path.phase])
         for path in prediction.critical_path

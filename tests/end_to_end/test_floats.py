@@ -108,7 +108,10 @@ def test_ranks_that_end_with_different_bits_are_no_allreduce(
     bundle = compiled("add", "f32", given, steps="reduce chain to 0 then broadcast from 0")
     differ = np.array([[[[0.0]], [[-0.0]]]], np.float32)
     monkeypatch.setattr(expected, "expected", lambda *_: differ)
-    assert bundle.run(inputs={"x": given[None]}).problem == NOT_KEPT
+    assert (
+        bundle.run(inputs={"x": given[None]}).problem
+        == f"`{bundle.plan.collective.name}`: {NOT_KEPT}"
+    )
 
 
 def test_what_differs_is_said() -> None:
