@@ -463,6 +463,10 @@ fn collc_evaluator(module: &Bound<'_, PyModule>) -> PyResult<()> {
         crate::machine::python::run_machine,
         module
     )?)?;
+    module.add_function(wrap_pyfunction!(
+        crate::machine::python::time_machine,
+        module
+    )?)?;
     module.add_function(wrap_pyfunction!(carry_out, module)?)?;
     module.add_function(wrap_pyfunction!(step_tables::step_rows, module)?)?;
     module.add_function(wrap_pyfunction!(stream_ends, module)?)?;

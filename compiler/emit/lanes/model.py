@@ -8,6 +8,7 @@ from collc.base.values import dataclass
 from collc.emit.conditions import Cases
 from collc.emit.detours import DetoursModel
 from collc.emit.grid_places import SiteModel
+from collc.emit.lanes.classes import Act
 from collc.emit.lanes.cuts import Cut
 from collc.emit.length_choice import halved
 from collc.emit.multiplexed import MultiplexedColor
@@ -138,13 +139,37 @@ class SectionModel:
         return len(self.starts) == 1 and not self.alone
 
 
+OWN_TASK, CLOSING_TASK = -1, -2  # instead of a task's position: the act's own, the phase's last
+
+
+@dataclass(frozen=True)
+class PlacedAct:
+    """What PEs of a class do in a slot: how often it begins, how often it goes over the elements,
+    whether it yields to others; the position of the task that its end is told to, and whether it
+    unblocks that."""
+
+    key: tuple[int, int, int]
+    act: Act
+    repeats: int = 1
+    rounds: int = 1
+    yields: bool = False
+    end: int = OWN_TASK
+    unblocks: bool = False
+
+
 @dataclass(frozen=True)
 class ClassModel:
-    """PEs that do the same: what, and the lines that say so."""
+    """PEs that do the same: what, and the lines that say so; of what role they are, and at which
+    places; how many ends each section has."""
 
     index: int
     about: str
     lines: tuple[str, ...]
+    role: int
+    places: tuple[int, ...]
+    acts: tuple[PlacedAct, ...]
+    ends: tuple[int, ...]
+    restores: bool
 
 
 @dataclass(frozen=True)

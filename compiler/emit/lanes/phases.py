@@ -29,10 +29,13 @@ from collc.emit.lanes.classes import (
 )
 from collc.emit.lanes.cuts import Cut, cut_of, operation_of, simd_of
 from collc.emit.lanes.model import (
+    CLOSING_TASK,
+    OWN_TASK,
     ClassModel,
     JoinModel,
     LaneModel,
     PhaseModel,
+    PlacedAct,
     SectionModel,
     SlotModel,
     StepsModel,
@@ -600,18 +603,40 @@ class _Builder:
         return replace(routes, settings=tuple(settings))
 
     def model(self, index: int, one: PeClass) -> ClassModel:
-        """The lines of the layout that say what a class does."""
-        ends, acts = self._ends(one), dict(self.placed(one))
+        """What a class does, and the lines of the layout that say so."""
+        ends = self._ends(one)
+        placed = {key: self._placed_act(key, act, ends.get(key)) for key, act in self.placed(one)}
         lines = list(self._lane_lines(one))
         for slot in self.fields:
-            if slot in acts:
-                lines += self._lines(self.fields[slot], acts[slot], ends.get(slot), one)
+            if slot in placed:
+                lines += self._lines(self.fields[slot], placed[slot], one)
         for at, section in enumerate(one.sections):
             if self.counts_ends(at):
                 lines.append(f"{_ends_field(at)} = {section.ends};")
-        if self.given.restores and self._has_result(one):
+        restores = self.given.restores and self._has_result(one)
+        if restores:
             lines.append("restores = true;")
-        return ClassModel(index, self.phase.roles[one.role].about, tuple(lines))
+        return ClassModel(
+            index,
+            self.phase.roles[one.role].about,
+            tuple(lines),
+            one.role,
+            one.places,
+            tuple(placed.values()),
+            tuple(section.ends for section in one.sections),
+            restores,
+        )
+
+    def _placed_act(self, key: Key, act: Act, end: tuple[int, int, bool] | None) -> PlacedAct:
+        repeats, yields = self._repeats(act), False
+        if act.command is Advance.NOTHING:
+            yields = act.lane in self.yielding
+        section, join, unblocks = end or (0, 0, False)
+        task = OWN_TASK
+        if end is not None:
+            task = self.tasks[section, -1, join] if join >= 0 else CLOSING_TASK
+        rounds = act.op.vectors if repeats < act.op.vectors else 1
+        return PlacedAct(key, act, repeats, rounds, yields, task, unblocks)
 
     def _has_result(self, one: PeClass) -> bool:
         """Whether PEs of a class have the result of the phase."""
@@ -634,9 +659,8 @@ class _Builder:
                 )
                 yield f"{name} = ops.lane({', '.join(map(str, given))});"
 
-    def _lines(
-        self, field: str, act: Act, end: tuple[int, int, bool] | None, one: PeClass
-    ) -> Iterator[str]:
+    def _lines(self, field: str, placed: PlacedAct, one: PeClass) -> Iterator[str]:
+        act = placed.act
         if act.table is not None:
             index = self.phase.lanes.index(act.lane)
             yield f"{field} = {table_numbers(self.phase, index)[one.role]};"
@@ -644,19 +668,19 @@ class _Builder:
             yield from self._turns(field, act, act.turns, one.places)
         else:
             yield f"{field} = {self._op(act, one.places, one.role)};"
-            yield from self._facts(field, act, one)
-        if end is not None:
-            section, join, unblocks = end
-            position = self.tasks[section, -1, join] if join >= 0 else self.given.closing
+            yield from self._facts(field, placed, one)
+        if placed.end != OWN_TASK:
+            position = self.given.closing if placed.end == CLOSING_TASK else placed.end
             yield f"{field}.end = {position};"
-            if unblocks:
+            if placed.unblocks:
                 yield f"{field}.unblocks = true;"
 
-    def _facts(self, field: str, act: Act, one: PeClass) -> Iterator[str]:
+    def _facts(self, field: str, placed: PlacedAct, one: PeClass) -> Iterator[str]:
         """What else is said of an operation."""
+        act = placed.act
         if act.command is Advance.NOTHING:
-            yield from self._operand(field, act, one)
-        if act.lane in self.yielding and act.command is Advance.NOTHING:
+            yield from self._operand(field, placed, one)
+        if placed.yields:
             yield f"{field}.yields = true;"
         if self._goes_on(act, one):
             yield f"{field}.goes_on = true;"
@@ -671,17 +695,17 @@ class _Builder:
         last = one.sections[-1].chains[0][1][-1]
         return self.given.staged_word and act is last and isinstance(act.op.send, str)
 
-    def _operand(self, field: str, act: Act, one: PeClass) -> Iterator[str]:
+    def _operand(self, field: str, placed: PlacedAct, one: PeClass) -> Iterator[str]:
         """What an operation that moves elements has beside those of one pass."""
+        act = placed.act
         if in_blocks(act):
             yield f"{field} = ops.in_blocks({field}, {self._blocks(act, one.places)});"
         if act.sieve is not None and act.is_local:
             yield f"{field} = ops.sifted({field}, {self._sifted(act, act.sieve, one.places)});"
-        repeats = self._repeats(act)
-        if act.op.vectors > 1 and repeats < act.op.vectors:
-            yield f"{field}.rounds = {act.op.vectors};"
-        if repeats > 1:
-            yield f"{field}.repeats = {repeats};"
+        if placed.rounds > 1:
+            yield f"{field}.rounds = {placed.rounds};"
+        if placed.repeats > 1:
+            yield f"{field}.repeats = {placed.repeats};"
         if act.op.advance is Advance.OWN_ROUTER:
             yield f"{field}.advances = true;"
 

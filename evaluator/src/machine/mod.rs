@@ -4,8 +4,9 @@
 //! In reading order: `plan` (what is given), `state`, `lanes` (what PEs do), `ways` (the routers that
 //! words come to, and what moves those on), `moves` (a burst moves), `order` (whether what lanes touch is
 //! ordered), `faults` (what is wrong, as data), `stuck` (who waits for whom, to the end). Why one order
-//! of moves decides for all is said in docs/one-order.md.
+//! of moves decides for all is said in docs/one-order.md. `clock` is the machine with a clock.
 
+pub mod clock;
 mod faults;
 mod lanes;
 mod moves;

@@ -5,7 +5,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::plan::{Action, Advance, Filter, Given, Phase, Place, Role, Route, Set, Setting, Stage};
-use super::{run, Fault, Receipt};
+use super::clock::given::{Act, End, Script, TimedOp, Timing};
+use super::{clock, run, Fault, Receipt};
 
 /// A color as it is, -1 for the vector, -2 and below for the areas of the stage.
 pub(crate) fn place(given: &Bound<'_, PyAny>) -> PyResult<Place> {
@@ -185,5 +186,142 @@ pub(crate) fn run_machine<'py>(
         outcome.faults.into_iter().map(taken).collect(),
         outcome.events,
         numpy::PyArray1::from_vec(py, numbers.collect()),
+    ))
+}
+
+/// See `clock::given::Act`: the name, and up to three numbers.
+type ActGiven = (String, u32, u32, u32);
+
+#[derive(FromPyObject)]
+struct TimedOpGiven {
+    receive: i64,
+    send: i64,
+    output: u32,
+    words: Vec<u32>,
+    at_once: u32,
+    all: bool,
+    yields: bool,
+    #[pyo3(from_py_with = advance)]
+    command: Advance,
+    advances: bool,
+    /// What happens to which task.
+    end: (String, u32),
+}
+
+#[derive(FromPyObject)]
+pub(crate) struct ScriptGiven {
+    codes: Vec<Vec<ActGiven>>,
+    ops: Vec<TimedOpGiven>,
+    outputs: Vec<u32>,
+    inputs: Vec<(u32, u32)>,
+    blocked: u32,
+    counters: u32,
+}
+
+#[derive(FromPyObject)]
+pub(crate) struct TimingGiven {
+    hop: u64,
+    ramp_up: u64,
+    pipeline_fill: u64,
+    ramp_down: u64,
+    load_use: u64,
+    between_tasks: u64,
+    first_task: u64,
+    router_queue: usize,
+}
+
+fn act((name, a, b, c): ActGiven) -> PyResult<Act> {
+    Ok(match name.as_str() {
+        "code" => Act::Code(a),
+        "wait" => Act::Wait(a),
+        "load" => Act::Load(a),
+        "settle" => Act::Settle,
+        "issue" => Act::Issue(a),
+        "follow" => Act::Follow { task: a, code: b },
+        "activate" => Act::Activate(a),
+        "block" => Act::Block(a),
+        "call" => Act::Call { op: a, cycles: b },
+        "again" => Act::Again {
+            counter: a,
+            count: b,
+            code: c,
+        },
+        "done" => Act::Done,
+        other => return Err(PyValueError::new_err(format!("code does no {other}"))),
+    })
+}
+
+impl ScriptGiven {
+    fn script(self) -> PyResult<Script> {
+        let color = |number: i64| u32::try_from(number).ok();
+        let op = |op: TimedOpGiven| {
+            Ok(TimedOp {
+                receive: color(op.receive),
+                send: color(op.send),
+                output: op.output,
+                words: op.words,
+                at_once: op.at_once,
+                all: op.all,
+                yields: op.yields,
+                command: op.command,
+                advances: op.advances,
+                end: match op.end.0.as_str() {
+                    "" => End::Nothing,
+                    "activate" => End::Activates(op.end.1),
+                    "unblock" => End::Unblocks(op.end.1),
+                    other => return Err(PyValueError::new_err(format!("no end does {other}"))),
+                },
+            })
+        };
+        let code = |acts: Vec<ActGiven>| acts.into_iter().map(act).collect::<PyResult<_>>();
+        Ok(Script {
+            codes: self.codes.into_iter().map(code).collect::<PyResult<_>>()?,
+            ops: self.ops.into_iter().map(op).collect::<PyResult<_>>()?,
+            outputs: self.outputs,
+            inputs: self.inputs,
+            blocked: self.blocked,
+            counters: self.counters,
+        })
+    }
+}
+
+type TimedTaken<'py> = (Bound<'py, numpy::PyArray1<i64>>, u64, Option<usize>);
+
+/// See `machine::clock::timed`.
+#[pyfunction]
+pub(crate) fn time_machine<'py>(
+    py: Python<'py>,
+    given: MachineGiven<'py>,
+    timing: TimingGiven,
+    scripts: Vec<ScriptGiven>,
+    script_at: PyReadonlyArray1<'py, u32>,
+    numbers: Vec<i64>,
+    starts: PyReadonlyArray1<'py, i64>,
+) -> PyResult<TimedTaken<'py>> {
+    let given = given.given();
+    let held: Vec<Vec<u64>> = (given.rows.iter().zip(&given.atoms))
+        .map(|(rows, atoms)| vec![0; atoms * (1 + rows.iter().max().map_or(0, |row| (*row).max(0) as usize))])
+        .collect();
+    given.check(&held).map_err(PyValueError::new_err)?;
+    let scripts = scripts.into_iter().map(ScriptGiven::script);
+    let scripts = scripts.collect::<PyResult<Vec<Script>>>()?;
+    let (script_at, starts) = (script_at.as_array().to_vec(), starts.as_array().to_vec());
+    let timing = Timing {
+        hop: timing.hop,
+        ramp_up: timing.ramp_up,
+        pipeline_fill: timing.pipeline_fill,
+        ramp_down: timing.ramp_down,
+        load_use: timing.load_use,
+        between_tasks: timing.between_tasks,
+        first_task: timing.first_task,
+        router_queue: timing.router_queue,
+    };
+    clock::check(&given, timing, &scripts, &script_at, &numbers, &starts)
+        .map_err(PyValueError::new_err)?;
+    let found = py.detach(|| clock::timed(&given, timing, &scripts, &script_at, &numbers, &starts));
+    Ok((
+        numpy::PyArray1::from_vec(py, found.done),
+        found.words,
+        found.stuck,
     ))
 }

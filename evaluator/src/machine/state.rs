@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use super::faults::{Checked, Fault, Kind};
 use super::order::Touched;
-use super::plan::{Given, Lane, Op, Phase, Route};
+use super::plan::{Filter, Given, Lane, Op, Phase, Route, Slices};
 
 pub const NONE: u32 = u32::MAX;
 
@@ -367,25 +367,9 @@ impl<'a> Machine<'a> {
         let set = of.sets[index];
         let (pe, slot) = (set.pe as usize, self.slot(set.pe as usize, set.color));
         let filter = set.filter.map_or(NONE, |filter| {
-            let (filter, shape) = (&of.filters[filter as usize], &self.shapes[phase]);
             let place = of.place_at[pe] as i64;
-            let weight = |slices: &super::plan::Slices| {
-                let (first, count) = (slices.first.at(place), slices.count.at(place));
-                let bound = |slice: i64| {
-                    let last = shape.before.len() as i64 - 1;
-                    shape.weights[shape.before[slice.clamp(0, last) as usize] as usize]
-                };
-                let of_block = |block: u32| {
-                    let first = first + i64::from(block * slices.period);
-                    bound(first + count) - bound(first)
-                };
-                (0..slices.blocks).map(of_block).sum()
-            };
-            self.filters.push(Window {
-                period: weight(&filter.period),
-                before: weight(&filter.before),
-                passes: weight(&filter.passes),
-            });
+            let of = &of.filters[filter as usize];
+            self.filters.push(window(of, &self.shapes[phase], place));
             self.filters.len() as u32 - 1
         });
         self.routers[slot] = Router {
@@ -413,7 +397,28 @@ fn most_lanes(given: &Given) -> Vec<u32> {
     most
 }
 
-fn shape(phase: &Phase, pes: usize) -> Shape {
+/// A filter at a place, in wavelets.
+pub(super) fn window(filter: &Filter, shape: &Shape, place: i64) -> Window {
+    let weight = |slices: &Slices| {
+        let (first, count) = (slices.first.at(place), slices.count.at(place));
+        let bound = |slice: i64| {
+            let last = shape.before.len() as i64 - 1;
+            shape.weights[shape.before[slice.clamp(0, last) as usize] as usize]
+        };
+        let of_block = |block: u32| {
+            let first = first + i64::from(block * slices.period);
+            bound(first + count) - bound(first)
+        };
+        (0..slices.blocks).map(of_block).sum()
+    };
+    Window {
+        period: weight(&filter.period),
+        before: weight(&filter.before),
+        passes: weight(&filter.passes),
+    }
+}
+
+pub(super) fn shape(phase: &Phase, pes: usize) -> Shape {
     let (mut slices, mut before, mut weights) = (Vec::new(), vec![0], vec![0]);
     for (slice, size) in phase.sizes.iter().enumerate() {
         if *size > 0 {

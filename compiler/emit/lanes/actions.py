@@ -1,0 +1,636 @@
+"""What the code of PEs does, from the model that the templates print: the scripts of the machine
+with a clock.
+
+A function of the text is a list of acts, those of what it calls among them; what a task begins is a
+code of its own. Which function follows which is read from the names that the templates print. In
+reading order: what instructions take, words, a PE, all PEs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from math import ceil
+
+import numpy as np
+
+from collc.base.columns import Ints
+from collc.base.values import dataclass
+from collc.cost.operations import Costs, costs_of, depth_of
+from collc.emit.lanes.classes import Act
+from collc.emit.lanes.model import (
+    CollectiveModel,
+    JoinModel,
+    LibraryModel,
+    PhaseModel,
+    PlacedAct,
+    SectionModel,
+    SlotModel,
+)
+from collc.emit.lanes.numbers import Key
+from collc.machine.reading import Calls, calls_of_plan, calls_of_program, given_of
+from collc.machine.timed import NO_COLOR, Script, TimedOp
+from collc.machine.timed import Act as Timed
+from collc.plan import Action, Advance, Phase, Plan
+from collc.plan.plan import ProgramPlan
+from collc.spec.simd import PAIR, WIDE
+
+Acts = list[Timed]
+
+
+def _act(name: str, a: int = 0, b: int = 0, c: int = 0) -> Timed:
+    return name, a, b, c
+
+
+def code(count: int) -> Acts:
+    """So many instructions."""
+    return [_act("code", count)] if count else []
+
+
+def load(count: int) -> Acts:
+    """So many registers are loaded."""
+    return [_act("load", count)] if count else []
+
+
+@dataclass(frozen=True)
+class Takes:
+    """Instructions of pieces of the text, besides loads and issues, and cycles of jumps."""
+
+    jump: int
+    no_jump: int
+    point: int = 2  # a descriptor points at the caller's buffer, some elements further on
+    kept: int = 1  # a descriptor is written to memory
+    read: int = 1  # or read from there
+
+    @property
+    def taken(self) -> Acts:
+        """A jump that is taken."""
+        return [*code(1), _act("wait", self.jump - 1)]
+
+    @property
+    def passed(self) -> Acts:
+        """A conditional jump that is not."""
+        return [*code(1), _act("wait", self.no_jump - 1)]
+
+
+def words_at(plan: Plan, phase: Phase, placed: PlacedAct, place: int) -> tuple[int, ...]:
+    """The wavelets of an operation at a place; of turns those that are sent, turn by turn."""
+    act = placed.act
+    if act.command is not Advance.NOTHING:
+        return (1,)
+    if act.turns is not None:
+        return _turns_at(plan, phase, act.op.slices.first.at(place), act)
+    parts, words = PAIR if phase.paired else 1, plan.collective.contract.element.words
+    if act.op.elements is not None:
+        return (act.op.elements.at(place) * words // parts,)
+    slicing = phase.slicing
+    if slicing.count == 1:
+        return (slicing.size(0) * words // parts * act.op.vectors // placed.repeats,)
+    first, count = act.first_at(place), act.op.slices.count.at(place)
+    if act.last is not None:
+        last = act.last.slices
+        count = last.first.at(place) + last.count.at(place) - first
+    return (slicing.size(first, count) * words // parts,)
+
+
+def _turns_at(plan: Plan, phase: Phase, first: int, act: Act) -> tuple[int, ...]:
+    assert act.turns is not None
+    parts, words = PAIR if phase.paired else 1, plan.collective.contract.element.words
+    sizes = np.diff(phase.slicing.bounds) * words // parts
+    turns = np.arange(act.turns.count)
+    found = sizes[(first + turns * act.turns.shift) % phase.slicing.count]
+    return tuple(found[:1].tolist() if phase.slicing.even else found.tolist())
+
+
+Words = Mapping[tuple[int, ...], tuple[int, ...]]
+RECEIVED = (-1,)  # behind a key: what is received in turns
+
+
+@dataclass(frozen=True)
+class _Common:
+    """What PEs have in common: the program and its library; for each collective the index that the
+    machine has for each color; the costs of its operations in memory."""
+
+    program: ProgramPlan
+    library: LibraryModel
+    colors: tuple[Mapping[str, int], ...]
+    costs: tuple[Costs, ...]
+    takes: Takes
+
+    @property
+    def calls(self) -> tuple[int, ...]:
+        """The collective of each call."""
+        return (0,) if self.program.alone else self.program.calls
+
+    def task(self, position: int) -> int:
+        """The id of a task."""
+        return self.library.task_ids[position]
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A PE's part in a phase: its class, None if it has none, and the wavelets of each slot."""
+
+    phase: PhaseModel
+    plan_phase: Phase
+    acts: Mapping[Key, PlacedAct]
+    words: Words
+    ends: tuple[int, ...]
+    restores: bool
+
+
+class _Pe:
+    """Makes the script of PEs that do the same; `parts` are theirs in the phases of collectives."""
+
+    def __init__(self, common: _Common, parts: Sequence[Sequence[_Part]]) -> None:
+        self.common, self.parts, self.takes = common, parts, common.takes
+        self.codes: list[Acts] = []
+        self.ops: list[TimedOp] = []
+        self.op_numbers: dict[object, int] = {}
+        self.code_numbers: dict[object, int] = {}
+        self.counters = 0
+        self.blocked = 0
+        self.inputs: dict[int, int] = {}
+        self.outputs: list[int] = []
+        self.taking_part = {
+            f"{part.phase.name}.{slot.field}"
+            for of in parts
+            for part in of
+            for slot in part.phase.fields
+            if slot.key in part.acts
+        }
+
+    def script(self) -> Script:
+        """The whole of it."""
+        self.codes.append([])
+        self.codes[0] = self._kernel(0)
+        return Script(
+            tuple(map(tuple, self.codes)),
+            tuple(self.ops),
+            tuple(self._depth("output", queue) for queue in self.outputs),
+            tuple(self.inputs.items()),
+            self.blocked,
+            self.counters,
+        )
+
+    def _depth(self, kind: str, queue: int) -> int:
+        words: tuple[int, ...] = getattr(self.common.program.target, f"{kind}_queue_words")
+        return depth_of(words, queue)
+
+    def holds(self, condition: str) -> bool:
+        """Whether a condition on what takes part, as it is printed, is true of the PE."""
+        if " and " in condition:
+            return all(map(self.holds, condition.split(" and ")))
+        if " or " in condition:
+            return any(map(self.holds, condition.split(" or ")))
+        if condition.startswith("!"):
+            return not self.holds(condition[1:])
+        if condition in {"true", "false", ""}:
+            return condition == "true"
+        return condition.removesuffix(".takes_part") in self.taking_part
+
+    # the kernel
+
+    def _kernel(self, call: int) -> Acts:
+        """What runs from a call on."""
+        calls = self.common.calls
+        if call == len(calls):
+            return [_act("done")]
+        return _Call(self, call, calls[call]).begin()
+
+    def code(self, key: object, acts: Callable[[], Acts]) -> int:
+        """The number of a task's code."""
+        if key not in self.code_numbers:
+            self.code_numbers[key] = len(self.codes)
+            self.codes.append([])
+            self.codes[self.code_numbers[key]] = acts()
+        return self.code_numbers[key]
+
+    def op(self, key: object, make: Callable[[], TimedOp]) -> int:
+        """The number of an operation."""
+        if key not in self.op_numbers:
+            self.op_numbers[key] = len(self.ops)
+            self.ops.append(make())
+        return self.op_numbers[key]
+
+    def output(self, queue: int) -> int:
+        """The place of an output queue among those of the PE."""
+        if queue not in self.outputs:
+            self.outputs.append(queue)
+        return self.outputs.index(queue)
+
+
+class _Call:
+    """A call of a collective: its functions, by the names that the text has for them."""
+
+    def __init__(self, pe: _Pe, number: int, of: int) -> None:
+        self.pe, self.number, self.of = pe, number, of
+        self.takes, self.common = pe.takes, pe.common
+        self.model = pe.common.library.collectives[of]
+        self.plan, self.costs = pe.common.program.plans[of], pe.common.costs[of]
+        self.functions: dict[str, Callable[[], Acts]] = {
+            "done": lambda: pe._kernel(number + 1),
+            "finish": self._finish,
+        }
+        for part in pe.parts[of]:
+            for section in part.phase.sections:
+                self._name_functions(part, section)
+        if self.model.restored:
+            self.functions[f"{self.model.prefix}restore"] = self._restore
+
+    def _name_functions(self, part: _Part, section: SectionModel) -> None:
+        for slot in section.slots:
+            self.functions[f"{slot.name}.start"] = partial(self._start, part, slot)
+            self.functions[f"begin_{slot.name}"] = partial(self._begin_slot, part, slot)
+        if not section.is_one_chain:
+            self.functions[section.begin] = partial(self._begin_section, part, section)
+        for join in section.joins:
+            if join.activates >= 0:
+                task = self.common.task(join.activates)
+                self.functions[join.then] = lambda task=task: [*code(1), _act("activate", task)]
+
+    def run(self, name: str) -> Acts:
+        """What a function does."""
+        return self.functions[name]()
+
+    # a call
+
+    def begin(self) -> Acts:
+        """The collective's function."""
+        model, takes_part = self.model, bool(self.pe.parts[self.of])
+        acts = [] if model.buffer else code(2)
+        if (model.site.takes_part or not model.phases) and not takes_part:
+            return acts + self.run("finish")
+        if model.first_pass:
+            acts += self._first_pass()
+        if model.base:
+            acts += code(2)
+        acts += self._loads("prepare", early=True)
+        acts += self.run(model.first)
+        return acts + self._loads("follow", early=False)
+
+    def _first_pass(self) -> Acts:
+        rate = self.costs.copy_rate if self.model.input else self.costs.negate_rate
+        cycles = ceil(self.plan.collective.contract.words / rate)
+        return [*code(2), *load(2), _act("settle"), *code(cycles)]
+
+    def _restore(self) -> Acts:
+        acts: Acts = []
+        if any(part.restores for part in self.pe.parts[self.of]):
+            cycles = ceil(self.plan.collective.contract.words / self.costs.negate_rate)
+            acts = [*code(1), *load(1), _act("settle"), *code(cycles)]
+        return acts + self.run(self.model.restored)
+
+    def _finish(self) -> Acts:
+        task = self.common.task(len(self.common.library.task_ids) - 1)
+        follows = self.pe.code((self.number, "finished"), lambda: self.run("done"))
+        return [_act("follow", task, follows), *code(1), _act("activate", task)]
+
+    def _loads(self, _: str, *, early: bool) -> Acts:
+        """The registers that the call loads before the first operation, or behind it."""
+        acts: Acts = []
+        for part, slot in self._slots():
+            now = self.pe.holds(slot.begins) if early else not self.pe.holds(slot.begins)
+            printed = slot.begins if early else slot.begins != "true"
+            if not (printed and now and slot.loads and (self.model.buffer or slot.turns)):
+                continue
+            if slot.shares_register != "true" and not self._shares(slot):
+                acts += self._load(part, slot)
+        return acts
+
+    def _slots(self) -> Iterator[tuple[_Part, SlotModel]]:
+        for part in self.pe.parts[self.of]:
+            for slot in part.phase.fields:
+                yield part, slot
+
+    def _shares(self, slot: SlotModel) -> bool:
+        return self.pe.holds(slot.shares_register)
+
+    def _load(self, part: _Part, slot: SlotModel) -> Acts:
+        """What `load` of a slot's module does."""
+        placed = part.acts.get(slot.key)
+        if placed is None:
+            return []
+        act, shares = placed.act, self._shares(slot)
+        varies = bool(self.model.run_length)
+        if act.turns is not None:
+            return [*(load(2) if shares and part.plan_phase.slicing.even else []), *code(2)]
+        tells = act.command is not Advance.NOTHING
+        receives, sends = _sides(act)
+        acts: Acts = []
+        if varies and not act.is_local and not tells:
+            acts += [*code(receives + sends), *load(receives + sends)]
+        elif shares and not act.is_local:
+            staged = not act.is_local and _is_staged(act)
+            acts += load(sends + (receives and placed.rounds == 1) + tells + staged)
+        if tells:
+            return acts
+        if placed.rounds > 1:
+            return [*acts, *code(self.takes.point)]
+        acts += code(self.takes.point + varies)
+        if act.is_local:
+            return acts
+        combines = act.op.action is Action.COMBINE
+        staged = _is_staged(act)
+        count = (not sends and not staged) + combines + (not receives and not staged)
+        return [*acts, *load(count)]
+
+    # functions
+
+    def _begin_slot(self, part: _Part, slot: SlotModel) -> Acts:
+        acts: Acts = []
+        placed = part.acts.get(slot.key)
+        if slot.shares_task and placed is not None and (slot.turns or placed.end < 0):
+            acts += code(1)
+        if slot.shares_register and self._shares(slot):
+            acts += code(1) + self._load(part, slot)
+        return acts + self._start(part, slot)
+
+    def _begin_section(self, part: _Part, section: SectionModel) -> Acts:
+        starts = [name for name, holds in section.begins if self.pe.holds(holds)]
+        if not starts:
+            return self.run(section.next)
+        acts: Acts = []
+        at = part.phase.sections.index(section)
+        for join in section.joins:
+            if at < len(part.ends) and part.ends[at] > join.least:
+                acts += self._join(join)
+        for name in starts:
+            acts += self.run(name)
+        return acts
+
+    def _join(self, join: JoinModel) -> Acts:
+        task = self.common.task(join.task)
+        self.pe.blocked |= 1 << task
+        key = (self.number, join.name)
+        follows = self.pe.code(key, lambda: [*code(1), _act("block", task), *self.run(join.then)])
+        return [_act("follow", task, follows), *code(join.shares_task)]
+
+    def _start(self, part: _Part, slot: SlotModel) -> Acts:
+        placed = part.acts.get(slot.key)
+        if placed is None:
+            return self.run(slot.then)
+        act = placed.act
+        if act.turns is not None:
+            return self._begin_turns(part, slot, placed)
+        if act.is_local:
+            return self._settle(part, slot, placed)
+        if self.costs.maps and act.op.action is Action.COMBINE and act.command is Advance.NOTHING:
+            return self._call_back(part, slot, placed)
+        return [*self._follows(part, slot, placed), *self._issue(part, slot, placed)]
+
+    def _issue(self, part: _Part, slot: SlotModel, placed: PlacedAct) -> Acts:
+        number = self._op(part, slot, placed)
+        passes = placed.rounds > 1
+        return [*(load(3) if passes else []), _act("issue", number)]
+
+    def _follows(self, part: _Part, slot: SlotModel, placed: PlacedAct) -> Acts:
+        """What the end of an operation begins, if nothing else waits for it, too."""
+        if placed.act.is_silent or placed.end >= 0:
+            return []
+        task = self.common.task(slot.task)
+        follows = self.pe.code((self.number, slot.name), lambda: self._ended(part, slot, placed))
+        return [_act("follow", task, follows)]
+
+    def _ended(self, part: _Part, slot: SlotModel, placed: PlacedAct) -> Acts:
+        if placed.repeats == 1:
+            return self.run(slot.then)
+        again = self.pe.code(
+            (self.number, slot.name, "again"), lambda: self._issue(part, slot, placed)
+        )
+        counter = self._counter()
+        return [
+            *code(3), *self.takes.passed, _act("again", counter, placed.repeats, again),
+            *self.run(slot.then),
+        ]  # fmt: skip
+
+    def _counter(self) -> int:
+        self.pe.counters += 1
+        return self.pe.counters - 1
+
+    def _settle(self, part: _Part, slot: SlotModel, placed: PlacedAct) -> Acts:
+        combines = placed.act.op.action is Action.COMBINE
+        rate = self.costs.apply_rate if combines else self.costs.move_rate
+        (words,) = part.words[slot.key]
+        operands = words * (2 if part.plan_phase.paired else 1)
+        cycles = ceil(operands / rate)
+        return [*load(2), _act("settle"), *code(cycles), *self.run(slot.then)]
+
+    def _call_back(self, part: _Part, slot: SlotModel, placed: PlacedAct) -> Acts:
+        number = self._op(part, slot, placed)
+        loads = load(3 if placed.act.op.sends_on else 2)
+        rounds = placed.rounds * placed.repeats
+        acts: Acts = []
+        for _ in range(rounds):
+            acts += [*loads, _act("settle"), _act("call", number, self.costs.combine)]
+        return acts + ([] if placed.act.is_silent else self.run(slot.then))
+
+    # turns
+
+    def _begin_turns(self, part: _Part, slot: SlotModel, placed: PlacedAct) -> Acts:
+        task = self.common.task(slot.task)
+        even = part.plan_phase.slicing.even
+        key = (self.number, slot.name)
+        go = self.pe.code((*key, "go"), lambda: self._go(part, slot, placed))
+        counter = self._counter()
+        turns = placed.act.turns
+        assert turns is not None
+        follows = self.pe.code(
+            key,
+            lambda: [
+                *code(2), *self.takes.passed, _act("again", counter, turns.count, go),
+                *self.takes.taken, *self.run(slot.then),
+            ],
+        )  # fmt: skip
+        begun = code(1 + 2 * 2 + (0 if even else 4))
+        return [_act("follow", task, follows), *begun, *self._go(part, slot, placed)]
+
+    def _go(self, part: _Part, slot: SlotModel, placed: PlacedAct) -> Acts:
+        turns, even = placed.act.turns, part.plan_phase.slicing.even
+        assert turns is not None
+        combines = turns.receive.action is Action.COMBINE
+        sent, received = (self._turn_op(part, slot, placed, way) for way in (True, False))
+        task = self.common.task(slot.task)
+        acts = [] if even else [*code(4), *load(2)]
+        return [
+            *acts, *load(2 + combines), *code(1), _act("block", task),
+            _act("issue", sent), _act("issue", received), *code(8 if even else 12),
+        ]  # fmt: skip
+
+    def _turn_op(self, part: _Part, slot: SlotModel, placed: PlacedAct, sends: bool) -> int:
+        turns = placed.act.turns
+        assert turns is not None
+        op, key = (placed.act.op, slot.key) if sends else (turns.receive, (*slot.key, *RECEIVED))
+        color = op.sends_on if sends else op.receives_on
+        assert color is not None
+        return self.pe.op(
+            (self.number, slot.name, sends),
+            lambda: self._timed(
+                part, slot,
+                receive="" if sends else color, send=color if sends else "",
+                words=part.words[key],
+                end=("unblock" if sends else "activate", self.common.task(slot.task)),
+            ),
+        )  # fmt: skip
+
+    # operations
+
+    def _op(self, part: _Part, slot: SlotModel, placed: PlacedAct) -> int:
+        return self.pe.op((self.number, slot.name), lambda: self._made(part, slot, placed))
+
+    def _made(self, part: _Part, slot: SlotModel, placed: PlacedAct) -> TimedOp:
+        act = placed.act
+        tells = act.command is not Advance.NOTHING
+        end = ("activate", self.common.task(slot.task)) if placed.end < 0 else (
+            "unblock" if placed.unblocks else "activate", self.common.task(placed.end),
+        )  # fmt: skip
+        return self._timed(
+            part,
+            slot,
+            receive="" if tells else act.op.receives_on or "",
+            send=act.op.sends_on or "",
+            words=part.words[slot.key],
+            end=("", 0) if act.is_silent else end,
+            yields=placed.yields,
+            command=act.command,
+            advances=not tells and act.op.advance is Advance.OWN_ROUTER,
+        )
+
+    def _timed(  # noqa: PLR0913 - an operation
+        self,
+        part: _Part,
+        slot: SlotModel,
+        *,
+        receive: str,
+        send: str,
+        words: tuple[int, ...],
+        end: tuple[str, int],
+        yields: bool = False,
+        command: Advance = Advance.NOTHING,
+        advances: bool = False,
+    ) -> TimedOp:
+        pe, library, colors = self.pe, self.common.library, self.common.colors[self.of]
+        wide = part.plan_phase.wide and command is Advance.NOTHING
+        output = 0
+        if receive:
+            queue = self._queue(library.input_queues, slot.lane.input, receive)
+            pe.inputs[colors[receive]] = pe._depth("input", queue)
+        if send:
+            output = pe.output(self._queue(library.output_queues, slot.lane.output, send))
+        return TimedOp(
+            colors[receive] if receive else NO_COLOR,
+            colors[send] if send else NO_COLOR,
+            output,
+            words,
+            WIDE if wide else 1,
+            wide and self.model.simd == "simd_64",
+            yields,
+            command.value,
+            advances,
+            end,
+        )
+
+    def _queue(self, numbers: Sequence[int], at: str, color: str) -> int:
+        """The number of the queue of a lane, or of a color."""
+        if not self.common.library.by_color:
+            return numbers[int(at)]
+        uses = self.common.program.uses_of(self.of)
+        position = next(p for _, use in uses for name, p in use.positions if name == color)
+        return numbers[position]
+
+
+def _sides(act: Act) -> tuple[bool, bool]:
+    if act.command is not Advance.NOTHING:
+        return False, True
+    return isinstance(act.op.receive, str), isinstance(act.op.send, str)
+
+
+def _is_staged(act: Act) -> bool:
+    from collc.emit.lanes.classes import in_stage
+
+    return in_stage(act.op.receive) or in_stage(act.op.send)
+
+
+# all PEs
+
+
+def calls_of(program: ProgramPlan) -> Calls:
+    """What the machine runs of a program."""
+    if program.alone:
+        return calls_of_plan(program.plans[0], 1)
+    return calls_of_program(program, program.calls)
+
+
+def scripts_of(program: ProgramPlan, library: LibraryModel) -> tuple[Calls, list[Script], Ints]:
+    """What the machine runs of a program, the scripts of its PEs, and which of them each has."""
+    calls = calls_of(program)
+    given = given_of(calls)
+    engine = program.target.cycles.engine
+    index = {number: at for at, number in enumerate(given.numbers)}
+    colors = tuple(
+        {name: index[color.number] for name, color in names.items() if color.number in index}
+        for names in calls.colors
+    )
+    costs = tuple(costs_of(plan, alone=False) for plan in program.plans)
+    takes = Takes(engine.jump, engine.no_jump)
+    common = _Common(program, library, colors, costs, takes)
+    columns, parts = [], []
+    at = 0
+    for plan, model in zip(program.plans, library.collectives, strict=True):
+        for phase, of in zip(plan.phases, model.phases, strict=True):
+            column, found = _parts(plan, phase, of, given.phases[at])
+            columns.append(column)
+            parts.append(found)
+            at += 1
+    rows, script_at = _distinct(columns, given.width * given.height)
+    scripts = []
+    for row in rows:
+        own = iter([of[which] for of, which in zip(parts, row, strict=True)])
+        by_collective = [
+            [part for part in (next(own) for _ in plan.phases) if part is not None]
+            for plan in program.plans
+        ]
+        scripts.append(_Pe(common, by_collective).script())
+    return calls, scripts, script_at
+
+
+def _distinct(columns: Sequence[Ints], pes: int) -> tuple[list[list[int]], Ints]:
+    """The different rows of numbers, and which of them each PE has."""
+    if not columns:
+        return [[]], np.zeros(pes, dtype=np.int64)
+    rows, which = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
+    return rows.tolist(), which.reshape(-1)
+
+
+def _parts(plan: Plan, phase: Phase, model: PhaseModel, given) -> tuple[Ints, list[_Part | None]]:
+    """Which part each PE has in a phase, and the parts; the first one is none."""
+    parts: list[_Part | None] = [None]
+    known: dict[object, int] = {}
+    of_place: dict[tuple[int, int], int] = {}
+    classes: dict[int, list] = {}
+    for one in model.classes:
+        classes.setdefault(one.role, []).append(one)
+    pairs, which = np.unique(
+        np.stack([given.role_at, given.place_at], axis=1), axis=0, return_inverse=True
+    )
+    found = []
+    for role, place in pairs.tolist():
+        if role < 0:
+            found.append(0)
+            continue
+        one = next(
+            one for one in classes[role] if len(classes[role]) == 1 or place in one.places
+        )
+        words: dict[tuple[int, ...], tuple[int, ...]] = {}
+        for placed in one.acts:
+            words[placed.key] = words_at(plan, phase, placed, place)
+            if placed.act.turns is not None:
+                first = placed.act.turns.receive.slices.first.at(place)
+                words[(*placed.key, *RECEIVED)] = _turns_at(plan, phase, first, placed.act)
+        key = one.index, tuple(words.items())
+        if key not in known:
+            known[key] = len(parts)
+            acts = {placed.key: placed for placed in one.acts}
+            parts.append(_Part(model, phase, acts, words, one.ends, one.restores))
+        found.append(known[key])
+    return np.array(found, dtype=np.int64)[which.reshape(-1)], parts

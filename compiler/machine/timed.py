@@ -1,0 +1,115 @@
+"""What the machine with a clock is given, and what it says: scripts of PEs, by numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from collc_evaluator import time_machine
+
+from collc.base.columns import Ints
+from collc.base.values import dataclass
+from collc.machine.reading import Calls, given_of
+from collc.target import Target
+
+NO_COLOR = -1
+Act = tuple[str, int, int, int]
+
+
+@dataclass(frozen=True)
+class Timing:
+    """What the machine takes, in cycles, and the words that a router holds of a color."""
+
+    hop: int
+    ramp_up: int
+    pipeline_fill: int
+    ramp_down: int
+    load_use: int
+    between_tasks: int
+    first_task: int
+    router_queue: int
+
+
+def timing_of(target: Target) -> Timing:
+    """The numbers of a target, measured by `make constants`."""
+    engine = target.cycles.engine
+    return Timing(
+        hop=engine.hop,
+        ramp_up=engine.ramp_up,
+        pipeline_fill=engine.send_start,
+        ramp_down=engine.ramp_down,
+        load_use=engine.dsr_load + engine.op_issue,
+        between_tasks=engine.between_tasks,
+        first_task=target.cycles.own.first_task,
+        router_queue=target.router_queue,
+    )
+
+
+@dataclass(frozen=True)
+class TimedOp:
+    """An operation: colors, NO_COLOR for memory; the place of its output queue; the wavelets of
+    each time that it is issued, and so many of them that are taken at once, if it waits for `all`
+    never fewer; what its end does to which task."""
+
+    receive: int
+    send: int
+    output: int
+    words: tuple[int, ...]
+    at_once: int
+    all: bool
+    yields: bool
+    command: str
+    advances: bool
+    end: tuple[str, int]
+
+
+@dataclass(frozen=True)
+class Script:
+    """What PEs do: code by code what is done, the first of which the launch begins; operations;
+    the depths of output queues; colors of input queues with their depths; the tasks that are
+    blocked at first, as bits."""
+
+    codes: tuple[tuple[Act, ...], ...]
+    ops: tuple[TimedOp, ...]
+    outputs: tuple[int, ...]
+    inputs: tuple[tuple[int, int], ...]
+    blocked: int
+    counters: int
+
+
+@dataclass(frozen=True, eq=False)
+class Timed:
+    """The cycle in which each PE has done its part, int64 [PEs], and how many words have gone from
+    router to router."""
+
+    done: Ints
+    words: int
+
+
+class StuckError(Exception):
+    """A PE never does its part."""
+
+
+def timed(
+    calls: Calls,
+    scripts: Sequence[Script],
+    script_at: Ints,
+    starts: Ints | None = None,
+) -> Timed:
+    """Run scripts, of which each PE of the grid has one; PEs begin at `starts`, 0 if there are
+    none. Raises StuckError."""
+    given = given_of(calls)
+    target = calls.plans[0].target
+    begins = np.zeros(len(script_at), dtype=np.int64) if starts is None else starts
+    done, words, stuck = time_machine(
+        given,
+        timing_of(target),
+        list(scripts),
+        np.ascontiguousarray(script_at, dtype=np.uint32),
+        list(given.numbers),
+        np.ascontiguousarray(begins, dtype=np.int64),
+    )
+    if stuck is not None:
+        place = stuck % given.width, stuck // given.width
+        raise StuckError(f"PE {place} never ends")
+    return Timed(done, words)

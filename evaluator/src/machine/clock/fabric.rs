@@ -1,0 +1,257 @@
+//! Routers and ramps: a link carries a word a cycle, a ramp one up and one down.
+//!
+//! What moves in a cycle is decided by what there is at its beginning, and takes place at its end.
+
+use super::state::{Clock, Command, Word, PE};
+use crate::machine::plan::{opposite, RAMP};
+use crate::machine::state::NONE;
+
+/// A word leaves a router by some sides.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Move {
+    slot: u32,
+    sides: u8,
+}
+
+/// Why a word stays.
+enum Refused {
+    /// Another color has the link in this cycle.
+    LinkTaken,
+    /// Something else has to change first.
+    Blocked,
+}
+
+impl Clock<'_> {
+    /// One word goes from the output queues of a PE to its router; queues take turns. False if there
+    /// is no use in looking again before something changes.
+    pub(super) fn rise(&mut self, pe: usize) -> bool {
+        let count = self.pes[pe].outputs.len();
+        let (turn, mut again) = (self.pes[pe].output_turn, false);
+        for number in (0..count).map(|number| (number + turn) % count) {
+            let output = &self.pes[pe].outputs[number];
+            let Some((word, color)) = output.queue.first().map(|word| (word, output.color)) else {
+                continue;
+            };
+            if word.ready > self.now {
+                again = true;
+                continue;
+            }
+            let slot = self.slot(pe, color);
+            if !self.accepts(slot, RAMP) {
+                continue;
+            }
+            let own = &mut self.pes[pe];
+            let had_room = own.outputs[number].queue.len() + 2 <= own.outputs[number].depth;
+            own.outputs[number].queue.pop();
+            own.output_turn = (number + 1) % PE;
+            self.landings.push((slot as u32, Word { ready: self.now + 1, ..word }));
+            if !had_room {
+                self.look_at(pe, self.now);
+            }
+            return self.pes[pe].outputs.iter().any(|one| one.queue.len() > 0);
+        }
+        again
+    }
+
+    /// Whether a router lets a word in from a side: there is room, its position is open to that side,
+    /// and so is the one to which commands that wait in the queue lead.
+    fn accepts(&self, slot: usize, side: u8) -> bool {
+        let router = &self.routers[slot];
+        let open = |position: u32| {
+            self.route_at(router, position)
+                .is_some_and(|route| route.receive == side)
+        };
+        router.queue.len() < self.timing.router_queue
+            && open(router.position)
+            && (router.commands == 0 || open(self.behind_commands(slot)))
+    }
+
+    fn behind_commands(&self, slot: usize) -> u32 {
+        let router = &self.routers[slot];
+        let words = router.queue.words();
+        words.fold(router.position, |position, word| {
+            self.position_behind(slot, position, word.command)
+        })
+    }
+
+    /// The position to which a command leads.
+    fn position_behind(&self, slot: usize, position: u32, command: Command) -> u32 {
+        let setting = &self.given.settings[self.routers[slot].setting as usize];
+        let last = setting.positions.len() as u32 - 1;
+        match command {
+            Command::Data => position,
+            Command::Reset => 0,
+            Command::HandOver(left) if left == 0 || !setting.ring => position,
+            Command::Advance | Command::HandOver(_) if position < last => position + 1,
+            Command::Advance | Command::HandOver(_) => if setting.ring { 0 } else { last },
+        }
+    }
+
+    /// Decide what leaves the router of a PE. False if nothing can before something changes.
+    pub(super) fn route(&mut self, pe: usize) -> bool {
+        let (occupied, turn) = (self.pes[pe].occupied, self.pes[pe].link_turn);
+        let mut waiting = occupied.rotate_right(turn);
+        let (mut taken, mut refused, mut again) = (0u8, None, false);
+        while waiting != 0 {
+            let bit = (waiting.trailing_zeros() + turn) % 32;
+            waiting &= waiting - 1;
+            let slot = self.slot(pe, self.by_number[bit as usize]);
+            let Some(word) = self.routers[slot].queue.first() else {
+                continue;
+            };
+            if word.ready > self.now {
+                again = true;
+                continue;
+            }
+            match self.leaves(pe, slot, word, taken) {
+                Ok(sides) => {
+                    taken |= sides;
+                    again = true;
+                    self.moves.push(Move { slot: slot as u32, sides });
+                }
+                Err(Refused::LinkTaken) => {
+                    refused = refused.or(Some(bit));
+                    again = true;
+                }
+                Err(Refused::Blocked) => {}
+            }
+        }
+        if let Some(bit) = refused {
+            self.pes[pe].link_turn = bit;
+        }
+        again
+    }
+
+    /// The sides by which the first word of a router leaves: all of those of its position, or none.
+    fn leaves(&self, pe: usize, slot: usize, word: Word, taken: u8) -> Result<u8, Refused> {
+        let router = &self.routers[slot];
+        let Some(route) = self.route_at(router, router.position) else {
+            return Err(Refused::Blocked);
+        };
+        let color = self.color_of(slot);
+        let down = route.sends_to(RAMP) && word.command == Command::Data && self.lets_in(slot);
+        let sides = route.send & !(1 << RAMP) | u8::from(down) << RAMP;
+        if sides & taken != 0 {
+            return Err(Refused::LinkTaken);
+        }
+        let open = (0..RAMP).filter(|side| sides >> side & 1 == 1).all(|side| {
+            let next = self.given.neighbour(pe, side);
+            next.is_none_or(|next| self.accepts(self.slot(next, color), opposite(side)))
+        });
+        let input = || self.pes[pe].inputs.iter().find(|one| one.color == color);
+        if !open || (down && input().is_none_or(|one| one.queue.len() >= one.depth)) {
+            return Err(Refused::Blocked);
+        }
+        Ok(sides)
+    }
+
+    /// Whether the filter of a router lets the next word down the ramp.
+    fn lets_in(&self, slot: usize) -> bool {
+        let router = &self.routers[slot];
+        if router.filter == NONE {
+            return true;
+        }
+        let window = &self.windows[router.filter as usize];
+        window.period > 0 && (router.passed - window.before).rem_euclid(window.period) < window.passes
+    }
+
+    /// What was decided takes place.
+    pub(super) fn commit(&mut self) {
+        let moves = std::mem::take(&mut self.moves);
+        for one in &moves {
+            self.carry(one);
+        }
+        self.words += moves.len() as u64;
+        self.moves = moves;
+        self.moves.clear();
+        let mut landings = std::mem::take(&mut self.landings);
+        for (slot, word) in landings.drain(..) {
+            self.land(slot as usize, word);
+        }
+        self.landings = landings;
+    }
+
+    fn carry(&mut self, one: &Move) {
+        let slot = one.slot as usize;
+        let (pe, color) = (self.pe_of(slot), self.color_of(slot));
+        let router = &mut self.routers[slot];
+        let was_full = router.queue.len() >= self.timing.router_queue;
+        let Some(mut word) = router.queue.pop() else { return };
+        if router.queue.len() == 0 {
+            self.pes[pe].occupied &= !(1 << self.bit_of[color as usize]);
+        }
+        let is_data = word.command == Command::Data;
+        let router = &mut self.routers[slot];
+        router.passed += i64::from(is_data);
+        if !is_data {
+            router.commands -= 1;
+            let before = router.position;
+            let after = self.position_behind(slot, before, word.command);
+            let rings = self.given.settings[self.routers[slot].setting as usize].ring;
+            self.routers[slot].position = after;
+            if let (Command::HandOver(left), true) = (word.command, rings) {
+                word.command = Command::HandOver(left.saturating_sub(1));
+            }
+        }
+        if was_full || !is_data {
+            self.changed(pe);
+        }
+        for side in (0..RAMP).filter(|side| one.sides >> side & 1 == 1) {
+            if let Some(next) = self.given.neighbour(pe, side) {
+                let ready = self.now + self.timing.hop;
+                let slot = self.slot(next, color) as u32;
+                self.landings.push((slot, Word { ready, advances: false, ..word }));
+            }
+        }
+        if one.sides >> RAMP & 1 == 1 {
+            let ready = self.now + self.timing.ramp_down;
+            let inputs = &mut self.pes[pe].inputs;
+            if let Some(input) = inputs.iter_mut().find(|one| one.color == color) {
+                input.queue.push(Word { ready, ..word });
+            }
+            self.look_at(pe, ready);
+        }
+    }
+
+    fn land(&mut self, slot: usize, word: Word) {
+        let (pe, color) = (self.pe_of(slot), self.color_of(slot));
+        let router = &mut self.routers[slot];
+        router.queue.push(Word { advances: false, ..word });
+        router.commands += u8::from(word.command != Command::Data);
+        self.pes[pe].occupied |= 1 << self.bit_of[color as usize];
+        self.starts_routing(pe);
+        if word.advances {
+            let before = self.routers[slot].position;
+            self.routers[slot].position = self.position_behind(slot, before, Command::Advance);
+            self.changed(pe);
+        }
+    }
+
+    /// Who waits for a router may go on: its neighbours, its PE, itself.
+    pub(super) fn changed(&mut self, pe: usize) {
+        for side in 0..RAMP {
+            if let Some(next) = self.given.neighbour(pe, side) {
+                self.starts_routing(next);
+            }
+        }
+        self.starts_routing(pe);
+        self.starts_rising(pe);
+    }
+
+    pub(super) fn starts_routing(&mut self, pe: usize) {
+        let own = &mut self.pes[pe];
+        if !own.routes && own.occupied != 0 {
+            own.routes = true;
+            self.routing.push(pe as u32);
+        }
+    }
+
+    pub(super) fn starts_rising(&mut self, pe: usize) {
+        let own = &mut self.pes[pe];
+        if !own.rises && own.outputs.iter().any(|one| one.queue.len() > 0) {
+            own.rises = true;
+            self.rising.push(pe as u32);
+        }
+    }
+}
+

@@ -1,0 +1,294 @@
+//! The slot of a PE: operations before code, those that yield behind the others; equals take turns.
+
+use super::given::{Act, End};
+use super::state::{Clock, Command, Pe, Thread, Word};
+use super::given::TimedOp;
+use crate::machine::plan::Advance;
+
+/// What has come of a turn.
+enum Turn {
+    /// The slot is taken.
+    Taken,
+    /// It is left to others; code goes on in a later cycle, which it knows.
+    Left,
+}
+
+impl Clock<'_> {
+    /// A cycle of a PE; the cycle in which to look again, if anything is known of it.
+    pub(super) fn step(&mut self, pe: usize) -> Option<u64> {
+        self.begin_task(pe);
+        for yields in [false, true] {
+            if let Some(number) = self.ready_thread(pe, yields) {
+                self.move_words(pe, number);
+                return Some(self.now + 1);
+            }
+        }
+        let own = &self.pes[pe];
+        if own.runs && own.ready_at <= self.now {
+            if let Turn::Taken = self.run_code(pe) {
+                return Some(self.now + 1);
+            }
+        }
+        self.next_look(pe)
+    }
+
+    /// The next cycle in which something may go on by itself.
+    fn next_look(&self, pe: usize) -> Option<u64> {
+        let own = &self.pes[pe];
+        let code = (own.runs || self.next_task(own).is_some()).then_some(own.ready_at);
+        let script = &self.scripts[own.script as usize];
+        let words = own.threads.iter().filter_map(|thread| {
+            let op = &script.ops[thread.op as usize];
+            let input = own.inputs.iter().find(|one| Some(one.color) == op.receive)?;
+            let need = if op.all { op.at_once.min(thread.left) as usize } else { 1 };
+            input.queue.words().nth(need - 1).map(|word| word.ready)
+        });
+        words.chain(code).filter(|at| *at > self.now).min()
+    }
+
+    /// The task that begins next: those that are active and not blocked take turns.
+    fn next_task(&self, own: &Pe) -> Option<u32> {
+        if own.runs {
+            return None;
+        }
+        if !own.launched {
+            return Some(32);
+        }
+        let ready = own.active & !own.blocked;
+        let behind = (1..=32u32).map(|step| (own.last_task + step) % 32);
+        behind.into_iter().find(|task| ready >> task & 1 == 1)
+    }
+
+    fn begin_task(&mut self, pe: usize) {
+        let own = &self.pes[pe];
+        if own.ready_at > self.now || (own.launched && self.now < self.timing.first_task) {
+            if own.launched && self.next_task(own).is_some() {
+                self.pes[pe].ready_at = own.ready_at.max(self.timing.first_task);
+            }
+            return;
+        }
+        let Some(task) = self.next_task(own) else { return };
+        let own = &mut self.pes[pe];
+        own.code = if own.launched {
+            own.active &= !(1 << task);
+            own.last_task = task;
+            own.follows[task as usize]
+        } else {
+            own.launched = true;
+            0
+        };
+        (own.runs, own.at, own.part) = (true, 0, 0);
+    }
+
+    /// The operation whose turn it is among those that can go on.
+    fn ready_thread(&self, pe: usize, yields: bool) -> Option<usize> {
+        let own = &self.pes[pe];
+        let (script, count) = (&self.scripts[own.script as usize], own.threads.len());
+        (0..count).map(|number| (number + own.turn) % count).find(|number| {
+            let thread = own.threads[*number];
+            let op = &script.ops[thread.op as usize];
+            op.yields == yields && self.movable(own, op, thread.left) > 0
+        })
+    }
+
+    /// How many words an operation moves now: as many as have come, and there is room for.
+    fn movable(&self, own: &Pe, op: &TimedOp, left: u32) -> u32 {
+        let most = op.at_once.min(left);
+        let mut count = most;
+        if let Some(color) = op.receive {
+            let input = own.inputs.iter().find(|one| one.color == color);
+            count = count.min(input.map_or(0, |one| one.queue.ready(self.now)));
+        }
+        if op.send.is_some() {
+            let output = &own.outputs[op.output as usize];
+            count = count.min((output.depth - output.queue.len()) as u32);
+        }
+        if op.all && count < most {
+            return 0;
+        }
+        count
+    }
+
+    /// An operation moves words.
+    fn move_words(&mut self, pe: usize, number: usize) {
+        let own = &self.pes[pe];
+        let thread = own.threads[number];
+        let op = &self.scripts[own.script as usize].ops[thread.op as usize];
+        let count = self.movable(own, op, thread.left);
+        let own = &mut self.pes[pe];
+        let is_over = count == thread.left;
+        own.threads[number].left -= count;
+        own.turn = number + 1;
+        if is_over {
+            own.threads.remove(number);
+            own.turn = number;
+        }
+        self.put(pe, thread.op, count, is_over);
+        if is_over {
+            self.ends(pe, thread.op);
+        }
+    }
+
+    /// Words are taken from the input queue of an operation, and come to its output queue.
+    fn put(&mut self, pe: usize, op: u32, count: u32, is_over: bool) {
+        let own = &mut self.pes[pe];
+        let op = &self.scripts[own.script as usize].ops[op as usize];
+        let mut made_room = false;
+        if let Some(color) = op.receive {
+            if let Some(input) = own.inputs.iter_mut().find(|one| one.color == color) {
+                made_room = input.queue.len() >= input.depth;
+                for _ in 0..count {
+                    input.queue.pop();
+                }
+            }
+        }
+        if let Some(color) = op.send {
+            let fill = if op.receive.is_none() { self.timing.pipeline_fill } else { 0 };
+            for word in 0..count {
+                let output = &mut own.outputs[op.output as usize];
+                let last = output.queue.words().last().map_or(0, |word| word.ready);
+                let ready = self.now + self.timing.ramp_up - 1 + fill + u64::from(word);
+                output.color = color;
+                output.queue.push(Word {
+                    ready: ready.max(last),
+                    command: command_of(op.command, own_ring(self.given, &self.routers, pe, color)),
+                    advances: op.advances && is_over && word + 1 == count,
+                });
+            }
+            self.starts_rising(pe);
+        }
+        if made_room {
+            self.starts_routing(pe);
+        }
+    }
+
+    fn ends(&mut self, pe: usize, op: u32) {
+        let own = &mut self.pes[pe];
+        match self.scripts[own.script as usize].ops[op as usize].end {
+            End::Nothing => {}
+            End::Activates(task) => own.active |= 1 << task,
+            End::Unblocks(task) => own.blocked &= !(1 << task),
+        }
+    }
+
+    /// Code goes on by what has one slot, and what takes no time before it.
+    fn run_code(&mut self, pe: usize) -> Turn {
+        loop {
+            let now = self.now;
+            let own = &mut self.pes[pe];
+            let script = &self.scripts[own.script as usize];
+            let Some(act) = script.codes[own.code as usize].get(own.at as usize).copied() else {
+                own.runs = false; // the return has the slot
+                own.ready_at = now + 1 + self.timing.between_tasks;
+                return Turn::Taken;
+            };
+            match act {
+                Act::Code(count) | Act::Load(count) => {
+                    if count > 0 {
+                        own.part += 1;
+                        own.ready_at = now + 1;
+                        if matches!(act, Act::Load(_)) {
+                            own.loaded_at = now + self.timing.load_use;
+                        }
+                        if own.part >= count {
+                            (own.at, own.part) = (own.at + 1, 0);
+                        }
+                        return Turn::Taken;
+                    }
+                }
+                Act::Wait(cycles) => {
+                    own.at += 1;
+                    if cycles > 0 {
+                        own.ready_at = now + u64::from(cycles);
+                        return Turn::Left;
+                    }
+                    continue;
+                }
+                Act::Settle => {
+                    if now < own.loaded_at {
+                        own.ready_at = own.loaded_at;
+                        return Turn::Left;
+                    }
+                }
+                Act::Issue(op) => {
+                    if now < own.loaded_at {
+                        own.ready_at = own.loaded_at;
+                        return Turn::Left;
+                    }
+                    own.at += 1;
+                    own.ready_at = now + 1;
+                    let of = &script.ops[op as usize];
+                    let issued = &mut own.issued[op as usize];
+                    let left = of.words[*issued as usize % of.words.len()];
+                    *issued += 1;
+                    own.threads.push(Thread { op, left });
+                    return Turn::Taken;
+                }
+                Act::Call { op, cycles } => return self.call(pe, op, cycles),
+                Act::Follow { task, code } => own.follows[task as usize] = code,
+                Act::Activate(task) => own.active |= 1 << task,
+                Act::Block(task) => own.blocked |= 1 << task,
+                Act::Again { counter, count, code } => {
+                    let turns = &mut own.counters[counter as usize];
+                    *turns += 1;
+                    if *turns < count {
+                        (own.code, own.at) = (code, 0);
+                        continue;
+                    }
+                    *turns = 0;
+                }
+                Act::Done => {
+                    (own.at, own.ready_at) = (own.at + 1, now + 1);
+                    if own.done.replace(now).is_none() {
+                        self.left -= 1;
+                    }
+                    return Turn::Taken;
+                }
+            }
+            self.pes[pe].at += 1;
+        }
+    }
+
+    /// An element is combined by code, if it has come.
+    fn call(&mut self, pe: usize, op: u32, cycles: u32) -> Turn {
+        let own = &self.pes[pe];
+        let of = &self.scripts[own.script as usize].ops[op as usize];
+        let total = of.words[own.issued[op as usize] as usize % of.words.len()];
+        let count = self.movable(own, of, total - own.part);
+        if count == 0 {
+            return Turn::Left;
+        }
+        let is_over = own.part + count >= total;
+        self.put(pe, op, count, is_over);
+        let own = &mut self.pes[pe];
+        own.part += count;
+        own.ready_at = self.now + u64::from(cycles.max(1));
+        if is_over {
+            own.issued[op as usize] += 1;
+            (own.at, own.part) = (own.at + 1, 0);
+        }
+        Turn::Taken
+    }
+}
+
+fn own_ring(
+    given: &crate::machine::plan::Given,
+    routers: &[super::state::Router],
+    pe: usize,
+    color: u32,
+) -> bool {
+    let router = &routers[pe * given.colors.len() + color as usize];
+    let setting = given.settings.get(router.setting as usize);
+    setting.is_some_and(|setting| setting.ring)
+}
+
+/// What a control wavelet is behind the words of an operation; if the PE's `own` router is a ring, that
+/// takes the first of two turns off.
+fn command_of(command: Advance, own: bool) -> Command {
+    match command {
+        Advance::Nothing | Advance::OwnRouter => Command::Data,
+        Advance::Control => Command::Advance,
+        Advance::Reset | Advance::Teardown => Command::Reset,
+        Advance::HandOver => Command::HandOver(1 + u8::from(own)),
+    }
+}

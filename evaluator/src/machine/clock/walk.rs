@@ -1,0 +1,138 @@
+//! The cycles: words go up ramps, PEs have their slots, routers decide, then all moves take place.
+//! Who cannot go on is not looked at until something changes.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::given::{Script, Timing};
+use super::state::Clock;
+use crate::machine::plan::Given;
+
+const SOON: usize = 64;
+
+/// The PEs to look at in the cycles to come.
+#[derive(Debug)]
+pub(super) struct Calendar {
+    soon: Vec<Vec<u32>>,
+    later: BinaryHeap<Reverse<(u64, u32)>>,
+    count: usize,
+}
+
+impl Default for Calendar {
+    fn default() -> Self {
+        Calendar {
+            soon: vec![Vec::new(); SOON],
+            later: BinaryHeap::new(),
+            count: 0,
+        }
+    }
+}
+
+impl Calendar {
+    fn note(&mut self, now: u64, at: u64, pe: u32) {
+        if at < now + SOON as u64 {
+            self.soon[at as usize % SOON].push(pe);
+            self.count += 1;
+        } else {
+            self.later.push(Reverse((at, pe)));
+        }
+    }
+
+    /// The PEs of a cycle, some of them twice.
+    fn due(&mut self, now: u64) -> Vec<u32> {
+        let mut due = std::mem::take(&mut self.soon[now as usize % SOON]);
+        self.count -= due.len();
+        while let Some(Reverse((at, pe))) = self.later.peek().copied() {
+            if at > now {
+                break;
+            }
+            self.later.pop();
+            due.push(pe);
+        }
+        due
+    }
+
+    /// The next cycle of any PE.
+    fn next(&self, now: u64) -> Option<u64> {
+        let soon = (now..now + SOON as u64).find(|at| !self.soon[*at as usize % SOON].is_empty());
+        let later = self.later.peek().map(|Reverse((at, _))| *at);
+        soon.filter(|_| self.count > 0).into_iter().chain(later).min()
+    }
+}
+
+/// When PEs have done their part, PE by PE, and how many words went from router to router; a PE that
+/// never does is `stuck`.
+#[derive(Clone, Debug)]
+pub struct Timed {
+    pub done: Vec<i64>,
+    pub words: u64,
+    pub stuck: Option<usize>,
+}
+
+/// Run scripts to their end. PEs begin at `starts`; `numbers` are those of colors.
+pub fn timed(
+    given: &Given,
+    timing: Timing,
+    scripts: &[Script],
+    script_at: &[u32],
+    numbers: &[i64],
+    starts: &[i64],
+) -> Timed {
+    let mut clock = Clock::new(given, timing, scripts, script_at, numbers, starts);
+    for (pe, start) in starts.iter().enumerate() {
+        clock.look_at(pe, *start as u64);
+    }
+    while clock.left > 0 && clock.cycle() {}
+    let done = clock.pes.iter().map(|pe| pe.done.map_or(-1, |at| at as i64));
+    Timed {
+        done: done.collect(),
+        words: clock.words,
+        stuck: clock.pes.iter().position(|pe| pe.done.is_none()),
+    }
+}
+
+impl Clock<'_> {
+    /// A PE is looked at in a cycle.
+    pub(super) fn look_at(&mut self, pe: usize, at: u64) {
+        if self.pes[pe].looked != at {
+            self.pes[pe].looked = at;
+            self.calendar.note(self.now, at, pe as u32);
+        }
+    }
+
+    /// One cycle; false if nothing will ever happen again.
+    fn cycle(&mut self) -> bool {
+        if self.rising.is_empty() && self.routing.is_empty() {
+            match self.calendar.next(self.now) {
+                Some(at) => self.now = at,
+                None => return false,
+            }
+        }
+        for pe in std::mem::take(&mut self.rising) {
+            self.pes[pe as usize].rises = false;
+            if self.rise(pe as usize) {
+                self.starts_rising(pe as usize);
+            }
+        }
+        let due = self.calendar.due(self.now);
+        for pe in due {
+            let pe = pe as usize;
+            if self.pes[pe].seen == Some(self.now) {
+                continue;
+            }
+            self.pes[pe].seen = Some(self.now);
+            if let Some(at) = self.step(pe) {
+                self.look_at(pe, at);
+            }
+        }
+        for pe in std::mem::take(&mut self.routing) {
+            self.pes[pe as usize].routes = false;
+            if self.route(pe as usize) {
+                self.starts_routing(pe as usize);
+            }
+        }
+        self.commit();
+        self.now += 1;
+        true
+    }
+}
