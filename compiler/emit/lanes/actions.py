@@ -47,9 +47,9 @@ def code(count: int) -> Acts:
     return [_act("code", count)] if count else []
 
 
-def load(count: int) -> Acts:
-    """So many registers are loaded."""
-    return [_act("load", count)] if count else []
+def load(count: int, op: int) -> Acts:
+    """So many registers of an operation are loaded."""
+    return [_act("load", count, op)] if count else []
 
 
 @dataclass(frozen=True)
@@ -257,7 +257,7 @@ class _Call:
 
     def begin(self) -> Acts:
         """The collective's function."""
-        model, takes_part = self.model, bool(self.pe.parts[self.of])
+        model, takes_part = self.model, any(part.acts for part in self.pe.parts[self.of])
         acts = [] if model.buffer else code(2)
         if (model.site.takes_part or not model.phases) and not takes_part:
             return acts + self.run("finish")
@@ -272,13 +272,19 @@ class _Call:
     def _first_pass(self) -> Acts:
         rate = self.costs.copy_rate if self.model.input else self.costs.negate_rate
         cycles = ceil(self.plan.collective.contract.words / rate)
-        return [*code(2), *load(2), _act("settle"), *code(cycles)]
+        return [*code(2), *self._in_memory("first pass", 2, cycles)]
+
+    def _in_memory(self, what: str, loads: int, cycles: int) -> Acts:
+        """An operation in memory: its registers are loaded, and code executes it."""
+        nowhere = TimedOp(NO_COLOR, NO_COLOR, 0, (1,), 1, False, False, "nothing", False, ("", 0))
+        op = self.pe.op((self.number, what), lambda: nowhere)
+        return [*load(loads, op), _act("settle", op), *code(cycles)]
 
     def _restore(self) -> Acts:
         acts: Acts = []
         if any(part.restores for part in self.pe.parts[self.of]):
             cycles = ceil(self.plan.collective.contract.words / self.costs.negate_rate)
-            acts = [*code(1), *load(1), _act("settle"), *code(cycles)]
+            acts = [*code(1), *self._in_memory("restore", 1, cycles)]
         return acts + self.run(self.model.restored)
 
     def _finish(self) -> Acts:
@@ -314,26 +320,28 @@ class _Call:
         act, shares = placed.act, self._shares(slot)
         varies = bool(self.model.run_length)
         if act.turns is not None:
-            return [*(load(2) if shares and part.plan_phase.slicing.even else []), *code(2)]
+            out, into = (self._turn_op(part, slot, placed, way) for way in (True, False))
+            loads = shares and part.plan_phase.slicing.even
+            return [*(load(1, out) + load(1, into) if loads else []), *code(2)]
         tells = act.command is not Advance.NOTHING
         receives, sends = _sides(act)
         acts: Acts = []
-        if varies and not act.is_local and not tells:
-            acts += [*code(receives + sends), *load(receives + sends)]
-        elif shares and not act.is_local:
-            staged = not act.is_local and _is_staged(act)
-            acts += load(sends + (receives and placed.rounds == 1) + tells + staged)
+        if act.is_local:
+            return code(self.takes.point + varies)
+        op = self._op(part, slot, placed)
+        if varies and not tells:
+            acts += [*code(receives + sends), *load(receives + sends, op)]
+        elif shares:
+            acts += load(sends + (receives and placed.rounds == 1) + tells + _is_staged(act), op)
         if tells:
             return acts
         if placed.rounds > 1:
             return [*acts, *code(self.takes.point)]
         acts += code(self.takes.point + varies)
-        if act.is_local:
-            return acts
         combines = act.op.action is Action.COMBINE
         staged = _is_staged(act)
         count = (not sends and not staged) + combines + (not receives and not staged)
-        return [*acts, *load(count)]
+        return [*acts, *load(count, op)]
 
     # functions
 
@@ -382,7 +390,7 @@ class _Call:
     def _issue(self, part: _Part, slot: SlotModel, placed: PlacedAct) -> Acts:
         number = self._op(part, slot, placed)
         passes = placed.rounds > 1
-        return [*(load(3) if passes else []), _act("issue", number)]
+        return [*(load(3, number) if passes else []), _act("issue", number)]
 
     def _follows(self, part: _Part, slot: SlotModel, placed: PlacedAct) -> Acts:
         """What the end of an operation begins, if nothing else waits for it, too."""
@@ -414,15 +422,14 @@ class _Call:
         (words,) = part.words[slot.key]
         operands = words * (2 if part.plan_phase.paired else 1)
         cycles = ceil(operands / rate)
-        return [*load(2), _act("settle"), *code(cycles), *self.run(slot.then)]
+        return [*self._in_memory(slot.name, 2, cycles), *self.run(slot.then)]
 
     def _call_back(self, part: _Part, slot: SlotModel, placed: PlacedAct) -> Acts:
         number = self._op(part, slot, placed)
-        loads = load(3 if placed.act.op.sends_on else 2)
-        rounds = placed.rounds * placed.repeats
+        loads = load(3 if placed.act.op.sends_on else 2, number)
         acts: Acts = []
-        for _ in range(rounds):
-            acts += [*loads, _act("settle"), _act("call", number, self.costs.combine)]
+        for _ in range(placed.rounds * placed.repeats):
+            acts += [*loads, _act("settle", number), _act("call", number, self.costs.combine)]
         return acts + ([] if placed.act.is_silent else self.run(slot.then))
 
     # turns
@@ -451,9 +458,9 @@ class _Call:
         combines = turns.receive.action is Action.COMBINE
         sent, received = (self._turn_op(part, slot, placed, way) for way in (True, False))
         task = self.common.task(slot.task)
-        acts = [] if even else [*code(4), *load(2)]
+        acts = [] if even else [*code(4), *load(1, sent), *load(1, received)]
         return [
-            *acts, *load(2 + combines), *code(1), _act("block", task),
+            *acts, *load(1, sent), *load(1 + combines, received), *code(1), _act("block", task),
             _act("issue", sent), _act("issue", received), *code(8 if even else 12),
         ]  # fmt: skip
 
@@ -587,8 +594,7 @@ def scripts_of(program: ProgramPlan, library: LibraryModel) -> tuple[Calls, list
     for row in rows:
         own = iter([of[which] for of, which in zip(parts, row, strict=True)])
         by_collective = [
-            [part for part in (next(own) for _ in plan.phases) if part is not None]
-            for plan in program.plans
+            [next(own) for _ in plan.phases] for plan in program.plans
         ]
         scripts.append(_Pe(common, by_collective).script())
     return calls, scripts, script_at
@@ -602,9 +608,9 @@ def _distinct(columns: Sequence[Ints], pes: int) -> tuple[list[list[int]], Ints]
     return rows.tolist(), which.reshape(-1)
 
 
-def _parts(plan: Plan, phase: Phase, model: PhaseModel, given) -> tuple[Ints, list[_Part | None]]:
+def _parts(plan: Plan, phase: Phase, model: PhaseModel, given) -> tuple[Ints, list[_Part]]:
     """Which part each PE has in a phase, and the parts; the first one is none."""
-    parts: list[_Part | None] = [None]
+    parts = [_Part(model, phase, {}, {}, (), restores=False)]
     known: dict[object, int] = {}
     of_place: dict[tuple[int, int], int] = {}
     classes: dict[int, list] = {}

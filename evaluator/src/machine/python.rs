@@ -234,8 +234,8 @@ fn act((name, a, b, c): ActGiven) -> PyResult<Act> {
     Ok(match name.as_str() {
         "code" => Act::Code(a),
         "wait" => Act::Wait(a),
-        "load" => Act::Load(a),
-        "settle" => Act::Settle,
+        "load" => Act::Load { count: a, op: b },
+        "settle" => Act::Settle(a),
         "issue" => Act::Issue(a),
         "follow" => Act::Follow { task: a, code: b },
         "activate" => Act::Activate(a),

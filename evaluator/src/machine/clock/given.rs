@@ -29,10 +29,10 @@ pub enum Act {
     Code(u32),
     /// So many cycles in which it waits: for the target of a jump, for a value.
     Wait(u32),
-    /// So many registers are loaded, a slot each.
-    Load(u32),
-    /// Registers that were loaded can be used: an operation in memory begins, which code waits for.
-    Settle,
+    /// So many registers of an operation are loaded, a slot each.
+    Load { count: u32, op: u32 },
+    /// Code waits until the registers of an operation can be used, which it executes itself.
+    Settle(u32),
     /// An operation begins; its microthread has the slot when its turn comes.
     Issue(u32),
     /// What follows the end of the operations that activate a task.
@@ -91,7 +91,8 @@ impl Script {
         let code = |code: &u32| (*code as usize) < self.codes.len();
         let op = |op: &u32| (*op as usize) < self.ops.len();
         let good = |act: &Act| match act {
-            Act::Issue(of) | Act::Call { op: of, .. } => op(of),
+            Act::Issue(of) | Act::Settle(of) | Act::Load { op: of, .. } => op(of),
+            Act::Call { op: of, .. } => op(of),
             Act::Follow { task, code: of } => *task < 32 && code(of),
             Act::Activate(task) | Act::Block(task) => *task < 32,
             Act::Again { counter, code: of, .. } => *counter < self.counters && code(of),

@@ -183,12 +183,12 @@ impl Clock<'_> {
                 return Turn::Taken;
             };
             match act {
-                Act::Code(count) | Act::Load(count) => {
+                Act::Code(count) | Act::Load { count, .. } => {
                     if count > 0 {
                         own.part += 1;
                         own.ready_at = now + 1;
-                        if matches!(act, Act::Load(_)) {
-                            own.loaded_at = now + self.timing.load_use;
+                        if let Act::Load { op, .. } = act {
+                            own.loaded[op as usize] = now + self.timing.load_use;
                         }
                         if own.part >= count {
                             (own.at, own.part) = (own.at + 1, 0);
@@ -204,17 +204,12 @@ impl Clock<'_> {
                     }
                     continue;
                 }
-                Act::Settle => {
-                    if now < own.loaded_at {
-                        own.ready_at = own.loaded_at;
-                        return Turn::Left;
-                    }
+                Act::Settle(op) | Act::Issue(op) if now < own.loaded[op as usize] => {
+                    own.ready_at = own.loaded[op as usize];
+                    return Turn::Left;
                 }
+                Act::Settle(_) => {}
                 Act::Issue(op) => {
-                    if now < own.loaded_at {
-                        own.ready_at = own.loaded_at;
-                        return Turn::Left;
-                    }
                     own.at += 1;
                     own.ready_at = now + 1;
                     let of = &script.ops[op as usize];

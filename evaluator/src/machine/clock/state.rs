@@ -114,9 +114,9 @@ pub(super) struct Pe {
     pub code: u32,
     pub at: u32,
     pub part: u32,
-    /// Code goes on from this cycle on; registers were loaded last in that one.
+    /// Code goes on from this cycle on; the registers of operations can be used from those on.
     pub ready_at: u64,
-    pub loaded_at: u64,
+    pub loaded: Vec<u64>,
     pub launched: bool,
     pub active: u32,
     pub blocked: u32,
@@ -262,7 +262,7 @@ fn begun(scripts: &[Script], script: u32, start: u64) -> Pe {
         at: 0,
         part: 0,
         ready_at: start,
-        loaded_at: 0,
+        loaded: vec![0; of.ops.len()],
         launched: false,
         active: 0,
         blocked: of.blocked,
