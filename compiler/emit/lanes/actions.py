@@ -8,7 +8,7 @@ reading order: what instructions take, words, a PE, all PEs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from math import ceil
 
@@ -52,25 +52,33 @@ def load(count: int, op: int) -> Acts:
     return [_act("load", count, op)] if count else []
 
 
+def wait(cycles: int) -> Acts:
+    """So many cycles in which code waits for a value, or for the target of a jump."""
+    return [_act("wait", cycles)] if cycles else []
+
+
+STORE_CONSTANT = 2  # instructions: a constant comes to a register, and from there to memory
+STORE = READ = 1  # what is in a register, or in memory
+INDEX = 3  # instructions for the address of an element of a table, and one that reads it
+LOADED = 2  # more cycles until a value is there that is read at an address from a register
+
+
 @dataclass(frozen=True)
 class Takes:
-    """Instructions of pieces of the text, besides loads and issues, and cycles of jumps."""
+    """Cycles of jumps, until the first instruction behind them."""
 
     jump: int
     no_jump: int
-    point: int = 2  # a descriptor points at the caller's buffer, some elements further on
-    kept: int = 1  # a descriptor is written to memory
-    read: int = 1  # or read from there
 
     @property
     def taken(self) -> Acts:
         """A jump that is taken."""
-        return [*code(1), _act("wait", self.jump - 1)]
+        return [*code(1), *wait(self.jump - 1)]
 
     @property
     def passed(self) -> Acts:
         """A conditional jump that is not."""
-        return [*code(1), _act("wait", self.no_jump - 1)]
+        return [*code(1), *wait(self.no_jump - 1)]
 
 
 def words_at(plan: Plan, phase: Phase, placed: PlacedAct, place: int) -> tuple[int, ...]:
@@ -135,6 +143,7 @@ class _Part:
     plan_phase: Phase
     acts: Mapping[Key, PlacedAct]
     words: Words
+    firsts: Mapping[tuple[int, ...], int]
     ends: tuple[int, ...]
     restores: bool
 
@@ -228,6 +237,9 @@ class _Call:
         self.takes, self.common = pe.takes, pe.common
         self.model = pe.common.library.collectives[of]
         self.plan, self.costs = pe.common.program.plans[of], pe.common.costs[of]
+        self.pointed: set[object] = set()
+        self.base = "vector"  # what is known to be in the variable that has the caller's vector
+        self.reads = 0
         self.functions: dict[str, Callable[[], Acts]] = {
             "done": lambda: pe._kernel(number + 1),
             "finish": self._finish,
@@ -253,18 +265,30 @@ class _Call:
         """What a function does."""
         return self.functions[name]()
 
+    def task(self, name: str, acts: Callable[[], Acts]) -> int:
+        """The number of the code of a task, which knows nothing of what code before it has read."""
+
+        def alone() -> Acts:
+            before = self.base, self.pointed
+            self.base, self.pointed = "", set()
+            found = acts()
+            self.base, self.pointed = before
+            return found
+
+        return self.pe.code((self.number, name), alone)
+
     # a call
 
     def begin(self) -> Acts:
         """The collective's function."""
         model, takes_part = self.model, any(part.acts for part in self.pe.parts[self.of])
-        acts = [] if model.buffer else code(2)
+        acts = [] if model.buffer else code(STORE_CONSTANT)
         if (model.site.takes_part or not model.phases) and not takes_part:
             return acts + self.run("finish")
         if model.first_pass:
             acts += self._first_pass()
         if model.base:
-            acts += code(2)
+            acts += code(STORE_CONSTANT)
         acts += self._loads("prepare", early=True)
         acts += self.run(model.first)
         return acts + self._loads("follow", early=False)
@@ -289,7 +313,7 @@ class _Call:
 
     def _finish(self) -> Acts:
         task = self.common.task(len(self.common.library.task_ids) - 1)
-        follows = self.pe.code((self.number, "finished"), lambda: self.run("done"))
+        follows = self.task("finished", lambda: self.run("done"))
         return [_act("follow", task, follows), *code(1), _act("activate", task)]
 
     def _loads(self, _: str, *, early: bool) -> Acts:
@@ -312,36 +336,53 @@ class _Call:
     def _shares(self, slot: SlotModel) -> bool:
         return self.pe.holds(slot.shares_register)
 
-    def _load(self, part: _Part, slot: SlotModel) -> Acts:
-        """What `load` of a slot's module does."""
+    def _load(self, part: _Part, slot: SlotModel, *, again: bool = False) -> Acts:
+        """What `load` of a slot's module does, the registers being others' before if `again`."""
         placed = part.acts.get(slot.key)
         if placed is None:
             return []
-        act, shares = placed.act, self._shares(slot)
-        varies = bool(self.model.run_length)
-        if act.turns is not None:
+        if placed.act.turns is not None:
             out, into = (self._turn_op(part, slot, placed, way) for way in (True, False))
-            loads = shares and part.plan_phase.slicing.even
-            return [*(load(1, out) + load(1, into) if loads else []), *code(2)]
-        tells = act.command is not Advance.NOTHING
-        receives, sends = _sides(act)
-        acts: Acts = []
+            loads = [*load(1, out), *load(1, into)] if again and part.plan_phase.slicing.even else []
+            return [*loads, *self._base(again), *code(1 + STORE)]
+        act, varies = placed.act, bool(self.model.run_length)
         if act.is_local:
-            return code(self.takes.point + varies)
-        op = self._op(part, slot, placed)
+            read = self._base(again)
+            return [*read, *self._pointed(part, placed), *code(varies + STORE)]
+        tells, (receives, sends) = act.command is not Advance.NOTHING, _sides(act)
+        staged, op, acts = _is_staged(act), self._op(part, slot, placed), Acts()
         if varies and not tells:
             acts += [*code(receives + sends), *load(receives + sends, op)]
-        elif shares:
-            acts += load(sends + (receives and placed.rounds == 1) + tells + _is_staged(act), op)
+        elif again:
+            acts += load(sends + (receives and placed.rounds == 1) + tells + staged, op)
         if tells:
             return acts
         if placed.rounds > 1:
-            return [*acts, *code(self.takes.point)]
-        acts += code(self.takes.point + varies)
+            return [*self._base(again), *acts, *code(1 + STORE)]
         combines = act.op.action is Action.COMBINE
-        staged = _is_staged(act)
         count = (not sends and not staged) + combines + (not receives and not staged)
-        return [*acts, *load(count, op)]
+        if not count:
+            return acts
+        read = self._base(again)
+        return [*read, *acts, *self._pointed(part, placed), *code(varies), *load(count, op)]
+
+    def _base(self, again: bool) -> Acts:
+        """The variable that has the caller's vector is read, unless the code knows what is there."""
+        if not again or self.base:
+            return []
+        self.reads += 1
+        self.base = f"base {self.reads}"
+        return code(READ)
+
+    def _pointed(self, part: _Part, placed: PlacedAct) -> Acts:
+        """A descriptor points at the vector, then at some element, unless the code has one that
+        does."""
+        (words, *_), op = part.words[placed.key], placed.act.op
+        of = self.base or "vector", words, op.slices.backward and placed.act.last is None
+        begins = *of, part.firsts.get(placed.key)
+        new = [one for one in (of, begins) if one not in self.pointed]
+        self.pointed.update(new)
+        return code(len(new))
 
     # functions
 
@@ -349,9 +390,9 @@ class _Call:
         acts: Acts = []
         placed = part.acts.get(slot.key)
         if slot.shares_task and placed is not None and (slot.turns or placed.end < 0):
-            acts += code(1)
+            acts += code(STORE_CONSTANT)
         if slot.shares_register and self._shares(slot):
-            acts += code(1) + self._load(part, slot)
+            acts += self._load(part, slot, again=True)
         return acts + self._start(part, slot)
 
     def _begin_section(self, part: _Part, section: SectionModel) -> Acts:
@@ -370,9 +411,8 @@ class _Call:
     def _join(self, join: JoinModel) -> Acts:
         task = self.common.task(join.task)
         self.pe.blocked |= 1 << task
-        key = (self.number, join.name)
-        follows = self.pe.code(key, lambda: [*code(1), _act("block", task), *self.run(join.then)])
-        return [_act("follow", task, follows), *code(join.shares_task)]
+        follows = self.task(join.name, lambda: [*code(1), _act("block", task), *self.run(join.then)])
+        return [_act("follow", task, follows), *code(STORE_CONSTANT * join.shares_task)]
 
     def _start(self, part: _Part, slot: SlotModel) -> Acts:
         placed = part.acts.get(slot.key)
@@ -390,6 +430,7 @@ class _Call:
     def _issue(self, part: _Part, slot: SlotModel, placed: PlacedAct) -> Acts:
         number = self._op(part, slot, placed)
         passes = placed.rounds > 1
+        self.base = ""  # what operations write is read again
         return [*(load(3, number) if passes else []), _act("issue", number)]
 
     def _follows(self, part: _Part, slot: SlotModel, placed: PlacedAct) -> Acts:
@@ -397,15 +438,13 @@ class _Call:
         if placed.act.is_silent or placed.end >= 0:
             return []
         task = self.common.task(slot.task)
-        follows = self.pe.code((self.number, slot.name), lambda: self._ended(part, slot, placed))
+        follows = self.task(slot.name, lambda: self._ended(part, slot, placed))
         return [_act("follow", task, follows)]
 
     def _ended(self, part: _Part, slot: SlotModel, placed: PlacedAct) -> Acts:
         if placed.repeats == 1:
             return self.run(slot.then)
-        again = self.pe.code(
-            (self.number, slot.name, "again"), lambda: self._issue(part, slot, placed)
-        )
+        again = self.task(f"{slot.name} again", lambda: self._issue(part, slot, placed))
         counter = self._counter()
         return [
             *code(3), *self.takes.passed, _act("again", counter, placed.repeats, again),
@@ -435,34 +474,49 @@ class _Call:
     # turns
 
     def _begin_turns(self, part: _Part, slot: SlotModel, placed: PlacedAct) -> Acts:
-        task = self.common.task(slot.task)
-        even = part.plan_phase.slicing.even
-        key = (self.number, slot.name)
-        go = self.pe.code((*key, "go"), lambda: self._go(part, slot, placed))
-        counter = self._counter()
-        turns = placed.act.turns
+        task, turns = self.common.task(slot.task), placed.act.turns
         assert turns is not None
-        follows = self.pe.code(
-            key,
+        go = self.task(f"{slot.name} go", lambda: self._go(part, slot, placed))
+        counter = self._counter()
+        follows = self.task(
+            slot.name,
             lambda: [
-                *code(2), *self.takes.passed, _act("again", counter, turns.count, go),
-                *self.takes.taken, *self.run(slot.then),
+                *code(READ + 1), *self.takes.passed, _act("again", counter, turns.count, go),
+                *wait(self.takes.jump - self.takes.no_jump), *self.run(slot.then),
             ],
         )  # fmt: skip
-        begun = code(1 + 2 * 2 + (0 if even else 4))
-        return [_act("follow", task, follows), *begun, *self._go(part, slot, placed)]
+        begun = code(STORE_CONSTANT + READ + 2 * (1 + STORE))
+        if not part.plan_phase.slicing.even:
+            begun += code(2 * STORE_CONSTANT)
+        return [_act("follow", task, follows), *begun, *self._go(part, slot, placed, begins=True)]
 
-    def _go(self, part: _Part, slot: SlotModel, placed: PlacedAct) -> Acts:
-        turns, even = placed.act.turns, part.plan_phase.slicing.even
+    def _go(
+        self, part: _Part, slot: SlotModel, placed: PlacedAct, *, begins: bool = False
+    ) -> Acts:
+        turns, differs = placed.act.turns, not part.plan_phase.slicing.even
         assert turns is not None
+        self.base = ""
         combines = turns.receive.action is Action.COMBINE
         sent, received = (self._turn_op(part, slot, placed, way) for way in (True, False))
-        task = self.common.task(slot.task)
-        acts = [] if even else [*code(4), *load(1, sent), *load(1, received)]
+        acts, size = Acts(), code(1 if begins else READ + 1)
+        if differs:
+            acts += [*size, *load(1, sent), *size, *load(1, received), *code(2 * (READ + 1 + STORE))]
         return [
-            *acts, *load(1, sent), *load(1 + combines, received), *code(1), _act("block", task),
-            _act("issue", sent), _act("issue", received), *code(8 if even else 12),
+            *acts, *load(1, sent), *load(1 + combines, received),
+            *code(1), _act("block", self.common.task(slot.task)),
+            _act("issue", sent), _act("issue", received), *self._next_turn(part, placed, differs),
         ]  # fmt: skip
+
+    def _next_turn(self, part: _Part, placed: PlacedAct, differs: bool) -> Acts:
+        """What is prepared for the next turn while the words of this one are under way."""
+        entry = [*code(INDEX), *code(READ), *wait(LOADED)]
+        size = [*code(INDEX - 1), *code(READ), *wait(LOADED), *code(STORE)]
+        acts = code(READ + 1 + STORE)
+        if _passes_on(part, placed):
+            acts += code((READ + STORE) * (1 + differs))
+        else:
+            acts += [*code(READ), *entry, *code(1 + STORE), *(size if differs else [])]
+        return [*acts, *code(READ), *entry, *code(1 + STORE), *(size if differs else [])]
 
     def _turn_op(self, part: _Part, slot: SlotModel, placed: PlacedAct, sends: bool) -> int:
         turns = placed.act.turns
@@ -552,6 +606,16 @@ def _sides(act: Act) -> tuple[bool, bool]:
     return isinstance(act.op.receive, str), isinstance(act.op.send, str)
 
 
+def _passes_on(part: _Part, placed: PlacedAct) -> bool:
+    """Whether what is received in a turn is sent in the next one."""
+    sent, received = part.words[placed.key], part.words[*placed.key, *RECEIVED]
+    firsts = part.firsts
+    count, turns = part.plan_phase.slicing.count, placed.act.turns
+    assert turns is not None
+    first, other = firsts[placed.key], firsts[*placed.key, *RECEIVED]
+    return (first + turns.shift - other) % count == 0 and len(sent) == len(received)
+
+
 def _is_staged(act: Act) -> bool:
     from collc.emit.lanes.classes import in_stage
 
@@ -608,9 +672,14 @@ def _distinct(columns: Sequence[Ints], pes: int) -> tuple[list[list[int]], Ints]
     return rows.tolist(), which.reshape(-1)
 
 
+def _alike(numbers: Mapping[tuple[int, ...], int]) -> tuple[int, ...]:
+    """Which of some numbers are equal, whatever they are."""
+    return tuple(list(numbers.values()).index(number) for number in numbers.values())
+
+
 def _parts(plan: Plan, phase: Phase, model: PhaseModel, given) -> tuple[Ints, list[_Part]]:
     """Which part each PE has in a phase, and the parts; the first one is none."""
-    parts = [_Part(model, phase, {}, {}, (), restores=False)]
+    parts = [_Part(model, phase, {}, {}, {}, (), restores=False)]
     known: dict[object, int] = {}
     of_place: dict[tuple[int, int], int] = {}
     classes: dict[int, list] = {}
@@ -628,15 +697,18 @@ def _parts(plan: Plan, phase: Phase, model: PhaseModel, given) -> tuple[Ints, li
             one for one in classes[role] if len(classes[role]) == 1 or place in one.places
         )
         words: dict[tuple[int, ...], tuple[int, ...]] = {}
+        firsts: dict[tuple[int, ...], int] = {}
         for placed in one.acts:
             words[placed.key] = words_at(plan, phase, placed, place)
+            firsts[placed.key] = placed.act.first_at(place)
             if placed.act.turns is not None:
                 first = placed.act.turns.receive.slices.first.at(place)
-                words[(*placed.key, *RECEIVED)] = _turns_at(plan, phase, first, placed.act)
-        key = one.index, tuple(words.items())
+                firsts[*placed.key, *RECEIVED] = first
+                words[*placed.key, *RECEIVED] = _turns_at(plan, phase, first, placed.act)
+        key = one.index, tuple(words.items()), _alike(firsts)
         if key not in known:
             known[key] = len(parts)
             acts = {placed.key: placed for placed in one.acts}
-            parts.append(_Part(model, phase, acts, words, one.ends, one.restores))
+            parts.append(_Part(model, phase, acts, words, firsts, one.ends, one.restores))
         found.append(known[key])
     return np.array(found, dtype=np.int64)[which.reshape(-1)], parts
