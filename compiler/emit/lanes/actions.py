@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from dataclasses import replace
 from math import ceil
 
 import numpy as np
@@ -289,9 +290,9 @@ class _Call:
             acts += self._first_pass()
         if model.base:
             acts += code(STORE_CONSTANT)
-        acts += self._loads("prepare", early=True)
+        acts += self._loads(early=True)
         acts += self.run(model.first)
-        return acts + self._loads("follow", early=False)
+        return acts + self._loads(early=False)
 
     def _first_pass(self) -> Acts:
         rate = self.costs.copy_rate if self.model.input else self.costs.negate_rate
@@ -316,7 +317,7 @@ class _Call:
         follows = self.task("finished", lambda: self.run("done"))
         return [_act("follow", task, follows), *code(1), _act("activate", task)]
 
-    def _loads(self, _: str, *, early: bool) -> Acts:
+    def _loads(self, *, early: bool) -> Acts:
         """The registers that the call loads before the first operation, or behind it."""
         acts: Acts = []
         for part, slot in self._slots():
@@ -330,8 +331,8 @@ class _Call:
 
     def _slots(self) -> Iterator[tuple[_Part, SlotModel]]:
         for part in self.pe.parts[self.of]:
-            for slot in part.phase.fields:
-                yield part, slot
+            for section in part.phase.sections:
+                yield from ((part, slot) for slot in section.slots)
 
     def _shares(self, slot: SlotModel) -> bool:
         return self.pe.holds(slot.shares_register)
@@ -411,7 +412,10 @@ class _Call:
     def _join(self, join: JoinModel) -> Acts:
         task = self.common.task(join.task)
         self.pe.blocked |= 1 << task
-        follows = self.task(join.name, lambda: [*code(1), _act("block", task), *self.run(join.then)])
+        follows = self.task(
+            join.name,
+            lambda: [*code(1), _act("block", task), *self._called(join.then, join.shares_task)],
+        )
         return [_act("follow", task, follows), *code(STORE_CONSTANT * join.shares_task)]
 
     def _start(self, part: _Part, slot: SlotModel) -> Acts:
@@ -433,6 +437,14 @@ class _Call:
         self.base = ""  # what operations write is read again
         return [*(load(3, number) if passes else []), _act("issue", number)]
 
+    def _called(self, name: str, by_pointer: bool) -> Acts:
+        """A function, or what a variable points at."""
+        return self._in_turn(lambda: self.run(name)) if by_pointer else self.run(name)
+
+    def _in_turn(self, function: Callable[[], Acts]) -> Acts:
+        """A function is called that is known when the program runs only; the way back is a jump."""
+        return [*code(READ), *self.takes.taken, *function(), *self.takes.taken]
+
     def _follows(self, part: _Part, slot: SlotModel, placed: PlacedAct) -> Acts:
         """What the end of an operation begins, if nothing else waits for it, too."""
         if placed.act.is_silent or placed.end >= 0:
@@ -442,6 +454,9 @@ class _Call:
         return [_act("follow", task, follows)]
 
     def _ended(self, part: _Part, slot: SlotModel, placed: PlacedAct) -> Acts:
+        if slot.shares_task:
+            then = partial(self._ended, part, replace(slot, shares_task=False), placed)
+            return self._in_turn(then)
         if placed.repeats == 1:
             return self.run(slot.then)
         again = self.task(f"{slot.name} again", lambda: self._issue(part, slot, placed))
@@ -478,13 +493,16 @@ class _Call:
         assert turns is not None
         go = self.task(f"{slot.name} go", lambda: self._go(part, slot, placed))
         counter = self._counter()
-        follows = self.task(
-            slot.name,
-            lambda: [
+
+        def ended() -> Acts:
+            return [
                 *code(READ + 1), *self.takes.passed, _act("again", counter, turns.count, go),
                 *wait(self.takes.jump - self.takes.no_jump), *self.run(slot.then),
-            ],
-        )  # fmt: skip
+            ]  # fmt: skip
+
+        follows = self.task(
+            slot.name, (lambda: self._in_turn(ended)) if slot.shares_task else ended
+        )
         begun = code(STORE_CONSTANT + READ + 2 * (1 + STORE))
         if not part.plan_phase.slicing.even:
             begun += code(2 * STORE_CONSTANT)
