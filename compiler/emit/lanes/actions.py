@@ -94,7 +94,7 @@ def words_at(plan: Plan, phase: Phase, placed: PlacedAct, place: int) -> tuple[i
         return (act.op.elements.at(place) * words // parts,)
     slicing = phase.slicing
     if slicing.count == 1:
-        return (slicing.size(0) * words // parts * act.op.vectors // placed.repeats,)
+        return (slicing.size(0) * words // parts * placed.rounds,)
     first, count = act.first_at(place), act.op.slices.count.at(place)
     if act.last is not None:
         last = act.last.slices
@@ -347,7 +347,7 @@ class _Call:
             loads = [*load(1, out), *load(1, into)] if again and part.plan_phase.slicing.even else []
             return [*loads, *self._base(again), *code(1 + STORE)]
         act, varies = placed.act, bool(self.model.run_length)
-        if act.is_local:
+        if act.is_local or self._calls_back(act):
             read = self._base(again)
             return [*read, *self._pointed(part, placed), *code(varies + STORE)]
         tells, (receives, sends) = act.command is not Advance.NOTHING, _sides(act)
@@ -427,9 +427,14 @@ class _Call:
             return self._begin_turns(part, slot, placed)
         if act.is_local:
             return self._settle(part, slot, placed)
-        if self.costs.maps and act.op.action is Action.COMBINE and act.command is Advance.NOTHING:
+        if self._calls_back(act):
             return self._call_back(part, slot, placed)
         return [*self._follows(part, slot, placed), *self._issue(part, slot, placed)]
+
+    def _calls_back(self, act: Act) -> bool:
+        """Whether code combines elements one by one."""
+        combines = act.op.action is Action.COMBINE and act.command is Advance.NOTHING
+        return self.costs.maps and combines
 
     def _issue(self, part: _Part, slot: SlotModel, placed: PlacedAct) -> Acts:
         number = self._op(part, slot, placed)
@@ -462,7 +467,9 @@ class _Call:
         again = self.task(f"{slot.name} again", lambda: self._issue(part, slot, placed))
         counter = self._counter()
         return [
-            *code(3), *self.takes.passed, _act("again", counter, placed.repeats, again),
+            *code(READ + 1 + STORE + 1), *self.takes.passed,
+            _act("again", counter, placed.repeats, again),
+            *wait(self.takes.jump - self.takes.no_jump), *code(STORE_CONSTANT),
             *self.run(slot.then),
         ]  # fmt: skip
 
@@ -472,18 +479,24 @@ class _Call:
 
     def _settle(self, part: _Part, slot: SlotModel, placed: PlacedAct) -> Acts:
         combines = placed.act.op.action is Action.COMBINE
-        rate = self.costs.apply_rate if combines else self.costs.move_rate
         (words,) = part.words[slot.key]
-        operands = words * (2 if part.plan_phase.paired else 1)
-        cycles = ceil(operands / rate)
-        return [*self._in_memory(slot.name, 2, cycles), *self.run(slot.then)]
+        if combines and self.costs.maps:
+            elements = words // self.costs.words
+            acts = self._in_memory(slot.name, 3, elements * self.costs.combine - 1)
+        else:
+            rate = self.costs.apply_rate if combines else self.costs.move_rate
+            cycles = ceil(words * (PAIR if part.plan_phase.paired else 1) / rate)
+            acts = self._in_memory(slot.name, 2, cycles)
+        return [*acts, *self.run(slot.then)]
 
     def _call_back(self, part: _Part, slot: SlotModel, placed: PlacedAct) -> Acts:
-        number = self._op(part, slot, placed)
-        loads = load(3 if placed.act.op.sends_on else 2, number)
+        number, costs = self._op(part, slot, placed), self.costs
+        value = costs.answer + 1
+        index = costs.last_answer + 1
         acts: Acts = []
-        for _ in range(placed.rounds * placed.repeats):
-            acts += [*loads, _act("settle", number), _act("call", number, self.costs.combine)]
+        for _ in range(placed.repeats * placed.rounds):
+            acts += [*load(3, number), _act("settle", number), _act("call", number, value, index)]
+        self.base = ""
         return acts + ([] if placed.act.is_silent else self.run(slot.then))
 
     # turns
@@ -559,7 +572,9 @@ class _Call:
 
     def _made(self, part: _Part, slot: SlotModel, placed: PlacedAct) -> TimedOp:
         act = placed.act
-        tells = act.command is not Advance.NOTHING
+        tells, words = act.command is not Advance.NOTHING, part.words[slot.key]
+        if self._calls_back(act):
+            words = tuple(one // placed.rounds for one in words)
         end = ("activate", self.common.task(slot.task)) if placed.end < 0 else (
             "unblock" if placed.unblocks else "activate", self.common.task(placed.end),
         )  # fmt: skip
@@ -568,7 +583,7 @@ class _Call:
             slot,
             receive="" if tells else act.op.receives_on or "",
             send=act.op.sends_on or "",
-            words=part.words[slot.key],
+            words=words,
             end=("", 0) if act.is_silent else end,
             yields=placed.yields,
             command=act.command,

@@ -240,7 +240,11 @@ fn act((name, a, b, c): ActGiven) -> PyResult<Act> {
         "follow" => Act::Follow { task: a, code: b },
         "activate" => Act::Activate(a),
         "block" => Act::Block(a),
-        "call" => Act::Call { op: a, cycles: b },
+        "call" => Act::Call {
+            op: a,
+            cycles: b,
+            other: c,
+        },
         "again" => Act::Again {
             counter: a,
             count: b,

@@ -39,8 +39,9 @@ pub enum Act {
     Follow { task: u32, code: u32 },
     Activate(u32),
     Block(u32),
-    /// Elements are combined by a call-back, one by one: so many cycles from each to the next.
-    Call { op: u32, cycles: u32 },
+    /// Words are combined by a call-back, one by one: from each to the next as many cycles as every
+    /// other one takes. What is sent leaves as the call returns.
+    Call { op: u32, cycles: u32, other: u32 },
     /// Goes on with other code `count - 1` times, then with what comes next.
     Again { counter: u32, count: u32, code: u32 },
     /// The PE has done its part.

@@ -123,14 +123,15 @@ impl Clock<'_> {
             own.threads.remove(number);
             own.turn = number;
         }
-        self.put(pe, thread.op, count, is_over);
+        self.put(pe, thread.op, count, is_over, 0);
         if is_over {
             self.ends(pe, thread.op);
         }
     }
 
-    /// Words are taken from the input queue of an operation, and come to its output queue.
-    fn put(&mut self, pe: usize, op: u32, count: u32, is_over: bool) {
+    /// Words are taken from the input queue of an operation, and come to its output queue, so many
+    /// cycles later.
+    fn put(&mut self, pe: usize, op: u32, count: u32, is_over: bool, later: u64) {
         let own = &mut self.pes[pe];
         let op = &self.scripts[own.script as usize].ops[op as usize];
         let mut made_room = false;
@@ -147,7 +148,7 @@ impl Clock<'_> {
             for word in 0..count {
                 let output = &mut own.outputs[op.output as usize];
                 let last = output.queue.words().last().map_or(0, |word| word.ready);
-                let ready = self.now + self.timing.ramp_up - 1 + fill + u64::from(word);
+                let ready = self.now + later + self.timing.ramp_up - 1 + fill + u64::from(word);
                 output.color = color;
                 output.queue.push(Word {
                     ready: ready.max(last),
@@ -219,7 +220,7 @@ impl Clock<'_> {
                     own.threads.push(Thread { op, left });
                     return Turn::Taken;
                 }
-                Act::Call { op, cycles } => return self.call(pe, op, cycles),
+                Act::Call { op, cycles, other } => return self.call(pe, op, [cycles, other]),
                 Act::Follow { task, code } => own.follows[task as usize] = code,
                 Act::Activate(task) => own.active |= 1 << task,
                 Act::Block(task) => own.blocked |= 1 << task,
@@ -245,7 +246,7 @@ impl Clock<'_> {
     }
 
     /// An element is combined by code, if it has come.
-    fn call(&mut self, pe: usize, op: u32, cycles: u32) -> Turn {
+    fn call(&mut self, pe: usize, op: u32, cycles: [u32; 2]) -> Turn {
         let own = &self.pes[pe];
         let of = &self.scripts[own.script as usize].ops[op as usize];
         let total = of.words[own.issued[op as usize] as usize % of.words.len()];
@@ -254,10 +255,11 @@ impl Clock<'_> {
             return Turn::Left;
         }
         let is_over = own.part + count >= total;
-        self.put(pe, op, count, is_over);
+        let cycles = u64::from(cycles[own.part as usize % 2].max(1));
+        self.put(pe, op, count, is_over, cycles - 1);
         let own = &mut self.pes[pe];
         own.part += count;
-        own.ready_at = self.now + u64::from(cycles.max(1));
+        own.ready_at = self.now + cycles - u64::from(is_over);
         if is_over {
             own.issued[op as usize] += 1;
             (own.at, own.part) = (own.at + 1, 0);
