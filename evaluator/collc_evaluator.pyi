@@ -477,7 +477,7 @@ def time_machine(
     script_at: npt.NDArray[np.uint32],
     numbers: Sequence[int],
     starts: _Ints,
-) -> tuple[_Ints, int, int | None]:
+) -> tuple[_Ints, list[int], int, int | None]:
     """Scripts run cycle by cycle on the routers that are given: when each PE has done its part, -1
-    if it never does; how many words have gone from router to router; the first PE that is stuck.
+    if it never does; when the last one has come to each mark; how many words have gone from router to router; the first PE that is stuck.
     ValueError where numbers lead to what is not given."""

@@ -10,7 +10,13 @@ import click
 
 from collc.base.diagnostics import shown
 from collc.commands.output import facts_of, print_data, print_decisions, warning_facts
-from collc.commands.source import Source, print_warnings, reporting, source_options
+from collc.commands.source import (
+    Source,
+    print_warnings,
+    reporting,
+    source_options,
+    text_option,
+)
 from collc.cost import show_prediction
 from collc.driver.bundle import Bundle
 from collc.driver.cycles_by_colors import by_colors, program_by_colors, show_by_colors
@@ -40,6 +46,7 @@ def _range(_: click.Context, __: click.Parameter, value: str | None) -> range | 
 
 @click.command()
 @source_options
+@text_option
 @click.option(
     "--colors",
     "counts",
@@ -59,7 +66,9 @@ def _range(_: click.Context, __: click.Parameter, value: str | None) -> range | 
     help="Of a program, also what becomes of each color, and what else could have been chosen.",
 )
 @reporting
-def command(source: Source, counts: range | None, network: Path | None, *, verbose: bool) -> None:
+def command(
+    source: Source, emitted: str, counts: range | None, network: Path | None, *, verbose: bool
+) -> None:
     """Predict FILE's cycles, and say where they go."""
     if counts is not None and network is not None:
         raise click.UsageError("--colors is about this machine; leave out --network")
@@ -69,7 +78,7 @@ def command(source: Source, counts: range | None, network: Path | None, *, verbo
     if network is not None:
         _print_network_cost(source, network)
         return
-    bundle = source.compile()
+    bundle = source.compile(emitted=emitted)
     if source.as_data:
         of_program = {} if bundle.program.alone else _data_of_program(bundle)
         facts = facts_of(bundle) | warning_facts(bundle) | of_program

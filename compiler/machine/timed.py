@@ -79,10 +79,11 @@ class Script:
 
 @dataclass(frozen=True, eq=False)
 class Timed:
-    """The cycle in which each PE has done its part, int64 [PEs], and how many words have gone from
-    router to router."""
+    """The cycle in which each PE has done its part, int64 [PEs]; that in which the last of them
+    comes to each mark of their code; how many words have gone from router to router."""
 
     done: Ints
+    marks: tuple[int, ...]
     words: int
 
 
@@ -101,7 +102,7 @@ def timed(
     given = given_of(calls)
     target = calls.plans[0].target
     begins = np.zeros(len(script_at), dtype=np.int64) if starts is None else starts
-    done, words, stuck = time_machine(
+    done, marks, words, stuck = time_machine(
         given,
         timing_of(target),
         list(scripts),
@@ -112,4 +113,4 @@ def timed(
     if stuck is not None:
         place = stuck % given.width, stuck // given.width
         raise StuckError(f"PE {place} never ends")
-    return Timed(done, words)
+    return Timed(done, tuple(marks), words)

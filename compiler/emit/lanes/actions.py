@@ -203,10 +203,12 @@ class _Pe:
 
     def _kernel(self, call: int) -> Acts:
         """What runs from a call on."""
-        calls = self.common.calls
-        if call == len(calls):
-            return [_act("done")]
-        return _Call(self, call, calls[call]).begin()
+        calls, alone = self.common.calls, self.common.program.alone
+        if call < len(calls):
+            mark = [] if alone else [_act("mark", call)]
+            return [*mark, *_Call(self, call, calls[call]).begin()]
+        end = len(self.common.library.phases) if alone else call
+        return [_act("mark", end), _act("done")]
 
     def code(self, key: object, acts: Callable[[], Acts]) -> int:
         """The number of a task's code."""
@@ -248,6 +250,8 @@ class _Call:
         for part in pe.parts[of]:
             for section in part.phase.sections:
                 self._name_functions(part, section)
+        alone = pe.common.program.alone
+        self.phases = {first_of(one): at for at, one in enumerate(self.model.phases) if alone}
         if self.model.restored:
             self.functions[f"{self.model.prefix}restore"] = self._restore
 
@@ -263,8 +267,9 @@ class _Call:
                 self.functions[join.then] = lambda task=task: [*code(1), _act("activate", task)]
 
     def run(self, name: str) -> Acts:
-        """What a function does."""
-        return self.functions[name]()
+        """What a function does; where a phase of a collective by itself begins, a mark."""
+        mark = [_act("mark", self.phases[name])] if name in self.phases else []
+        return mark + self.functions[name]()
 
     def task(self, name: str, acts: Callable[[], Acts]) -> int:
         """The number of the code of a task, which knows nothing of what code before it has read."""
@@ -653,6 +658,12 @@ def _is_staged(act: Act) -> bool:
     from collc.emit.lanes.classes import in_stage
 
     return in_stage(act.op.receive) or in_stage(act.op.send)
+
+
+def first_of(phase: PhaseModel) -> str:
+    """The function that begins a phase."""
+    section = phase.sections[0]
+    return section.slots[0].begin if section.is_one_chain else section.begin
 
 
 # all PEs

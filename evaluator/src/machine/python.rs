@@ -250,6 +250,7 @@ fn act((name, a, b, c): ActGiven) -> PyResult<Act> {
             count: b,
             code: c,
         },
+        "mark" => Act::Mark(a),
         "done" => Act::Done,
         other => return Err(PyValueError::new_err(format!("code does no {other}"))),
     })
@@ -289,7 +290,7 @@ impl ScriptGiven {
     }
 }
 
-type TimedTaken<'py> = (Bound<'py, numpy::PyArray1<i64>>, u64, Option<usize>);
+type TimedTaken<'py> = (Bound<'py, numpy::PyArray1<i64>>, Vec<u64>, u64, Option<usize>);
 
 /// See `machine::clock::timed`.
 #[pyfunction]
@@ -325,6 +326,7 @@ pub(crate) fn time_machine<'py>(
     let found = py.detach(|| clock::timed(&given, timing, &scripts, &script_at, &numbers, &starts));
     Ok((
         numpy::PyArray1::from_vec(py, found.done),
+        found.marks,
         found.words,
         found.stuck,
     ))

@@ -44,6 +44,8 @@ pub enum Act {
     Call { op: u32, cycles: u32, other: u32 },
     /// Goes on with other code `count - 1` times, then with what comes next.
     Again { counter: u32, count: u32, code: u32 },
+    /// A PE has come to one of the points whose last cycle is told.
+    Mark(u32),
     /// The PE has done its part.
     Done,
 }

@@ -221,6 +221,11 @@ impl Clock<'_> {
                     return Turn::Taken;
                 }
                 Act::Call { op, cycles, other } => return self.call(pe, op, [cycles, other]),
+                Act::Mark(point) => {
+                    let (point, marks) = (point as usize, &mut self.marks);
+                    marks.resize(marks.len().max(point + 1), 0);
+                    marks[point] = marks[point].max(now);
+                }
                 Act::Follow { task, code } => own.follows[task as usize] = code,
                 Act::Activate(task) => own.active |= 1 << task,
                 Act::Block(task) => own.blocked |= 1 << task,

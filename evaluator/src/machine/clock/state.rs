@@ -159,6 +159,7 @@ pub(super) struct Clock<'a> {
     pub landings: Vec<(u32, Word)>,
     pub left: usize,
     pub words: u64,
+    pub marks: Vec<u64>,
 }
 
 impl<'a> Clock<'a> {
@@ -203,6 +204,7 @@ impl<'a> Clock<'a> {
             landings: Vec::new(),
             left: given.pes(),
             words: 0,
+            marks: Vec::new(),
         };
         for (script, start) in script_at.iter().zip(starts) {
             clock.pes.push(begun(scripts, *script, *start as u64));

@@ -60,11 +60,12 @@ impl Calendar {
     }
 }
 
-/// When PEs have done their part, PE by PE, and how many words went from router to router; a PE that
-/// never does is `stuck`.
+/// When PEs have done their part, PE by PE; when the last of them came to each `Mark`; how many words
+/// went from router to router. A PE that never ends is `stuck`.
 #[derive(Clone, Debug)]
 pub struct Timed {
     pub done: Vec<i64>,
+    pub marks: Vec<u64>,
     pub words: u64,
     pub stuck: Option<usize>,
 }
@@ -86,6 +87,7 @@ pub fn timed(
     let done = clock.pes.iter().map(|pe| pe.done.map_or(-1, |at| at as i64));
     Timed {
         done: done.collect(),
+        marks: std::mem::take(&mut clock.marks),
         words: clock.words,
         stuck: clock.pes.iter().position(|pe| pe.done.is_none()),
     }

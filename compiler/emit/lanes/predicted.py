@@ -1,0 +1,39 @@
+"""What a program of lanes takes, by the machine with a clock."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from collc.base.columns import Ints
+from collc.cost import Prediction
+from collc.emit.lanes.actions import scripts_of
+from collc.emit.lanes.library import library_of
+from collc.machine.timed import Timed, timed
+from collc.plan.plan import ProgramPlan
+
+
+def predicted(program: ProgramPlan, bounds: Prediction, starts: Ints | None = None) -> Prediction:
+    """The cycles of a program whose PEs begin at `starts`, and where they go; with the bounds of
+    another prediction. Raises CollcError for what is not printed as lanes."""
+    library = library_of(program, "")
+    found = timed(*scripts_of(program, library), starts)
+    cycles = int(found.done.max())
+    breakdown: dict[str, int] = {}
+    for name, part in _parts(program, found):
+        breakdown[name] = breakdown.get(name, 0) + part
+    if program.alone:
+        breakdown["completion"] = cycles - sum(breakdown.values())
+    return replace(bounds, cycles=cycles, breakdown=breakdown, critical_path=())
+
+
+def _parts(program: ProgramPlan, found: Timed) -> Iterator[tuple[str, int]]:
+    """By how many cycles each phase, or each call of a program, moves the end."""
+    marks = found.marks
+    if program.alone:
+        names = [phase.name for phase in program.plans[0].phases]
+        yield "start", marks[0] if marks else 0
+    else:
+        names = [program.plans[call].collective.name for call in program.calls]
+    for name, begins, ends in zip(names, marks, marks[1:], strict=False):
+        yield name, ends - begins
