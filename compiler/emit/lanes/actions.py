@@ -484,14 +484,13 @@ class _Call:
 
     def _settle(self, part: _Part, slot: SlotModel, placed: PlacedAct) -> Acts:
         combines = placed.act.op.action is Action.COMBINE
-        (words,) = part.words[slot.key]
+        operands = part.words[slot.key][0] * (PAIR if part.plan_phase.paired else 1)
         if combines and self.costs.maps:
-            elements = words // self.costs.words
-            acts = self._in_memory(slot.name, 3, elements * self.costs.combine - 1)
+            cycles = operands // self.costs.words * self.costs.combine - 1
+            acts = self._in_memory(slot.name, 3, cycles)
         else:
             rate = self.costs.apply_rate if combines else self.costs.move_rate
-            cycles = ceil(words * (PAIR if part.plan_phase.paired else 1) / rate)
-            acts = self._in_memory(slot.name, 2, cycles)
+            acts = self._in_memory(slot.name, 2, ceil(operands / rate))
         return [*acts, *self.run(slot.then)]
 
     def _call_back(self, part: _Part, slot: SlotModel, placed: PlacedAct) -> Acts:
