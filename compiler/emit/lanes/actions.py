@@ -128,8 +128,13 @@ class _Common:
 
     @property
     def calls(self) -> tuple[int, ...]:
-        """The collective of each call."""
+        """The collective of each call of a round."""
         return (0,) if self.program.alone else self.program.calls
+
+    @property
+    def rounds(self) -> int:
+        """How many there are."""
+        return 1 if self.program.alone else self.program.program.rounds
 
     def task(self, position: int) -> int:
         """The id of a task."""
@@ -173,7 +178,7 @@ class _Pe:
     def script(self) -> Script:
         """The whole of it."""
         self.codes.append([])
-        self.codes[0] = self._kernel(0)
+        self.codes[0] = self._launched()
         return Script(
             tuple(map(tuple, self.codes)),
             tuple(self.ops),
@@ -199,16 +204,52 @@ class _Pe:
             return condition == "true"
         return condition.removesuffix(".takes_part") in self.taking_part
 
-    # the kernel
+    # the program around the collectives: `pe_program.csl`, or `program_pe.csl`
 
-    def _kernel(self, call: int) -> Acts:
-        """What runs from a call on."""
-        calls, alone = self.common.calls, self.common.program.alone
-        if call < len(calls):
-            mark = [] if alone else [_act("mark", call)]
-            return [*mark, *_Call(self, call, calls[call]).begin()]
-        end = len(self.common.library.phases) if alone else call
-        return [_act("mark", end), _act("done")]
+    def _launched(self) -> Acts:
+        """What the launch begins."""
+        if self.common.program.alone:
+            return _Call(self, 0, 0, 0).begin()
+        counts = code(STORE_CONSTANT + STORE * (self.common.rounds > 1))
+        return [_act("mark", 0), *counts, *_Call(self, 0, 0, self.common.calls[0]).begin()]
+
+    def called(self, turn: int, call: int) -> Acts:
+        """What follows the end of a call, in the first round, or in one of the others."""
+        calls, rounds = self.common.calls, self.common.rounds
+        if self.common.program.alone:
+            return [_act("mark", len(self.common.library.phases)), _act("done")]
+        mark = _act("mark", turn * len(calls) + call + 1)
+        counted = [mark, *code(READ + 1 + STORE + 1)]
+        if call + 1 < len(calls):
+            return [*counted, *self.takes.passed, *self._chosen(turn, call + 1)]
+        counted += self.takes.taken
+        if rounds == 1:
+            return [*counted, _act("done")]
+        again = self.code("next round", self._next_round)
+        counted += code(STORE_CONSTANT + READ + 1 + STORE + 1)
+        if turn == 0:
+            return [*counted, *self.takes.passed, *self._next_round()]
+        counter, self.counters = self.counters, self.counters + 1
+        jumps = [_act("again", counter, rounds - 1, again), *wait(self.takes.jump - self.takes.no_jump)]
+        return [*counted, *self.takes.passed, *jumps, _act("done")]
+
+    def _chosen(self, turn: int, call: int) -> Acts:
+        """The call is found by its number; behind it code jumps to where returns meet."""
+        calls, takes = self.common.calls, self.takes
+        others = [act for _ in range(call) for act in (*code(1), *takes.taken)]
+        begun = self._pointers(turn, call, code(READ + INDEX))
+        begun += _Call(self, turn, call, calls[call]).begin()
+        ends = takes.taken if call + 1 < len(calls) else []
+        return [*others, *code(1), *takes.passed, *begun, *ends, *takes.taken]
+
+    def _next_round(self) -> Acts:
+        begun = self._pointers(1, 0, code(INDEX))
+        return [*begun, *_Call(self, 1, 0, self.common.calls[0]).begin(), *self.takes.taken]
+
+    def _pointers(self, turn: int, call: int, acts: Acts) -> Acts:
+        """Where the vectors of a round are."""
+        model = self.common.library.collectives[self.common.calls[call]]
+        return acts if self.common.rounds > 1 and model.buffer else []
 
     def code(self, key: object, acts: Callable[[], Acts]) -> int:
         """The number of a task's code."""
@@ -235,8 +276,8 @@ class _Pe:
 class _Call:
     """A call of a collective: its functions, by the names that the text has for them."""
 
-    def __init__(self, pe: _Pe, number: int, of: int) -> None:
-        self.pe, self.number, self.of = pe, number, of
+    def __init__(self, pe: _Pe, turn: int, call: int, of: int) -> None:
+        self.pe, self.number, self.of = pe, (turn, call), of
         self.takes, self.common = pe.takes, pe.common
         self.model = pe.common.library.collectives[of]
         self.plan, self.costs = pe.common.program.plans[of], pe.common.costs[of]
@@ -244,7 +285,7 @@ class _Call:
         self.base = "vector"  # what is known to be in the variable that has the caller's vector
         self.reads = 0
         self.functions: dict[str, Callable[[], Acts]] = {
-            "done": lambda: pe._kernel(number + 1),
+            "done": lambda: pe.called(turn, call),
             "finish": self._finish,
         }
         for part in pe.parts[of]:

@@ -34,6 +34,7 @@ def _parts(program: ProgramPlan, found: Timed) -> Iterator[tuple[str, int]]:
         names = [phase.name for phase in program.plans[0].phases]
         yield "start", marks[0] if marks else 0
     else:
-        names = [program.plans[call].collective.name for call in program.calls]
+        named = [program.plans[call].collective.name for call in program.calls]
+        names = named * program.program.rounds
     for name, begins, ends in zip(names, marks, marks[1:], strict=False):
         yield name, ends - begins
