@@ -29,14 +29,14 @@ impl Clock<'_> {
         let (turn, mut again) = (self.pes[pe].output_turn, false);
         for number in (0..count).map(|number| (number + turn) % count) {
             let output = &self.pes[pe].outputs[number];
-            let Some((word, color)) = output.queue.first().map(|word| (word, output.color)) else {
+            let Some(word) = output.queue.first() else {
                 continue;
             };
             if word.ready > self.now {
                 again = true;
                 continue;
             }
-            let slot = self.slot(pe, color);
+            let slot = self.slot(pe, u32::from(word.color));
             if !self.accepts(slot, RAMP) {
                 continue;
             }

@@ -149,8 +149,8 @@ impl Clock<'_> {
                 let output = &mut own.outputs[op.output as usize];
                 let last = output.queue.words().last().map_or(0, |word| word.ready);
                 let ready = self.now + later + self.timing.ramp_up - 1 + fill + u64::from(word);
-                output.color = color;
                 output.queue.push(Word {
+                    color: color as u8,
                     ready: ready.max(last),
                     command: command_of(op.command, own_ring(self.given, &self.routers, pe, color)),
                     advances: op.advances && is_over && word + 1 == count,

@@ -4,10 +4,11 @@ use super::given::{Script, Timing};
 use crate::machine::plan::{Given, Route};
 use crate::machine::state::{shape, window, Shape, Window, NONE};
 
-/// A word of a queue: the first cycle in which it can go on, and the command that it is.
+/// A word of a queue: the first cycle in which it can go on, its color, and the command that it is.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Word {
     pub ready: u64,
+    pub color: u8,
     pub command: Command,
     /// The own router's position changes as it lands there.
     pub advances: bool,
@@ -97,7 +98,7 @@ pub(super) struct Thread {
     pub left: u32,
 }
 
-/// An input queue, or an output queue, with how many words it may hold.
+/// An input queue, or an output queue, with how many words it may hold; of an input queue the color.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct End {
     pub color: u32,
