@@ -61,6 +61,7 @@ def wait(cycles: int) -> Acts:
 STORE_CONSTANT = 2  # instructions: a constant comes to a register, and from there to memory
 STORE = READ = 1  # what is in a register, or in memory
 INDEX = 3  # instructions for the address of an element of a table, and one that reads it
+UNROLLED = 50  # turns of a loop around one call-back that are code one behind the other
 LOADED = 2  # more cycles until a value is there that is read at an address from a register
 
 
@@ -538,9 +539,11 @@ class _Call:
         number, costs = self._op(part, slot, placed), self.costs
         value = costs.answer + 1
         index = costs.last_answer + 1
-        acts: Acts = []
-        for _ in range(placed.repeats * placed.rounds):
+        acts, rounds = Acts(), placed.repeats * placed.rounds
+        for left in reversed(range(rounds)):
             acts += [*load(3, number), _act("settle", number), _act("call", number, value, index)]
+            if rounds > UNROLLED:
+                acts += [*code(2), *(self.takes.taken if left else self.takes.passed)]
         self.base = ""
         return acts + ([] if placed.act.is_silent else self.run(slot.then))
 

@@ -14,8 +14,9 @@ from collc.plan.plan import ProgramPlan
 
 
 def predicted(program: ProgramPlan, bounds: Prediction, starts: Ints | None = None) -> Prediction:
-    """The cycles of a program whose PEs begin at `starts`, and where they go; with the bounds of
-    another prediction. Raises CollcError for what is not printed as lanes."""
+    """The cycles of a program whose PEs begin at `starts`, and where they go; with the bound of
+    another prediction, but not that of trees, which is one of another text's start-up. Raises
+    CollcError for what is not printed as lanes."""
     library = library_of(program, "")
     found = timed(*scripts_of(program, library), starts)
     cycles = int(found.done.max())
@@ -24,7 +25,7 @@ def predicted(program: ProgramPlan, bounds: Prediction, starts: Ints | None = No
         breakdown[name] = breakdown.get(name, 0) + part
     if program.alone:
         breakdown["completion"] = cycles - sum(breakdown.values())
-    return replace(bounds, cycles=cycles, breakdown=breakdown, critical_path=())
+    return replace(bounds, cycles=cycles, breakdown=breakdown, critical_path=(), tree_bound=None)
 
 
 def _parts(program: ProgramPlan, found: Timed) -> Iterator[tuple[str, int]]:
