@@ -15,7 +15,8 @@ from collc.base.values import dataclass
 from collc.cost import Prediction, predict
 from collc.cost.program import predict_program
 from collc.emit.clock import MEMORY_BYTES
-from collc.emit.render import with_commands
+from collc.emit.lanes.predicted import predicted as predicted_lanes
+from collc.emit.render import FORMS, LANES, with_commands
 from collc.language.show import show_spec, show_steps
 from collc.plan import Plan
 from collc.plan.dynamic_lengths import Given, checked_lengths
@@ -60,7 +61,8 @@ class Bundle:
     `program` is the plan of all that is called, `plans` and `schedules` are those of the
     collectives, and what they carry out, in order of first calls; of one collective also `schedule`
     and `plan`. In runs PEs wait before each call, each differently long, up to `most_idle` turns of
-    an empty loop; only a kernel of the text of lanes can be told to.
+    an empty loop; only a kernel of the text of lanes can be told to. `text` is the one
+    that the files are.
     """
 
     spec: Spec
@@ -69,6 +71,7 @@ class Bundle:
     prediction: Prediction
     files: Mapping[str, str]
     most_idle: int = 0
+    text: str = FORMS
 
     @property
     def plans(self) -> tuple[Plan, ...]:
@@ -109,7 +112,11 @@ class Bundle:
     def predicted(self, lengths: Mapping[str, Given]) -> Prediction:
         """What a run takes with these lengths; raises as `run` for what it cannot be run with."""
         fitting = checked_lengths(self.program.program, lengths.items())
-        return predict_program(self.program, fitting) if fitting else self.prediction
+        if not fitting:
+            return self.prediction
+        if self.text == LANES:
+            return predicted_lanes(self.program, self.prediction, fitting)
+        return predict_program(self.program, fitting)
 
     @property
     def decisions(self) -> tuple[Decision, ...]:

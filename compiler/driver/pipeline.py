@@ -99,7 +99,7 @@ def bundle_of(planned: Planned, skew: int = 0, *, text: str = FORMS) -> Bundle:
 
     # what a text does not have it says at once
     files = LazyFiles(emitted) if text == FORMS else emitted()
-    return Bundle(spec, program, schedules, prediction, files)
+    return Bundle(spec, program, schedules, prediction, files, text=text)
 
 
 def read(  # noqa: PLR0913 - the text, then how

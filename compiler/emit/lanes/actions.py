@@ -20,7 +20,7 @@ from collc.base.values import dataclass
 from collc.cost.operations import Costs, costs_of, depth_of
 from collc.emit.lanes.classes import Act
 from collc.emit.lanes.model import (
-    CollectiveModel,
+    ClassModel,
     JoinModel,
     LibraryModel,
     PhaseModel,
@@ -29,6 +29,7 @@ from collc.emit.lanes.model import (
     SlotModel,
 )
 from collc.emit.lanes.numbers import Key
+from collc.machine.given import PhaseGiven
 from collc.machine.reading import Calls, calls_of_plan, calls_of_program, given_of
 from collc.machine.timed import NO_COLOR, Script, TimedOp
 from collc.machine.timed import Act as Timed
@@ -83,8 +84,11 @@ class Takes:
         return [*code(1), *wait(self.no_jump - 1)]
 
 
-def words_at(plan: Plan, phase: Phase, placed: PlacedAct, place: int) -> tuple[int, ...]:
-    """The wavelets of an operation at a place; of turns those that are sent, turn by turn."""
+def words_at(
+    plan: Plan, phase: Phase, placed: PlacedAct, place: int, length: int
+) -> tuple[int, ...]:
+    """The wavelets of an operation at a place, where whole vectors have so many elements; of turns
+    those that are sent, turn by turn."""
     act = placed.act
     if act.command is not Advance.NOTHING:
         return (1,)
@@ -95,7 +99,7 @@ def words_at(plan: Plan, phase: Phase, placed: PlacedAct, place: int) -> tuple[i
         return (act.op.elements.at(place) * words // parts,)
     slicing = phase.slicing
     if slicing.count == 1:
-        return (slicing.size(0) * words // parts * placed.rounds,)
+        return (length * words // parts * placed.rounds,)
     first, count = act.first_at(place), act.op.slices.count.at(place)
     if act.last is not None:
         last = act.last.slices
@@ -719,8 +723,14 @@ def calls_of(program: ProgramPlan) -> Calls:
     return calls_of_program(program, program.calls)
 
 
-def scripts_of(program: ProgramPlan, library: LibraryModel) -> tuple[Calls, list[Script], Ints]:
-    """What the machine runs of a program, the scripts of its PEs, and which of them each has."""
+Lengths = Mapping[str, Sequence[int]]
+
+
+def scripts_of(
+    program: ProgramPlan, library: LibraryModel, lengths: Lengths | None = None
+) -> tuple[Calls, list[Script], Ints]:
+    """What the machine runs of a program, the scripts of its PEs, and which of them each has. Of
+    dynamic lengths those of the first round count, by name; the longest where none are given."""
     calls = calls_of(program)
     given = given_of(calls)
     engine = program.target.cycles.engine
@@ -736,7 +746,8 @@ def scripts_of(program: ProgramPlan, library: LibraryModel) -> tuple[Calls, list
     at = 0
     for plan, model in zip(program.plans, library.collectives, strict=True):
         for phase, of in zip(plan.phases, model.phases, strict=True):
-            column, found = _parts(plan, phase, of, given.phases[at])
+            length = _length(plan, phase, lengths or {})
+            column, found = _parts(plan, phase, of, given.phases[at], length)
             columns.append(column)
             parts.append(found)
             at += 1
@@ -764,12 +775,21 @@ def _alike(numbers: Mapping[tuple[int, ...], int]) -> tuple[int, ...]:
     return tuple(list(numbers.values()).index(number) for number in numbers.values())
 
 
-def _parts(plan: Plan, phase: Phase, model: PhaseModel, given) -> tuple[Ints, list[_Part]]:
+def _length(plan: Plan, phase: Phase, lengths: Lengths) -> int:
+    """The elements of a whole vector."""
+    dynamic = plan.collective.contract.run_length
+    if dynamic is not None and dynamic.name in lengths:
+        return lengths[dynamic.name][0]
+    return phase.slicing.size(0, phase.slicing.count)
+
+
+def _parts(
+    plan: Plan, phase: Phase, model: PhaseModel, given: PhaseGiven, length: int
+) -> tuple[Ints, list[_Part]]:
     """Which part each PE has in a phase, and the parts; the first one is none."""
     parts = [_Part(model, phase, {}, {}, {}, (), restores=False)]
     known: dict[object, int] = {}
-    of_place: dict[tuple[int, int], int] = {}
-    classes: dict[int, list] = {}
+    classes: dict[int, list[ClassModel]] = {}
     for one in model.classes:
         classes.setdefault(one.role, []).append(one)
     pairs, which = np.unique(
@@ -786,7 +806,7 @@ def _parts(plan: Plan, phase: Phase, model: PhaseModel, given) -> tuple[Ints, li
         words: dict[tuple[int, ...], tuple[int, ...]] = {}
         firsts: dict[tuple[int, ...], int] = {}
         for placed in one.acts:
-            words[placed.key] = words_at(plan, phase, placed, place)
+            words[placed.key] = words_at(plan, phase, placed, place, length)
             firsts[placed.key] = placed.act.first_at(place)
             if placed.act.turns is not None:
                 first = placed.act.turns.receive.slices.first.at(place)

@@ -7,18 +7,23 @@ from dataclasses import replace
 
 from collc.base.columns import Ints
 from collc.cost import Prediction
-from collc.emit.lanes.actions import scripts_of
+from collc.emit.lanes.actions import Lengths, scripts_of
 from collc.emit.lanes.library import library_of
 from collc.machine.timed import Timed, timed
 from collc.plan.plan import ProgramPlan
 
 
-def predicted(program: ProgramPlan, bounds: Prediction, starts: Ints | None = None) -> Prediction:
-    """The cycles of a program whose PEs begin at `starts`, and where they go; with the bound of
-    another prediction, but not that of trees, which is one of another text's start-up. Raises
-    CollcError for what is not printed as lanes."""
+def predicted(
+    program: ProgramPlan,
+    bounds: Prediction,
+    lengths: Lengths | None = None,
+    starts: Ints | None = None,
+) -> Prediction:
+    """The cycles of a program with some dynamic lengths, whose PEs begin at `starts`, and where
+    they go; with the bound of another prediction, but not that of trees, which is one of another
+    text's start-up. Raises CollcError for what is not printed as lanes."""
     library = library_of(program, "")
-    found = timed(*scripts_of(program, library), starts)
+    found = timed(*scripts_of(program, library, lengths), starts)
     cycles = int(found.done.max())
     breakdown: dict[str, int] = {}
     for name, part in _parts(program, found):
