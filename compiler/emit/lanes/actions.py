@@ -87,8 +87,8 @@ class Takes:
 def words_at(
     plan: Plan, phase: Phase, placed: PlacedAct, place: int, length: int
 ) -> tuple[int, ...]:
-    """The wavelets of an operation at a place, where whole vectors have so many elements; of turns
-    those that are sent, turn by turn."""
+    """The wavelets of an operation at a place, where whole vectors have so many words, or
+    tokens; of turns those that are sent, turn by turn."""
     act = placed.act
     if act.command is not Advance.NOTHING:
         return (1,)
@@ -99,7 +99,7 @@ def words_at(
         return (act.op.elements.at(place) * words // parts,)
     slicing = phase.slicing
     if slicing.count == 1:
-        return (length * words // parts * placed.rounds,)
+        return (max(length, 1) // parts * placed.rounds,)
     first, count = act.first_at(place), act.op.slices.count.at(place)
     if act.last is not None:
         last = act.last.slices
@@ -123,12 +123,13 @@ RECEIVED = (-1,)  # behind a key: what is received in turns
 @dataclass(frozen=True)
 class _Common:
     """What PEs have in common: the program and its library; for each collective the index that the
-    machine has for each color; the costs of its operations in memory."""
+    machine has for each color, the costs of its operations in memory, and the words of a vector."""
 
     program: ProgramPlan
     library: LibraryModel
     colors: tuple[Mapping[str, int], ...]
     costs: tuple[Costs, ...]
+    lengths: tuple[int, ...]
     takes: Takes
 
     @property
@@ -213,10 +214,17 @@ class _Pe:
 
     def _launched(self) -> Acts:
         """What the launch begins."""
+        call = self.common.calls[0]
         if self.common.program.alone:
-            return _Call(self, 0, 0, 0).begin()
-        counts = code(STORE_CONSTANT + STORE * (self.common.rounds > 1))
-        return [_act("mark", 0), *counts, *_Call(self, 0, 0, self.common.calls[0]).begin()]
+            return _Call(self, 0, 0, call).begin()
+        several = len(self.common.calls) * self.common.rounds > 1
+        counts = code(STORE_CONSTANT + STORE * (self.common.rounds > 1)) if several else []
+        counts += self._length(call)
+        return [_act("mark", 0), *counts, *_Call(self, 0, 0, call).begin()]
+
+    def _length(self, call: int) -> Acts:
+        """The length of a round is read, if it is not known."""
+        return code(READ) if self.common.library.collectives[call].run_length else []
 
     def called(self, turn: int, call: int) -> Acts:
         """What follows the end of a call, in the first round, or in one of the others."""
@@ -224,6 +232,8 @@ class _Pe:
         if self.common.program.alone:
             return [_act("mark", len(self.common.library.phases)), _act("done")]
         mark = _act("mark", turn * len(calls) + call + 1)
+        if len(calls) * rounds == 1:
+            return [mark, _act("done")]
         counted = [mark, *code(READ + 1 + STORE + 1)]
         if call + 1 < len(calls):
             return [*counted, *self.takes.passed, *self._chosen(turn, call + 1)]
@@ -253,8 +263,10 @@ class _Pe:
 
     def _pointers(self, turn: int, call: int, acts: Acts) -> Acts:
         """Where the vectors of a round are."""
-        model = self.common.library.collectives[self.common.calls[call]]
-        return acts if self.common.rounds > 1 and model.buffer else []
+        of = self.common.calls[call]
+        if self.common.rounds == 1 or not self.common.library.collectives[of].buffer:
+            return self._length(of)
+        return [*acts, *self._length(of)]
 
     def code(self, key: object, acts: Callable[[], Acts]) -> int:
         """The number of a task's code."""
@@ -347,7 +359,7 @@ class _Call:
 
     def _first_pass(self) -> Acts:
         rate = self.costs.copy_rate if self.model.input else self.costs.negate_rate
-        cycles = ceil(self.plan.collective.contract.words / rate)
+        cycles = ceil(self.common.lengths[self.of] / rate)
         return [*code(2), *self._in_memory("first pass", 2, cycles)]
 
     def _in_memory(self, what: str, loads: int, cycles: int) -> Acts:
@@ -359,7 +371,7 @@ class _Call:
     def _restore(self) -> Acts:
         acts: Acts = []
         if any(part.restores for part in self.pe.parts[self.of]):
-            cycles = ceil(self.plan.collective.contract.words / self.costs.negate_rate)
+            cycles = ceil(self.common.lengths[self.of] / self.costs.negate_rate)
             acts = [*code(1), *self._in_memory("restore", 1, cycles)]
         return acts + self.run(self.model.restored)
 
@@ -741,13 +753,13 @@ def scripts_of(
     )
     costs = tuple(costs_of(plan, alone=False) for plan in program.plans)
     takes = Takes(engine.jump, engine.no_jump)
-    common = _Common(program, library, colors, costs, takes)
+    words = tuple(_length(plan, lengths or {}) for plan in program.plans)
+    common = _Common(program, library, colors, costs, words, takes)
     columns, parts = [], []
     at = 0
-    for plan, model in zip(program.plans, library.collectives, strict=True):
+    for which, (plan, model) in enumerate(zip(program.plans, library.collectives, strict=True)):
         for phase, of in zip(plan.phases, model.phases, strict=True):
-            length = _length(plan, phase, lengths or {})
-            column, found = _parts(plan, phase, of, given.phases[at], length)
+            column, found = _parts(plan, phase, of, given.phases[at], words[which])
             columns.append(column)
             parts.append(found)
             at += 1
@@ -775,12 +787,13 @@ def _alike(numbers: Mapping[tuple[int, ...], int]) -> tuple[int, ...]:
     return tuple(list(numbers.values()).index(number) for number in numbers.values())
 
 
-def _length(plan: Plan, phase: Phase, lengths: Lengths) -> int:
-    """The elements of a whole vector."""
-    dynamic = plan.collective.contract.run_length
+def _length(plan: Plan, lengths: Lengths) -> int:
+    """The words of a whole vector."""
+    contract = plan.collective.contract
+    dynamic = contract.run_length
     if dynamic is not None and dynamic.name in lengths:
-        return lengths[dynamic.name][0]
-    return phase.slicing.size(0, phase.slicing.count)
+        return lengths[dynamic.name][0] * contract.element.words
+    return contract.words
 
 
 def _parts(
