@@ -12,8 +12,9 @@ wrong result.
     python tests/accuracy.py [points] [first] [--seconds S] [--jobs N] [--text lanes]
 
 2060 points, from number 0 on. With `--text lanes` the text of lanes is run, and the machine with a
-clock predicts it; what that text does not print yet is left out like what is refused. What has been measured is kept in build/accuracy.jsonl: the same
-command goes on where it was interrupted, as long as compiler and fabsim are the same.
+clock predicts it; what that text does not print yet is left out like what is refused. What has been
+measured is kept in build/accuracy.jsonl: the same command goes on where it was interrupted, as long
+as compiler and fabsim are the same.
 """
 
 from __future__ import annotations

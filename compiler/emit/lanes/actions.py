@@ -9,8 +9,8 @@ reading order: what instructions take, words, a PE, all PEs.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from dataclasses import replace
+from functools import partial
 from math import ceil
 
 import numpy as np
@@ -18,7 +18,7 @@ import numpy as np
 from collc.base.columns import Ints
 from collc.base.values import dataclass
 from collc.cost.operations import Costs, costs_of, depth_of
-from collc.emit.lanes.classes import Act
+from collc.emit.lanes.classes import Act, in_stage
 from collc.emit.lanes.model import (
     ClassModel,
     JoinModel,
@@ -85,10 +85,10 @@ class Takes:
 
 
 def words_at(
-    plan: Plan, phase: Phase, placed: PlacedAct, place: int, length: int
+    plan: Plan, phase: Phase, placed: PlacedAct, place: int, given: int | None
 ) -> tuple[int, ...]:
-    """The wavelets of an operation at a place, where whole vectors have so many words, or
-    tokens; of turns those that are sent, turn by turn."""
+    """The wavelets of an operation at a place, where calls have `given` a vector of so many words,
+    or none; of turns those that are sent, turn by turn."""
     act = placed.act
     if act.command is not Advance.NOTHING:
         return (1,)
@@ -99,7 +99,8 @@ def words_at(
         return (act.op.elements.at(place) * words // parts,)
     slicing = phase.slicing
     if slicing.count == 1:
-        return (max(length, 1) // parts * placed.rounds,)
+        length = slicing.size(0) * words if given is None else given
+        return (length // parts * placed.rounds,)
     first, count = act.first_at(place), act.op.slices.count.at(place)
     if act.last is not None:
         last = act.last.slices
@@ -116,8 +117,13 @@ def _turns_at(plan: Plan, phase: Phase, first: int, act: Act) -> tuple[int, ...]
     return tuple(found[:1].tolist() if phase.slicing.even else found.tolist())
 
 
-Words = Mapping[tuple[int, ...], tuple[int, ...]]
-RECEIVED = (-1,)  # behind a key: what is received in turns
+Numbered = tuple[int, ...]  # a slot, or what is received in its turns
+Words = Mapping[Numbered, tuple[int, ...]]
+
+
+def received_in(key: Key) -> Numbered:
+    """What is received in the turns of a slot."""
+    return (*key, -1)
 
 
 @dataclass(frozen=True)
@@ -155,7 +161,7 @@ class _Part:
     plan_phase: Phase
     acts: Mapping[Key, PlacedAct]
     words: Words
-    firsts: Mapping[tuple[int, ...], int]
+    firsts: Mapping[Numbered, int]
     ends: tuple[int, ...]
     restores: bool
 
@@ -245,7 +251,10 @@ class _Pe:
         if turn == 0:
             return [*counted, *self.takes.passed, *self._next_round()]
         counter, self.counters = self.counters, self.counters + 1
-        jumps = [_act("again", counter, rounds - 1, again), *wait(self.takes.jump - self.takes.no_jump)]
+        jumps = [
+            _act("again", counter, rounds - 1, again),
+            *wait(self.takes.jump - self.takes.no_jump),
+        ]
         return [*counted, *self.takes.passed, *jumps, _act("done")]
 
     def _chosen(self, turn: int, call: int) -> Acts:
@@ -407,7 +416,9 @@ class _Call:
             return []
         if placed.act.turns is not None:
             out, into = (self._turn_op(part, slot, placed, way) for way in (True, False))
-            loads = [*load(1, out), *load(1, into)] if again and part.plan_phase.slicing.even else []
+            loads = (
+                [*load(1, out), *load(1, into)] if again and part.plan_phase.slicing.even else []
+            )
             return [*loads, *self._base(again), *code(1 + STORE)]
         act, varies = placed.act, bool(self.model.run_length)
         if act.is_local or self._calls_back(act):
@@ -585,9 +596,7 @@ class _Call:
             begun += code(2 * STORE_CONSTANT)
         return [_act("follow", task, follows), *begun, *self._go(part, slot, placed, begins=True)]
 
-    def _go(
-        self, part: _Part, slot: SlotModel, placed: PlacedAct, *, begins: bool = False
-    ) -> Acts:
+    def _go(self, part: _Part, slot: SlotModel, placed: PlacedAct, *, begins: bool = False) -> Acts:
         turns, differs = placed.act.turns, not part.plan_phase.slicing.even
         assert turns is not None
         self.base = ""
@@ -595,7 +604,13 @@ class _Call:
         sent, received = (self._turn_op(part, slot, placed, way) for way in (True, False))
         acts, size = Acts(), code(1 if begins else READ + 1)
         if differs:
-            acts += [*size, *load(1, sent), *size, *load(1, received), *code(2 * (READ + 1 + STORE))]
+            acts += [
+                *size,
+                *load(1, sent),
+                *size,
+                *load(1, received),
+                *code(2 * (READ + 1 + STORE)),
+            ]
         return [
             *acts, *load(1, sent), *load(1 + combines, received),
             *code(1), _act("block", self.common.task(slot.task)),
@@ -616,7 +631,7 @@ class _Call:
     def _turn_op(self, part: _Part, slot: SlotModel, placed: PlacedAct, sends: bool) -> int:
         turns = placed.act.turns
         assert turns is not None
-        op, key = (placed.act.op, slot.key) if sends else (turns.receive, (*slot.key, *RECEIVED))
+        op, key = (placed.act.op, slot.key) if sends else (turns.receive, received_in(slot.key))
         color = op.sends_on if sends else op.receives_on
         assert color is not None
         return self.pe.op(
@@ -705,17 +720,15 @@ def _sides(act: Act) -> tuple[bool, bool]:
 
 def _passes_on(part: _Part, placed: PlacedAct) -> bool:
     """Whether what is received in a turn is sent in the next one."""
-    sent, received = part.words[placed.key], part.words[*placed.key, *RECEIVED]
+    sent, received = part.words[placed.key], part.words[received_in(placed.key)]
     firsts = part.firsts
     count, turns = part.plan_phase.slicing.count, placed.act.turns
     assert turns is not None
-    first, other = firsts[placed.key], firsts[*placed.key, *RECEIVED]
+    first, other = firsts[placed.key], firsts[received_in(placed.key)]
     return (first + turns.shift - other) % count == 0 and len(sent) == len(received)
 
 
 def _is_staged(act: Act) -> bool:
-    from collc.emit.lanes.classes import in_stage
-
     return in_stage(act.op.receive) or in_stage(act.op.send)
 
 
@@ -753,13 +766,17 @@ def scripts_of(
     )
     costs = tuple(costs_of(plan, alone=False) for plan in program.plans)
     takes = Takes(engine.jump, engine.no_jump)
-    words = tuple(_length(plan, lengths or {}) for plan in program.plans)
+    told = [_given(plan, lengths or {}) for plan in program.plans]
+    words = tuple(
+        plan.collective.contract.words if of is None else of
+        for plan, of in zip(program.plans, told, strict=True)
+    )
     common = _Common(program, library, colors, costs, words, takes)
     columns, parts = [], []
     at = 0
     for which, (plan, model) in enumerate(zip(program.plans, library.collectives, strict=True)):
         for phase, of in zip(plan.phases, model.phases, strict=True):
-            column, found = _parts(plan, phase, of, given.phases[at], words[which])
+            column, found = _parts(plan, phase, of, given.phases[at], told[which])
             columns.append(column)
             parts.append(found)
             at += 1
@@ -767,9 +784,7 @@ def scripts_of(
     scripts = []
     for row in rows:
         own = iter([of[which] for of, which in zip(parts, row, strict=True)])
-        by_collective = [
-            [next(own) for _ in plan.phases] for plan in program.plans
-        ]
+        by_collective = [[next(own) for _ in plan.phases] for plan in program.plans]
         scripts.append(_Pe(common, by_collective).script())
     return calls, scripts, script_at
 
@@ -782,22 +797,22 @@ def _distinct(columns: Sequence[Ints], pes: int) -> tuple[list[list[int]], Ints]
     return rows.tolist(), which.reshape(-1)
 
 
-def _alike(numbers: Mapping[tuple[int, ...], int]) -> tuple[int, ...]:
+def _alike(numbers: Mapping[Numbered, int]) -> tuple[int, ...]:
     """Which of some numbers are equal, whatever they are."""
     return tuple(list(numbers.values()).index(number) for number in numbers.values())
 
 
-def _length(plan: Plan, lengths: Lengths) -> int:
-    """The words of a whole vector."""
+def _given(plan: Plan, lengths: Lengths) -> int | None:
+    """The words of a vector whose length a call gives."""
     contract = plan.collective.contract
     dynamic = contract.run_length
-    if dynamic is not None and dynamic.name in lengths:
-        return lengths[dynamic.name][0] * contract.element.words
-    return contract.words
+    if dynamic is None or dynamic.name not in lengths:
+        return None
+    return lengths[dynamic.name][0] * contract.element.words
 
 
 def _parts(
-    plan: Plan, phase: Phase, model: PhaseModel, given: PhaseGiven, length: int
+    plan: Plan, phase: Phase, model: PhaseModel, given: PhaseGiven, length: int | None
 ) -> tuple[Ints, list[_Part]]:
     """Which part each PE has in a phase, and the parts; the first one is none."""
     parts = [_Part(model, phase, {}, {}, {}, (), restores=False)]
@@ -813,18 +828,9 @@ def _parts(
         if role < 0:
             found.append(0)
             continue
-        one = next(
-            one for one in classes[role] if len(classes[role]) == 1 or place in one.places
-        )
-        words: dict[tuple[int, ...], tuple[int, ...]] = {}
-        firsts: dict[tuple[int, ...], int] = {}
-        for placed in one.acts:
-            words[placed.key] = words_at(plan, phase, placed, place, length)
-            firsts[placed.key] = placed.act.first_at(place)
-            if placed.act.turns is not None:
-                first = placed.act.turns.receive.slices.first.at(place)
-                firsts[*placed.key, *RECEIVED] = first
-                words[*placed.key, *RECEIVED] = _turns_at(plan, phase, first, placed.act)
+        of = classes[role]
+        one = next(one for one in of if len(of) == 1 or place in one.places)
+        words, firsts = _numbers(plan, phase, one, place, length)
         key = one.index, tuple(words.items()), _alike(firsts)
         if key not in known:
             known[key] = len(parts)
@@ -832,3 +838,20 @@ def _parts(
             parts.append(_Part(model, phase, acts, words, firsts, one.ends, one.restores))
         found.append(known[key])
     return np.array(found, dtype=np.int64)[which.reshape(-1)], parts
+
+
+def _numbers(
+    plan: Plan, phase: Phase, of: ClassModel, place: int, length: int | None
+) -> tuple[dict[Numbered, tuple[int, ...]], dict[Numbered, int]]:
+    """The wavelets of each act of a class at a place, and its first slice."""
+    words: dict[Numbered, tuple[int, ...]] = {}
+    firsts: dict[Numbered, int] = {}
+    for placed in of.acts:
+        key, act = placed.key, placed.act
+        words[key] = words_at(plan, phase, placed, place, length)
+        firsts[key] = act.first_at(place)
+        if act.turns is not None:
+            first = act.turns.receive.slices.first.at(place)
+            firsts[received_in(key)] = first
+            words[received_in(key)] = _turns_at(plan, phase, first, act)
+    return words, firsts

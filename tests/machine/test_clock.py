@@ -1,0 +1,173 @@
+"""The machine with a clock against fabsim, cycle by cycle, and what it refuses."""
+
+from __future__ import annotations
+
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+fabsim = pytest.importorskip("fabsim")
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+
+from lanes_text import compiled  # noqa: E402
+
+from collc.base.columns import Ints  # noqa: E402
+from collc.base.files import write_files  # noqa: E402
+from collc.cli import commands  # noqa: E402
+from collc.driver.bundle import Bundle  # noqa: E402
+from collc.driver.pipeline import compile_text  # noqa: E402
+from collc.emit.lanes.actions import scripts_of  # noqa: E402
+from collc.emit.lanes.library import library_of  # noqa: E402
+from collc.machine.timed import Script, StuckError, timed  # noqa: E402
+
+TARGETS = ("wse2", "wse3")
+
+# Small ones that are predicted exactly: trees, a multicast, a path, streams with stages and
+# filters, tables with registers and tasks that operations have in turn, turns, call-backs, tokens.
+EXACT = {
+    "two_phase": {"P": 16, "B": 32, "S": 4},
+    "chain": {"P": 6, "B": 1},
+    "allreduce_2d": {"W": 5, "H": 4, "B": 12},
+    "snake": {},
+    "chain_reduce_scatter": {"P": 7, "B": 23},
+    "linear_all_to_all": {"P": 8, "E": 4},
+    "halo_exchange": {"W": 4, "H": 4},
+    "doubling_allgather": {"P": 8, "B": 19},
+    "own_operation": {"P": 6, "B": 9},
+    "halving_reduce_scatter": {"P": 8, "B": 16},
+    "linear_barrier": {"P": 10},
+    "rotation": {},
+}
+WITHIN = {  # 2 % and 3 cycles
+    "ring_allreduce": {"P": 6, "B": 31},
+    "allreduce_slices": {"W": 4, "H": 5, "B": 24},
+    "barrier": {"P": 6},
+    "bruck": {"P": 7, "E": 3},
+    "scan_grid": {"W": 3, "H": 3},
+    "pairwise_reduce_scatter": {"P": 8, "B": 16},
+}
+
+PROGRAM = """
+target {target}
+grid row = 6 x 1
+collective one = reduce(a: f32[5], add) on row {{ order west_to_east reduce chain to 0 }}
+collective two = broadcast(b: f32[5]) on row {{ broadcast from 0 }}
+collective three = reduce(c: f32[5], add) on row {{ order west_to_east reduce star to 0 }}
+program {{ {calls} }}
+"""
+
+DYNAMIC = """
+target {target}
+grid row = 5 x 1
+collective one = reduce(a: f32[n <= 90], add) on row {{ order west_to_east reduce chain to 0 }}
+program {{ one }}
+"""
+
+
+def given(example: str, sizes: dict[str, int]) -> dict[str, int]:
+    """The parameters that an example has."""
+    text = (ROOT / "examples" / f"{example}.coll").read_text()
+    return {name: n for name, n in sizes.items() if f"param {name} " in text}
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("example", EXACT)
+def test_an_example_takes_the_cycles_that_are_predicted(example: str, target: str) -> None:
+    bundle = compiled(example, target, "lanes", given(example, EXACT[example]))
+    assert bundle.prediction.cycles == bundle.run().cycles
+    assert sum(bundle.prediction.breakdown.values()) == bundle.prediction.cycles
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("example", WITHIN)
+def test_where_code_is_shared_a_prediction_is_off_by_a_few_cycles(
+    example: str, target: str
+) -> None:
+    bundle = compiled(example, target, "lanes", given(example, WITHIN[example]))
+    cycles = bundle.run().cycles
+    assert abs(bundle.prediction.cycles - cycles) <= 0.02 * cycles + 3
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("calls", ["one two", "one two three one", "repeat 3 { one two }"])
+def test_calls_and_rounds_of_a_program_are_predicted_exactly(calls: str, target: str) -> None:
+    text = PROGRAM.format(target=target, calls=calls)
+    bundle = compile_text(text, "p.coll", {}, emitted="lanes")
+    assert bundle.prediction.cycles == bundle.run().cycles
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_length_that_is_given_counts(target: str) -> None:
+    bundle = compile_text(DYNAMIC.format(target=target), "d.coll", {}, emitted="lanes")
+    for length in (1, 17, 90):
+        cycles = bundle.run(lengths={"n": length}).cycles
+        assert abs(bundle.predicted({"n": length}).cycles - cycles) <= 2
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("example", ["two_phase", "chain_reduce_scatter", "doubling_allgather"])
+def test_pes_that_begin_late_end_in_the_cycle_that_is_predicted(example: str, target: str) -> None:
+    bundle = compiled(example, target, "lanes", given(example, EXACT[example]))
+    starts, ends = late(bundle)
+    assert starts.max() > 100
+    program = bundle.program
+    found = timed(*scripts_of(program, library_of(program, "late.coll")), starts)
+    assert found.done.tolist() == ends.tolist()
+
+
+def late(bundle: Bundle) -> tuple[Ints, Ints]:
+    """In which cycles PEs begin and end where they begin late, by the trace of a run."""
+    grid = bundle.program.plans[0].collective.grid.whole
+    starts, ends = (np.full(grid.width * grid.height, -1, dtype=np.int64) for _ in range(2))
+    with tempfile.TemporaryDirectory() as folder:
+        write_files(Path(folder), bundle.files)
+        program = fabsim.compile(Path(folder) / "layout.csl", arch=bundle.program.target.name)
+        log = Path(folder) / "run.log"
+        simulator = fabsim.Simulator(program, trace=log, late_starts=(300, 7))
+        simulator.launch("run")
+        simulator.stop()
+        for line in log.read_text(encoding="utf-8").splitlines():
+            code = re.match(r"@(\d+) P(\d+)\.(\d+): \[EX OP\] \^ \S+ T\d+ (JMPT|SYSTEM)", line)
+            if code is None:
+                continue
+            pe = int(code[3]) * grid.width + int(code[2])
+            of = ends if code[4] == "SYSTEM" else starts
+            if of[pe] < 0:
+                of[pe] = int(code[1])
+    return starts, ends
+
+
+def test_a_script_whose_words_never_come_is_told() -> None:
+    bundle = compiled("chain", "wse2", "lanes", {"P": 3, "B": 4})
+    calls, scripts, which = scripts_of(bundle.program, library_of(bundle.program, "stuck.coll"))
+    silent = Script(((("done", 0, 0, 0),),), (), (), (), 0, 0)
+    scripts[which[2]] = silent
+    with pytest.raises(StuckError, match=r"PE \(0, 0\) never ends"):
+        timed(calls, scripts, which)
+
+
+def test_a_script_that_leads_nowhere_is_refused() -> None:
+    bundle = compiled("chain", "wse2", "lanes", {"P": 3, "B": 4})
+    calls, scripts, which = scripts_of(bundle.program, library_of(bundle.program, "bad.coll"))
+    for act in (("issue", 9, 0, 0), ("again", 0, 2, 0), ("dance", 0, 0, 0)):
+        with pytest.raises(ValueError, match=r"code (leads|does)"):
+            timed(calls, [Script(((act,),), (), (), (), 0, 0)], which * 0)
+    assert timed(calls, scripts, which).done.max() > 0
+
+
+def test_cost_predicts_the_text_that_it_is_asked_about(tmp_path: Path) -> None:
+    example = str(ROOT / "examples" / "two_phase.coll")
+    lanes, forms = (
+        CliRunner().invoke(commands, ["cost", example, "-D", "P=12", "--text", text]).output
+        for text in ("lanes", "forms")
+    )
+    cycles = compiled("two_phase", "wse2", "lanes", {"P": 12}).run().cycles
+    assert lanes.startswith(f"predicted: {cycles} cycles")
+    assert not forms.startswith(f"predicted: {cycles} cycles")
