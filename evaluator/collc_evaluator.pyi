@@ -477,7 +477,8 @@ def time_machine(
     script_at: npt.NDArray[np.uint32],
     numbers: Sequence[int],
     starts: _Ints,
-) -> tuple[_Ints, list[int], int, int | None]:
+    most: int,
+) -> tuple[_Ints, list[int], int, int | None, bool]:
     """Scripts run cycle by cycle on the routers that are given: when each PE has done its part, -1
-    if it never does; when the last one has come to each mark; how many words have gone from router to router; the first PE that is stuck.
-    ValueError where numbers lead to what is not given."""
+    if it never does; when the last one has come to each mark; how many words have gone from router to router; the first PE that
+    has not ended; whether `most` words were exceeded. ValueError where numbers lead to what is not given."""

@@ -91,25 +91,36 @@ class StuckError(Exception):
     """A PE never does its part."""
 
 
+class TooLongError(Exception):
+    """More words move than are followed."""
+
+
+MOST_WORDS = 200_000_000  # that are followed, which takes half a minute
+
+
 def timed(
     calls: Calls,
     scripts: Sequence[Script],
     script_at: Ints,
     starts: Ints | None = None,
+    most: int = MOST_WORDS,
 ) -> Timed:
     """Run scripts, of which each PE of the grid has one; PEs begin at `starts`, 0 if there are
-    none. Raises StuckError."""
+    none. Raises StuckError, and TooLongError where more than the `most` words move."""
     given = given_of(calls)
     target = calls.plans[0].target
     begins = np.zeros(len(script_at), dtype=np.int64) if starts is None else starts
-    done, marks, words, stuck = time_machine(
+    done, marks, words, stuck, given_up = time_machine(
         given,
         timing_of(target),
         list(scripts),
         np.ascontiguousarray(script_at, dtype=np.uint32),
         list(given.numbers),
         np.ascontiguousarray(begins, dtype=np.int64),
+        most,
     )
+    if given_up:
+        raise TooLongError(f"more than {most} words move")
     if stuck is not None:
         place = stuck % given.width, stuck // given.width
         raise StuckError(f"PE {place} never ends")

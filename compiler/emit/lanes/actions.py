@@ -331,7 +331,7 @@ class _Call:
         for join in section.joins:
             if join.activates >= 0:
                 task = self.common.task(join.activates)
-                self.functions[join.then] = lambda task=task: [*code(1), _act("activate", task)]
+                self.functions[join.then] = partial(_activate, task)
 
     def run(self, name: str) -> Acts:
         """What a function does; where a phase of a collective by itself begins, a mark."""
@@ -416,33 +416,35 @@ class _Call:
             return []
         if placed.act.turns is not None:
             out, into = (self._turn_op(part, slot, placed, way) for way in (True, False))
-            loads = (
-                [*load(1, out), *load(1, into)] if again and part.plan_phase.slicing.even else []
-            )
+            fabric = again and part.plan_phase.slicing.even
+            loads = [*load(1, out), *load(1, into)] if fabric else []
             return [*loads, *self._base(again), *code(1 + STORE)]
+        if placed.act.is_local or self._calls_back(placed.act):
+            kept = bool(self.model.run_length) + STORE
+            return [*self._base(again), *self._pointed(part, placed), *code(kept)]
+        return self._load_registers(part, slot, placed, again)
+
+    def _load_registers(
+        self, part: _Part, slot: SlotModel, placed: PlacedAct, again: bool
+    ) -> Acts:
         act, varies = placed.act, bool(self.model.run_length)
-        if act.is_local or self._calls_back(act):
-            read = self._base(again)
-            return [*read, *self._pointed(part, placed), *code(varies + STORE)]
         tells, (receives, sends) = act.command is not Advance.NOTHING, _sides(act)
         staged, op, acts = _is_staged(act), self._op(part, slot, placed), Acts()
         if varies and not tells:
             acts += [*code(receives + sends), *load(receives + sends, op)]
         elif again:
             acts += load(sends + (receives and placed.rounds == 1) + tells + staged, op)
-        if tells:
-            return acts
         if placed.rounds > 1:
             return [*self._base(again), *acts, *code(1 + STORE)]
         combines = act.op.action is Action.COMBINE
         count = (not sends and not staged) + combines + (not receives and not staged)
-        if not count:
+        if tells or not count:
             return acts
         read = self._base(again)
         return [*read, *acts, *self._pointed(part, placed), *code(varies), *load(count, op)]
 
     def _base(self, again: bool) -> Acts:
-        """The variable that has the caller's vector is read, unless the code knows what is there."""
+        """The variable that has the caller's vector is read, unless code knows what is there."""
         if not again or self.base:
             return []
         self.reads += 1
@@ -710,6 +712,10 @@ class _Call:
         uses = self.common.program.uses_of(self.of)
         position = next(p for _, use in uses for name, p in use.positions if name == color)
         return numbers[position]
+
+
+def _activate(task: int) -> Acts:
+    return [*code(1), _act("activate", task)]
 
 
 def _sides(act: Act) -> tuple[bool, bool]:

@@ -9,7 +9,7 @@ from collc.base.columns import Ints
 from collc.cost import Prediction
 from collc.emit.lanes.actions import Lengths, scripts_of
 from collc.emit.lanes.library import library_of
-from collc.machine.timed import Timed, timed
+from collc.machine.timed import Timed, TooLongError, timed
 from collc.plan.plan import ProgramPlan
 
 
@@ -21,9 +21,13 @@ def predicted(
 ) -> Prediction:
     """The cycles of a program with some dynamic lengths, whose PEs begin at `starts`, and where
     they go; with the bound of another prediction, but not that of trees, which is one of another
-    text's start-up. Raises CollcError for what is not printed as lanes."""
+    text's start-up. Where too many words move for being followed one by one, it is the other
+    prediction, of the text of forms. Raises CollcError for what is not printed as lanes."""
     library = library_of(program, "")
-    found = timed(*scripts_of(program, library, lengths), starts)
+    try:
+        found = timed(*scripts_of(program, library, lengths), starts)
+    except TooLongError:
+        return bounds
     cycles = int(found.done.max())
     breakdown: dict[str, int] = {}
     for name, part in _parts(program, found):

@@ -4,8 +4,8 @@ use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use super::plan::{Action, Advance, Filter, Given, Phase, Place, Role, Route, Set, Setting, Stage};
 use super::clock::given::{Act, End, Script, TimedOp, Timing};
+use super::plan::{Action, Advance, Filter, Given, Phase, Place, Role, Route, Set, Setting, Stage};
 use super::{clock, run, Fault, Receipt};
 
 /// A color as it is, -1 for the vector, -2 and below for the areas of the stage.
@@ -290,10 +290,17 @@ impl ScriptGiven {
     }
 }
 
-type TimedTaken<'py> = (Bound<'py, numpy::PyArray1<i64>>, Vec<u64>, u64, Option<usize>);
+type TimedTaken<'py> = (
+    Bound<'py, numpy::PyArray1<i64>>,
+    Vec<u64>,
+    u64,
+    Option<usize>,
+    bool,
+);
 
 /// See `machine::clock::timed`.
 #[pyfunction]
+#[allow(clippy::too_many_arguments)] // as it is given
 pub(crate) fn time_machine<'py>(
     py: Python<'py>,
     given: MachineGiven<'py>,
@@ -302,10 +309,13 @@ pub(crate) fn time_machine<'py>(
     script_at: PyReadonlyArray1<'py, u32>,
     numbers: Vec<i64>,
     starts: PyReadonlyArray1<'py, i64>,
+    most: u64,
 ) -> PyResult<TimedTaken<'py>> {
     let given = given.given();
     let held: Vec<Vec<u64>> = (given.rows.iter().zip(&given.atoms))
-        .map(|(rows, atoms)| vec![0; atoms * (1 + rows.iter().max().map_or(0, |row| (*row).max(0) as usize))])
+        .map(|(rows, atoms)| {
+            vec![0; atoms * (1 + rows.iter().max().map_or(0, |row| (*row).max(0) as usize))]
+        })
         .collect();
     given.check(&held).map_err(PyValueError::new_err)?;
     let scripts = scripts.into_iter().map(ScriptGiven::script);
@@ -323,11 +333,16 @@ pub(crate) fn time_machine<'py>(
     };
     clock::check(&given, timing, &scripts, &script_at, &numbers, &starts)
         .map_err(PyValueError::new_err)?;
-    let found = py.detach(|| clock::timed(&given, timing, &scripts, &script_at, &numbers, &starts));
+    let found = py.detach(|| {
+        clock::timed(
+            &given, timing, &scripts, &script_at, &numbers, &starts, most,
+        )
+    });
     Ok((
         numpy::PyArray1::from_vec(py, found.done),
         found.marks,
         found.words,
         found.stuck,
+        found.given_up,
     ))
 }

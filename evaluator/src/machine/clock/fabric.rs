@@ -9,7 +9,8 @@ use crate::machine::state::NONE;
 /// A word leaves a router by some sides.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Move {
-    slot: u32,
+    pe: u32,
+    color: u8,
     sides: u8,
 }
 
@@ -32,7 +33,7 @@ impl Clock<'_> {
             let Some(word) = output.queue.first() else {
                 continue;
             };
-            if word.ready > self.now {
+            if u64::from(word.ready) > self.now {
                 again = true;
                 continue;
             }
@@ -44,7 +45,9 @@ impl Clock<'_> {
             let had_room = own.outputs[number].queue.len() + 2 <= own.outputs[number].depth;
             own.outputs[number].queue.pop();
             own.output_turn = (number + 1) % PE;
-            self.landings.push((slot as u32, Word { ready: self.now + 1, ..word }));
+            let ready = self.now as u32 + 1;
+            self.landings
+                .push((pe as u32, word.color, Word { ready, ..word }));
             if !had_room {
                 self.look_at(pe, self.now);
             }
@@ -83,7 +86,13 @@ impl Clock<'_> {
             Command::Reset => 0,
             Command::HandOver(left) if left == 0 || !setting.ring => position,
             Command::Advance | Command::HandOver(_) if position < last => position + 1,
-            Command::Advance | Command::HandOver(_) => if setting.ring { 0 } else { last },
+            Command::Advance | Command::HandOver(_) => {
+                if setting.ring {
+                    0
+                } else {
+                    last
+                }
+            }
         }
     }
 
@@ -95,19 +104,21 @@ impl Clock<'_> {
         while waiting != 0 {
             let bit = (waiting.trailing_zeros() + turn) % 32;
             waiting &= waiting - 1;
-            let slot = self.slot(pe, self.by_number[bit as usize]);
+            let color = self.by_number[bit as usize];
+            let slot = self.slot(pe, color);
             let Some(word) = self.routers[slot].queue.first() else {
                 continue;
             };
-            if word.ready > self.now {
+            if u64::from(word.ready) > self.now {
                 again = true;
                 continue;
             }
-            match self.leaves(pe, slot, word, taken) {
+            match self.leaves(pe, color, word, taken) {
                 Ok(sides) => {
                     taken |= sides;
                     again = true;
-                    self.moves.push(Move { slot: slot as u32, sides });
+                    let (pe, color) = (pe as u32, color as u8);
+                    self.moves.push(Move { pe, color, sides });
                 }
                 Err(Refused::LinkTaken) => {
                     refused = refused.or(Some(bit));
@@ -123,19 +134,19 @@ impl Clock<'_> {
     }
 
     /// The sides by which the first word of a router leaves: all of those of its position, or none.
-    fn leaves(&self, pe: usize, slot: usize, word: Word, taken: u8) -> Result<u8, Refused> {
+    fn leaves(&self, pe: usize, color: u32, word: Word, taken: u8) -> Result<u8, Refused> {
+        let slot = self.slot(pe, color);
         let router = &self.routers[slot];
         let Some(route) = self.route_at(router, router.position) else {
             return Err(Refused::Blocked);
         };
-        let color = self.color_of(slot);
         let down = route.sends_to(RAMP) && word.command == Command::Data && self.lets_in(slot);
         let sides = route.send & !(1 << RAMP) | u8::from(down) << RAMP;
         if sides & taken != 0 {
             return Err(Refused::LinkTaken);
         }
         let open = (0..RAMP).filter(|side| sides >> side & 1 == 1).all(|side| {
-            let next = self.given.neighbour(pe, side);
+            let next = self.neighbour(pe, side);
             next.is_none_or(|next| self.accepts(self.slot(next, color), opposite(side)))
         });
         let input = || self.pes[pe].inputs.iter().find(|one| one.color == color);
@@ -152,7 +163,8 @@ impl Clock<'_> {
             return true;
         }
         let window = &self.windows[router.filter as usize];
-        window.period > 0 && (router.passed - window.before).rem_euclid(window.period) < window.passes
+        window.period > 0
+            && (router.passed - window.before).rem_euclid(window.period) < window.passes
     }
 
     /// What was decided takes place.
@@ -165,18 +177,20 @@ impl Clock<'_> {
         self.moves = moves;
         self.moves.clear();
         let mut landings = std::mem::take(&mut self.landings);
-        for (slot, word) in landings.drain(..) {
-            self.land(slot as usize, word);
+        for (pe, color, word) in landings.drain(..) {
+            self.land(pe as usize, u32::from(color), word);
         }
         self.landings = landings;
     }
 
     fn carry(&mut self, one: &Move) {
-        let slot = one.slot as usize;
-        let (pe, color) = (self.pe_of(slot), self.color_of(slot));
+        let (pe, color) = (one.pe as usize, u32::from(one.color));
+        let slot = self.slot(pe, color);
         let router = &mut self.routers[slot];
         let was_full = router.queue.len() >= self.timing.router_queue;
-        let Some(mut word) = router.queue.pop() else { return };
+        let Some(mut word) = router.queue.pop() else {
+            return;
+        };
         if router.queue.len() == 0 {
             self.pes[pe].occupied &= !(1 << self.bit_of[color as usize]);
         }
@@ -197,26 +211,34 @@ impl Clock<'_> {
             self.changed(pe);
         }
         for side in (0..RAMP).filter(|side| one.sides >> side & 1 == 1) {
-            if let Some(next) = self.given.neighbour(pe, side) {
-                let ready = self.now + self.timing.hop;
-                let slot = self.slot(next, color) as u32;
-                self.landings.push((slot, Word { ready, advances: false, ..word }));
+            if let Some(next) = self.neighbour(pe, side) {
+                let ready = (self.now + self.timing.hop) as u32;
+                let landed = Word {
+                    ready,
+                    advances: false,
+                    ..word
+                };
+                self.landings.push((next as u32, one.color, landed));
             }
         }
         if one.sides >> RAMP & 1 == 1 {
             let ready = self.now + self.timing.ramp_down;
             let inputs = &mut self.pes[pe].inputs;
             if let Some(input) = inputs.iter_mut().find(|one| one.color == color) {
+                let ready = ready as u32;
                 input.queue.push(Word { ready, ..word });
             }
             self.look_at(pe, ready);
         }
     }
 
-    fn land(&mut self, slot: usize, word: Word) {
-        let (pe, color) = (self.pe_of(slot), self.color_of(slot));
+    fn land(&mut self, pe: usize, color: u32, word: Word) {
+        let slot = self.slot(pe, color);
         let router = &mut self.routers[slot];
-        router.queue.push(Word { advances: false, ..word });
+        router.queue.push(Word {
+            advances: false,
+            ..word
+        });
         router.commands += u8::from(word.command != Command::Data);
         self.pes[pe].occupied |= 1 << self.bit_of[color as usize];
         self.starts_routing(pe);
@@ -230,7 +252,7 @@ impl Clock<'_> {
     /// Who waits for a router may go on: its neighbours, its PE, itself.
     pub(super) fn changed(&mut self, pe: usize) {
         for side in 0..RAMP {
-            if let Some(next) = self.given.neighbour(pe, side) {
+            if let Some(next) = self.neighbour(pe, side) {
                 self.starts_routing(next);
             }
         }
@@ -254,4 +276,3 @@ impl Clock<'_> {
         }
     }
 }
-

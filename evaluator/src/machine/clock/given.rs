@@ -30,20 +30,34 @@ pub enum Act {
     /// So many cycles in which it waits: for the target of a jump, for a value.
     Wait(u32),
     /// So many registers of an operation are loaded, a slot each.
-    Load { count: u32, op: u32 },
+    Load {
+        count: u32,
+        op: u32,
+    },
     /// Code waits until the registers of an operation can be used, which it executes itself.
     Settle(u32),
     /// An operation begins; its microthread has the slot when its turn comes.
     Issue(u32),
     /// What follows the end of the operations that activate a task.
-    Follow { task: u32, code: u32 },
+    Follow {
+        task: u32,
+        code: u32,
+    },
     Activate(u32),
     Block(u32),
     /// Words are combined by a call-back, one by one: from each to the next as many cycles as every
     /// other one takes. What is sent leaves as the call returns.
-    Call { op: u32, cycles: u32, other: u32 },
+    Call {
+        op: u32,
+        cycles: u32,
+        other: u32,
+    },
     /// Goes on with other code `count - 1` times, then with what comes next.
-    Again { counter: u32, count: u32, code: u32 },
+    Again {
+        counter: u32,
+        count: u32,
+        code: u32,
+    },
     /// A PE has come to one of the points whose last cycle is told.
     Mark(u32),
     /// The PE has done its part.
@@ -98,7 +112,9 @@ impl Script {
             Act::Call { op: of, .. } => op(of),
             Act::Follow { task, code: of } => *task < 32 && code(of),
             Act::Activate(task) | Act::Block(task) => *task < 32,
-            Act::Again { counter, code: of, .. } => *counter < self.counters && code(of),
+            Act::Again {
+                counter, code: of, ..
+            } => *counter < self.counters && code(of),
             _ => true,
         };
         if self.codes.is_empty() || !self.codes.iter().flatten().all(good) {
@@ -118,7 +134,10 @@ impl Script {
             known(op.send) && queue && input && task && words
         };
         let inputs = self.inputs.iter().all(|(color, _)| known(Some(*color)));
-        let depths = self.outputs.iter().chain(self.inputs.iter().map(|(_, depth)| depth));
+        let depths = self
+            .outputs
+            .iter()
+            .chain(self.inputs.iter().map(|(_, depth)| depth));
         if !self.ops.iter().all(op) || !inputs || depths.into_iter().any(|depth| *depth > 8) {
             return Err("operations have queues, of at most eight words, and words to move");
         }
@@ -142,7 +161,10 @@ pub fn check(
     if starts.iter().any(|start| *start < 0) || !(1..=4).contains(&timing.router_queue) {
         return Err("PEs begin in cycle 0 or later, a router holds one to four words");
     }
-    if script_at.iter().any(|script| *script as usize >= scripts.len()) {
+    if script_at
+        .iter()
+        .any(|script| *script as usize >= scripts.len())
+    {
         return Err("a PE has a script that is not given");
     }
     scripts.iter().try_for_each(|script| script.check(colors))

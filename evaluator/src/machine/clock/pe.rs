@@ -1,8 +1,8 @@
 //! The slot of a PE: operations before code, those that yield behind the others; equals take turns.
 
+use super::given::TimedOp;
 use super::given::{Act, End};
 use super::state::{Clock, Command, Pe, Thread, Word};
-use super::given::TimedOp;
 use crate::machine::plan::Advance;
 
 /// What has come of a turn.
@@ -39,9 +39,20 @@ impl Clock<'_> {
         let script = &self.scripts[own.script as usize];
         let words = own.threads.iter().filter_map(|thread| {
             let op = &script.ops[thread.op as usize];
-            let input = own.inputs.iter().find(|one| Some(one.color) == op.receive)?;
-            let need = if op.all { op.at_once.min(thread.left) as usize } else { 1 };
-            input.queue.words().nth(need - 1).map(|word| word.ready)
+            let input = own
+                .inputs
+                .iter()
+                .find(|one| Some(one.color) == op.receive)?;
+            let need = if op.all {
+                op.at_once.min(thread.left) as usize
+            } else {
+                1
+            };
+            input
+                .queue
+                .words()
+                .nth(need - 1)
+                .map(|word| u64::from(word.ready))
         });
         words.chain(code).filter(|at| *at > self.now).min()
     }
@@ -67,7 +78,9 @@ impl Clock<'_> {
             }
             return;
         }
-        let Some(task) = self.next_task(own) else { return };
+        let Some(task) = self.next_task(own) else {
+            return;
+        };
         let own = &mut self.pes[pe];
         own.code = if own.launched {
             own.active &= !(1 << task);
@@ -84,11 +97,13 @@ impl Clock<'_> {
     fn ready_thread(&self, pe: usize, yields: bool) -> Option<usize> {
         let own = &self.pes[pe];
         let (script, count) = (&self.scripts[own.script as usize], own.threads.len());
-        (0..count).map(|number| (number + own.turn) % count).find(|number| {
-            let thread = own.threads[*number];
-            let op = &script.ops[thread.op as usize];
-            op.yields == yields && self.movable(own, op, thread.left) > 0
-        })
+        (0..count)
+            .map(|number| (number + own.turn) % count)
+            .find(|number| {
+                let thread = own.threads[*number];
+                let op = &script.ops[thread.op as usize];
+                op.yields == yields && self.movable(own, op, thread.left) > 0
+            })
     }
 
     /// How many words an operation moves now: as many as have come, and there is room for.
@@ -144,14 +159,18 @@ impl Clock<'_> {
             }
         }
         if let Some(color) = op.send {
-            let fill = if op.receive.is_none() { self.timing.pipeline_fill } else { 0 };
+            let fill = if op.receive.is_none() {
+                self.timing.pipeline_fill
+            } else {
+                0
+            };
             for word in 0..count {
                 let output = &mut own.outputs[op.output as usize];
                 let last = output.queue.words().last().map_or(0, |word| word.ready);
                 let ready = self.now + later + self.timing.ramp_up - 1 + fill + u64::from(word);
                 output.queue.push(Word {
                     color: color as u8,
-                    ready: ready.max(last),
+                    ready: (ready as u32).max(last),
                     command: command_of(op.command, own_ring(self.given, &self.routers, pe, color)),
                     advances: op.advances && is_over && word + 1 == count,
                 });
@@ -178,7 +197,10 @@ impl Clock<'_> {
             let now = self.now;
             let own = &mut self.pes[pe];
             let script = &self.scripts[own.script as usize];
-            let Some(act) = script.codes[own.code as usize].get(own.at as usize).copied() else {
+            let Some(act) = script.codes[own.code as usize]
+                .get(own.at as usize)
+                .copied()
+            else {
                 own.runs = false; // the return has the slot
                 own.ready_at = now + 1 + self.timing.between_tasks;
                 return Turn::Taken;
@@ -229,7 +251,11 @@ impl Clock<'_> {
                 Act::Follow { task, code } => own.follows[task as usize] = code,
                 Act::Activate(task) => own.active |= 1 << task,
                 Act::Block(task) => own.blocked |= 1 << task,
-                Act::Again { counter, count, code } => {
+                Act::Again {
+                    counter,
+                    count,
+                    code,
+                } => {
                     let turns = &mut own.counters[counter as usize];
                     *turns += 1;
                     if *turns < count {

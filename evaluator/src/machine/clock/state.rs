@@ -7,7 +7,7 @@ use crate::machine::state::{shape, window, Shape, Window, NONE};
 /// A word of a queue: the first cycle in which it can go on, its color, and the command that it is.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Word {
-    pub ready: u64,
+    pub ready: u32,
     pub color: u8,
     pub command: Command,
     /// The own router's position changes as it lands there.
@@ -71,7 +71,9 @@ impl<const N: usize> Queue<N> {
 
     /// How many words can go on in a cycle.
     pub fn ready(&self, now: u64) -> u32 {
-        self.words().take_while(|word| word.ready <= now).count() as u32
+        self.words()
+            .take_while(|word| u64::from(word.ready) <= now)
+            .count() as u32
     }
 }
 
@@ -144,6 +146,8 @@ pub(super) struct Pe {
 
 pub(super) struct Clock<'a> {
     pub given: &'a Given,
+    /// Of each PE those on its sides, NONE beyond the edge.
+    pub neighbours: Vec<[u32; 4]>,
     pub timing: Timing,
     pub scripts: &'a [Script],
     /// Colors in the order of their numbers.
@@ -157,7 +161,7 @@ pub(super) struct Clock<'a> {
     pub rising: Vec<u32>,
     pub calendar: super::walk::Calendar,
     pub moves: Vec<super::fabric::Move>,
-    pub landings: Vec<(u32, Word)>,
+    pub landings: Vec<(u32, u8, Word)>,
     pub left: usize,
     pub words: u64,
     pub marks: Vec<u64>,
@@ -188,8 +192,11 @@ impl<'a> Clock<'a> {
             queue: Queue::default(),
             commands: 0,
         };
+        let beside = |pe: usize, side: u8| given.neighbour(pe, side).map_or(NONE, |pe| pe as u32);
+        let neighbours = (0..given.pes()).map(|pe| [0, 1, 2, 3].map(|side| beside(pe, side)));
         let mut clock = Clock {
             given,
+            neighbours: neighbours.collect(),
             timing,
             scripts,
             by_number,
@@ -218,12 +225,10 @@ impl<'a> Clock<'a> {
         pe * self.given.colors.len() + color as usize
     }
 
-    pub fn pe_of(&self, slot: usize) -> usize {
-        slot / self.given.colors.len()
-    }
-
-    pub fn color_of(&self, slot: usize) -> u32 {
-        (slot % self.given.colors.len()) as u32
+    /// The PE on a side of another; none beyond the edge.
+    pub fn neighbour(&self, pe: usize, side: u8) -> Option<usize> {
+        let next = self.neighbours[pe][side as usize];
+        (next != NONE).then_some(next as usize)
     }
 
     pub fn route_at(&self, router: &Router, position: u32) -> Option<Route> {
@@ -277,7 +282,11 @@ fn begun(scripts: &[Script], script: u32, start: u64) -> Pe {
         turn: 0,
         outputs: of.outputs.iter().map(|depth| end(0, *depth)).collect(),
         output_turn: 0,
-        inputs: of.inputs.iter().map(|(color, depth)| end(*color, *depth)).collect(),
+        inputs: of
+            .inputs
+            .iter()
+            .map(|(color, depth)| end(*color, *depth))
+            .collect(),
         done: None,
         occupied: 0,
         link_turn: 0,

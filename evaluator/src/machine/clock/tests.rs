@@ -104,7 +104,7 @@ fn run(given: &Given, scripts: &[Script], starts: &[i64]) -> Timed {
         .collect();
     let numbers: Vec<i64> = (0..given.colors.len() as i64).collect();
     assert_eq!(check(given, TIMING, scripts, &at, &numbers, starts), Ok(()));
-    timed(given, TIMING, scripts, &at, &numbers, starts)
+    timed(given, TIMING, scripts, &at, &numbers, starts, 1 << 20)
 }
 
 /// From west to east: the first PE sends, all others pass on, the last one takes.
@@ -147,7 +147,10 @@ fn who_begins_late_holds_up_as_many_words_as_the_queues_have_no_room_for() {
     ];
     let late = run(&eastward(2), &scripts, &[0, 100]);
     let (sent, taken) = (late.done[0], late.done[1]);
-    assert!((121..=122).contains(&taken), "words that wait are taken one a cycle: {taken}");
+    assert!(
+        (121..=122).contains(&taken),
+        "words that wait are taken one a cycle: {taken}"
+    );
     // two in the input queue, four in each router, four in the output queue
     assert!((108..=111).contains(&sent), "6 of 20 had no room: {sent}");
     let fits = [
@@ -163,7 +166,11 @@ fn a_register_is_waited_for_and_other_code_goes_on_meanwhile() {
     let mut script = chain(vec![op(None, Some(0), 1)]);
     script.codes[0] = vec![load(0), Act::Code(2), Act::Issue(0), Act::Done];
     let scripts = [script, chain(vec![op(Some(0), None, 1)])];
-    assert_eq!(run(&eastward(2), &scripts, &[0, 0]).done[0], 6, "4 behind the load, a word, code");
+    assert_eq!(
+        run(&eastward(2), &scripts, &[0, 0]).done[0],
+        6,
+        "4 behind the load, a word, code"
+    );
 }
 
 #[test]
@@ -217,7 +224,11 @@ fn colors_take_turns_on_a_link_and_a_link_is_half_as_fast_for_each() {
     };
     let found = run(&given, &[both(false), both(true)], &[0, 0]);
     assert_eq!(found.words, 64, "16 of each color, at two routers");
-    assert!((32 + 7..32 + 12).contains(&found.done[1]), "{:?}", found.done);
+    assert!(
+        (32 + 7..32 + 12).contains(&found.done[1]),
+        "{:?}",
+        found.done
+    );
 }
 
 #[test]
@@ -239,7 +250,10 @@ fn the_own_router_advances_as_the_last_word_lands_and_a_command_moves_the_others
     let by_command = chain(vec![op(None, Some(0), 5), command]);
     let scripts = [scripts[0].clone(), by_command, scripts[2].clone()];
     let found = run(&given, &scripts, &[0, 0, 0]);
-    assert_eq!(found.stuck, None, "the command is hidden from the PE that takes");
+    assert_eq!(
+        found.stuck, None,
+        "the command is hidden from the PE that takes"
+    );
     let never = chain(vec![op(None, Some(0), 5)]);
     let scripts = [scripts[0].clone(), never, scripts[2].clone()];
     assert_eq!(run(&given, &scripts, &[0, 0, 0]).stuck, Some(2));
@@ -264,7 +278,11 @@ fn a_filter_lets_through_its_part_of_each_period() {
         chain(vec![op(Some(0), None, 4)]),
     ];
     let found = run(&given, &scripts, &[0, 0]);
-    assert_eq!(found.done[1], 8 + 6, "the last that passes is the seventh word");
+    assert_eq!(
+        found.done[1],
+        8 + 6,
+        "the last that passes is the seventh word"
+    );
 }
 
 #[test]

@@ -56,21 +56,27 @@ impl Calendar {
     fn next(&self, now: u64) -> Option<u64> {
         let soon = (now..now + SOON as u64).find(|at| !self.soon[*at as usize % SOON].is_empty());
         let later = self.later.peek().map(|Reverse((at, _))| *at);
-        soon.filter(|_| self.count > 0).into_iter().chain(later).min()
+        soon.filter(|_| self.count > 0)
+            .into_iter()
+            .chain(later)
+            .min()
     }
 }
 
 /// When PEs have done their part, PE by PE; when the last of them came to each `Mark`; how many words
-/// went from router to router. A PE that never ends is `stuck`.
+/// went from router to router. A PE that never ends is `stuck`; where more than the most words went,
+/// the run is given up.
 #[derive(Clone, Debug)]
 pub struct Timed {
     pub done: Vec<i64>,
     pub marks: Vec<u64>,
     pub words: u64,
     pub stuck: Option<usize>,
+    pub given_up: bool,
 }
 
-/// Run scripts to their end. PEs begin at `starts`; `numbers` are those of colors.
+/// Run scripts to their end, or until `most` words have moved. PEs begin at `starts`; `numbers` are
+/// those of colors.
 pub fn timed(
     given: &Given,
     timing: Timing,
@@ -78,18 +84,23 @@ pub fn timed(
     script_at: &[u32],
     numbers: &[i64],
     starts: &[i64],
+    most: u64,
 ) -> Timed {
     let mut clock = Clock::new(given, timing, scripts, script_at, numbers, starts);
     for (pe, start) in starts.iter().enumerate() {
         clock.look_at(pe, *start as u64);
     }
-    while clock.left > 0 && clock.cycle() {}
-    let done = clock.pes.iter().map(|pe| pe.done.map_or(-1, |at| at as i64));
+    while clock.left > 0 && clock.words <= most && clock.cycle() {}
+    let done = clock
+        .pes
+        .iter()
+        .map(|pe| pe.done.map_or(-1, |at| at as i64));
     Timed {
         done: done.collect(),
         marks: std::mem::take(&mut clock.marks),
         words: clock.words,
         stuck: clock.pes.iter().position(|pe| pe.done.is_none()),
+        given_up: clock.words > most,
     }
 }
 
