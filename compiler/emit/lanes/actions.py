@@ -424,9 +424,7 @@ class _Call:
             return [*self._base(again), *self._pointed(part, placed), *code(kept)]
         return self._load_registers(part, slot, placed, again)
 
-    def _load_registers(
-        self, part: _Part, slot: SlotModel, placed: PlacedAct, again: bool
-    ) -> Acts:
+    def _load_registers(self, part: _Part, slot: SlotModel, placed: PlacedAct, again: bool) -> Acts:
         act, varies = placed.act, bool(self.model.run_length)
         tells, (receives, sends) = act.command is not Advance.NOTHING, _sides(act)
         staged, op, acts = _is_staged(act), self._op(part, slot, placed), Acts()
