@@ -25,7 +25,7 @@ from collc.driver.bundle import Bundle  # noqa: E402
 from collc.driver.pipeline import compile_text  # noqa: E402
 from collc.emit.lanes.actions import scripts_of  # noqa: E402
 from collc.emit.lanes.library import library_of  # noqa: E402
-from collc.machine.timed import Script, StuckError, timed  # noqa: E402
+from collc.machine.timed import Script, StuckError, TooLongError, timed  # noqa: E402
 
 TARGETS = ("wse2", "wse3")
 
@@ -171,3 +171,12 @@ def test_cost_predicts_the_text_that_it_is_asked_about(tmp_path: Path) -> None:
     cycles = compiled("two_phase", "wse2", "lanes", {"P": 12}).run().cycles
     assert lanes.startswith(f"predicted: {cycles} cycles")
     assert not forms.startswith(f"predicted: {cycles} cycles")
+
+
+def test_more_words_than_are_followed_are_told() -> None:
+    bundle = compiled("chain", "wse2", "lanes", {"P": 5, "B": 9})
+    calls, scripts, which = scripts_of(bundle.program, library_of(bundle.program, "long.coll"))
+    words = timed(calls, scripts, which).words
+    assert timed(calls, scripts, which, most=words).words == words
+    with pytest.raises(TooLongError, match="more than"):
+        timed(calls, scripts, which, most=words // 2)

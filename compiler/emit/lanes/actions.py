@@ -40,6 +40,10 @@ from collc.spec.simd import PAIR, WIDE
 Acts = list[Timed]
 
 
+class UntimedError(Exception):
+    """Something that the text has and the clock does not, in words."""
+
+
 def _act(name: str, a: int = 0, b: int = 0, c: int = 0) -> Timed:
     return name, a, b, c
 
@@ -759,7 +763,12 @@ def scripts_of(
     program: ProgramPlan, library: LibraryModel, lengths: Lengths | None = None
 ) -> tuple[Calls, list[Script], Ints]:
     """What the machine runs of a program, the scripts of its PEs, and which of them each has. Of
-    dynamic lengths those of the first round count, by name; the longest where none are given."""
+    dynamic lengths those of the first round count, by name; the longest where none are given.
+    Raises UntimedError for what the clock does not have."""
+    if program.call_streams:
+        raise UntimedError("calls beside each other")
+    if any(color.torn_down for color in program.colors):
+        raise UntimedError("routers that are torn down between calls")
     calls = calls_of(program)
     given = given_of(calls)
     engine = program.target.cycles.engine

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from collc.base.columns import Ints
 from collc.cost import Prediction
-from collc.emit.lanes.actions import Lengths, scripts_of
+from collc.emit.lanes.actions import Lengths, UntimedError, scripts_of
 from collc.emit.lanes.library import library_of
 from collc.machine.timed import Timed, TooLongError, timed
 from collc.plan.plan import ProgramPlan
@@ -21,12 +21,13 @@ def predicted(
 ) -> Prediction:
     """The cycles of a program with some dynamic lengths, whose PEs begin at `starts`, and where
     they go; with the bound of another prediction, but not that of trees, which is one of another
-    text's start-up. Where too many words move for being followed one by one, it is the other
-    prediction, of the text of forms. Raises CollcError for what is not printed as lanes."""
+    text's start-up. Where the clock lacks something, or too many words move for being followed one
+    by one, it is the other prediction, of the text of forms. Raises CollcError for what is not
+    printed as lanes."""
     library = library_of(program, "")
     try:
         found = timed(*scripts_of(program, library, lengths), starts)
-    except TooLongError:
+    except (TooLongError, UntimedError):
         return bounds
     cycles = int(found.done.max())
     breakdown: dict[str, int] = {}
