@@ -19,8 +19,8 @@ from collc.commands import streams
 from collc.commands.status import FAULT, USAGE
 from collc.start import INTERRUPTED, interrupts_raise
 
-# Every command and what it does, by heading of `--help`, which imports none of them. The first are in
-# the order in which a new user meets them.
+# Every command and what it does, by heading of `--help`, which imports none of them. The everyday
+# ones are in the order in which a new user meets them.
 _EVERYDAY = {
     "new": "Start a file.",
     "example": "Print a program that comes with collc, or list them.",

@@ -97,7 +97,9 @@ def lines_of(files: Mapping[str, str]) -> int:
     csl = [
         text
         for file, text in files.items()
-        if file.endswith(".csl") and file not in FIXED and not file.startswith(("op_", "loop_", "table_"))
+        if file.endswith(".csl")
+        and file not in FIXED
+        and not file.startswith(("op_", "loop_", "table_"))
     ]
     lines = (line.strip() for text in csl for line in text.splitlines())
     return sum(bool(line) and not line.startswith("//") for line in lines)

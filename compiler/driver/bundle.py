@@ -134,14 +134,14 @@ class Bundle:
         """What is right and could be better."""
         target = self.program.target
         with under_way("looking for faster plans"):
-            of_program = tuple(given_up(self.program, self.prediction))
+            of_program = tuple(given_up(self.program, self.schedules, self.prediction))
             named = {span for warning in of_program for span, _ in warning.also}
             costs = (
                 warning
-                for plan, prediction in self.by_themselves()
+                for schedule, plan, prediction in self.by_themselves()
                 # no other plan serves every root, or is what the program has no room for
                 if not plan.collective.root_of_call and plan.collective.span not in named
-                for warning in warnings_of(plan, prediction, target)
+                for warning in warnings_of(schedule, plan, prediction, target)
             )
             return (*self.spec.notices, *of_program, *costs)
 

@@ -10,7 +10,7 @@ from collc.lowering.resources import left_by
 from collc.lowering.sharing import apart
 from collc.plan import Plan
 from collc.plan.plan import ProgramPlan
-from collc.schedule.barrier_tokens import schedule_of
+from collc.schedule import Schedule
 from collc.target import Target
 
 # Cycles that a call of a program may take more than alone, and more for each doubling of the number
@@ -18,8 +18,11 @@ from collc.target import Target
 OF_A_CALL, OF_A_DOUBLING = 60, 20
 
 
-def given_up(program: ProgramPlan, prediction: Prediction) -> Iterator[Diagnostic]:
-    """C806: the program takes more than its calls by themselves and what it takes to choose one.
+def given_up(
+    program: ProgramPlan, schedules: Sequence[Schedule], prediction: Prediction
+) -> Iterator[Diagnostic]:
+    """C806: the program takes more than its calls by themselves and what it takes to choose one;
+    `schedules` are those of its collectives.
 
     Nothing is said of a program whose author limits its colors, or whose calls are given lengths or
     roots, for which no other plan is made.
@@ -28,7 +31,7 @@ def given_up(program: ProgramPlan, prediction: Prediction) -> Iterator[Diagnosti
     if program.alone or asked.colors is not None or asked.has_lengths or asked.rooted:
         return
     target = left_by(asked.reserved, program.target)
-    alone = tuple(build_plan(schedule_of(one.collective), target) for one in program.plans)
+    alone = tuple(build_plan(schedule, target) for schedule in schedules)
     cycles = [predict(one).cycles for one in alone]
     calls = [[cycles[program.calls[call]] for call in turn] for turn in asked.turns]
     by_themselves = asked.rounds * sum(map(max, calls))

@@ -24,7 +24,7 @@ from collc.cli import commands  # noqa: E402
 from collc.driver.bundle import Bundle  # noqa: E402
 from collc.driver.pipeline import compile_text  # noqa: E402
 from collc.emit.lanes.actions import scripts_of  # noqa: E402
-from collc.emit.lanes.library import library_of  # noqa: E402
+from collc.emit.lanes.library import libraries_of  # noqa: E402
 from collc.machine.timed import Script, StuckError, TooLongError, timed  # noqa: E402
 
 TARGETS = ("wse2", "wse3")
@@ -118,7 +118,7 @@ def test_pes_that_begin_late_end_in_the_cycle_that_is_predicted(example: str, ta
     starts, ends = late(bundle)
     assert starts.max() > 100
     program = bundle.program
-    found = timed(*scripts_of(program, library_of(program, "late.coll")), starts)
+    found = timed(*scripts_of(program, libraries_of(program, "late.coll")[0]), starts)
     assert found.done.tolist() == ends.tolist()
 
 
@@ -146,7 +146,9 @@ def late(bundle: Bundle) -> tuple[Ints, Ints]:
 
 def test_a_script_whose_words_never_come_is_told() -> None:
     bundle = compiled("chain", "wse2", "lanes", {"P": 3, "B": 4})
-    calls, scripts, which = scripts_of(bundle.program, library_of(bundle.program, "stuck.coll"))
+    calls, scripts, which = scripts_of(
+        bundle.program, libraries_of(bundle.program, "stuck.coll")[0]
+    )
     silent = Script(((("done", 0, 0, 0),),), (), (), (), 0, 0)
     scripts[which[2]] = silent
     with pytest.raises(StuckError, match=r"PE \(0, 0\) never ends"):
@@ -155,7 +157,7 @@ def test_a_script_whose_words_never_come_is_told() -> None:
 
 def test_a_script_that_leads_nowhere_is_refused() -> None:
     bundle = compiled("chain", "wse2", "lanes", {"P": 3, "B": 4})
-    calls, scripts, which = scripts_of(bundle.program, library_of(bundle.program, "bad.coll"))
+    calls, scripts, which = scripts_of(bundle.program, libraries_of(bundle.program, "bad.coll")[0])
     for act in (("issue", 9, 0, 0), ("again", 0, 2, 0), ("dance", 0, 0, 0)):
         with pytest.raises(ValueError, match=r"code (leads|does)"):
             timed(calls, [Script(((act,),), (), (), (), 0, 0)], which * 0)
@@ -175,7 +177,7 @@ def test_cost_predicts_the_text_that_it_is_asked_about(tmp_path: Path) -> None:
 
 def test_more_words_than_are_followed_are_told() -> None:
     bundle = compiled("chain", "wse2", "lanes", {"P": 5, "B": 9})
-    calls, scripts, which = scripts_of(bundle.program, library_of(bundle.program, "long.coll"))
+    calls, scripts, which = scripts_of(bundle.program, libraries_of(bundle.program, "long.coll")[0])
     words = timed(calls, scripts, which).words
     assert timed(calls, scripts, which, most=words).words == words
     with pytest.raises(TooLongError, match="more than"):

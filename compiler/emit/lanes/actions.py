@@ -700,7 +700,7 @@ class _Call:
             output,
             words,
             WIDE if wide else 1,
-            wide and self.model.simd == "simd_64",
+            wide and part.phase.simd == "simd_64",
             yields,
             command.value,
             advances,

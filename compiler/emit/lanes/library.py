@@ -111,7 +111,11 @@ def with_numbers(model: BundleModel, library: LibraryModel) -> BundleModel:
 
 
 def _library(program: ProgramPlan, source: str, apart: Apart) -> LibraryModel:
-    alone, target, name = program.alone, program.target, library_name(source, program) + apart.ending
+    alone, target, name = (
+        program.alone,
+        program.target,
+        library_name(source, program) + apart.ending,
+    )
     plans, first = program.plans, program.plans[0]
     reserved = first.collective.limits.reserved if alone else program.program.reserved
     free = left_by(reserved, target)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from collc.base.columns import Ints
 from collc.cost import Prediction
 from collc.emit.lanes.actions import Lengths, UntimedError, scripts_of
-from collc.emit.lanes.library import library_of
+from collc.emit.lanes.library import libraries_of
 from collc.machine.timed import Timed, TooLongError, timed
 from collc.plan.plan import ProgramPlan
 
@@ -24,7 +24,9 @@ def predicted(
     text's start-up. Where the clock lacks something, or too many words move for being followed one
     by one, it is the other prediction, of the text of forms. Raises CollcError for what is not
     printed as lanes."""
-    library = library_of(program, "")
+    library, *others = libraries_of(program, "")
+    if others:
+        return bounds
     try:
         found = timed(*scripts_of(program, library, lengths), starts)
     except (TooLongError, UntimedError):

@@ -28,8 +28,8 @@ TARGETS = ("wse2", "wse3")
 # goes through streams, with stages, filters, commands and turns; step tables, with registers and
 # tasks that operations have in turn, and slices that differ; operations that call back for each
 # element, of trees and of step tables, and the buffer of a result; blocks that come to a stage,
-# turns that are handed over, and lanes whose PEs go on sending while they receive; operands of three
-# dimensions, and what is filtered in memory.
+# turns that are handed over, and lanes whose PEs go on sending while they receive; operands of
+# three dimensions, and what is filtered in memory.
 SMALL = {
     "two_phase": {"P": 16, "B": 32, "S": 4},
     "chain": {"P": 6, "B": 1},
