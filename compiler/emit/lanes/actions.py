@@ -759,6 +759,20 @@ def calls_of(program: ProgramPlan) -> Calls:
 Lengths = Mapping[str, Sequence[int]]
 
 
+def _untimed(phase: Phase, model: PhaseModel) -> Iterator[str]:
+    """What a phase has and the clock does not."""
+    if model.steps is not None:
+        yield "rows of step tables"
+    if model.multiplexed or model.closing:
+        yield "routers that phases set"
+    if model.staged_word:
+        yield "a word of the library's"
+    if phase.in_blocks:
+        yield "slices in several blocks"
+    if model.slices:
+        yield "slices of dynamic lengths"
+
+
 def scripts_of(
     program: ProgramPlan, library: LibraryModel, lengths: Lengths | None = None
 ) -> tuple[Calls, list[Script], Ints]:
@@ -769,6 +783,8 @@ def scripts_of(
         raise UntimedError("calls beside each other")
     if any(color.torn_down for color in program.colors):
         raise UntimedError("routers that are torn down between calls")
+    if program.program.rooted:
+        raise UntimedError("roots of calls")
     calls = calls_of(program)
     given = given_of(calls)
     engine = program.target.cycles.engine
@@ -789,6 +805,8 @@ def scripts_of(
     at = 0
     for which, (plan, model) in enumerate(zip(program.plans, library.collectives, strict=True)):
         for phase, of in zip(plan.phases, model.phases, strict=True):
+            for what in _untimed(phase, of):
+                raise UntimedError(what)
             column, found = _parts(plan, phase, of, given.phases[at], told[which])
             columns.append(column)
             parts.append(found)
