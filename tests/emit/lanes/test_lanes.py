@@ -15,6 +15,7 @@ ROOT = Path(__file__).parents[3]
 sys.path.insert(0, str(ROOT / "tests"))
 
 from constructs import attested, constructs_in  # noqa: E402
+from lanes_programs import problem, program  # noqa: E402
 from lanes_text import compiled, fabsim_options, most  # noqa: E402
 
 from collc.cli import commands  # noqa: E402
@@ -449,3 +450,112 @@ def test_calls_beside_each_other_share_no_register_task_or_queue(program: str, t
         "some_pe.csl",
         "some_1_pe.csl",
     }
+
+
+def on_a_row(promise: str, how: str, ranks: int = 6, calls: str = "total") -> str:
+    """A program of one collective on a row."""
+    return (
+        f"target wse2\ngrid row = {ranks} x 1\n"
+        f"collective total = {promise} on row {{ {how} }}\nprogram {{ {calls} }}\n"
+    )
+
+
+OF_A_CALL = {
+    "a stream": ("reduce_scatter(x: f32[n <= 40], add)", "run chain_reduce_scatter"),
+    "a stream of 16-bit elements": ("allgather(x: u16[n <= 40])", "run auto"),
+    "operations, backward": ("scatter(x: f32[n <= 40] by 2)", "run linear_scatter"),
+    "step tables": ("allreduce(x: f32[n <= 40], min)", "run ring_allreduce"),
+    "step tables, call-backs": ("reduce_scatter(x: i32[n <= 40], max)", "run auto"),
+    "step tables of pairs": ("allreduce(x: (f32, u32)[n <= 20], argmax)", "run ring_allreduce"),
+    "relays": ("allgather(x: f32[n <= 40])", "run direct_allgather"),
+}
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("kind", OF_A_CALL)
+def test_slices_of_a_length_that_calls_give_may_be_empty(kind: str, target: str) -> None:
+    text = on_a_row(*OF_A_CALL[kind], calls="repeat 3 { total }")
+    bundle = compile_text(text, "some.coll", {}, target, emitted="lanes")
+    for lengths in (20, 1, 13), (3, 5, 20):
+        report = bundle.run(repeats=2, lengths={"n": lengths})
+        assert report.verified, report.problem
+    with fabsim_options("--late-starts 300:7"):
+        late = bundle.run(repeats=2, lengths={"n": (2, 17, 6)})
+    assert late.verified, late.problem
+
+
+@pytest.mark.parametrize("contract", ["reduce_scatter(x: f32[{}], add)", "scatter(x: f32[{}])"])
+def test_a_length_that_calls_give_costs_few_cycles(contract: str) -> None:
+    fixed, given = (
+        compile_text(
+            on_a_row(contract.format(length), "run auto", 14), "a.coll", {}, "wse2", emitted="lanes"
+        )
+        for length in ("64", "n <= 64")
+    )
+    assert given.run(lengths={"n": 64}).cycles <= fixed.run().cycles + 120
+
+
+@pytest.mark.parametrize(
+    ("contract", "how", "length", "streams"),
+    [
+        ("gather(x: f32[{}])", "run linear_gather", "40", True),
+        ("gather(x: f32[{}])", "run linear_gather", "n <= 40", False),  # by commands
+        ("reduce_scatter(x: f32[{}], add)", "run chain_reduce_scatter", "n <= 40", True),
+    ],
+)
+def test_streams_of_any_length_have_neither_filters_nor_commands(
+    contract: str, how: str, length: str, streams: bool
+) -> None:
+    text = on_a_row(contract.format(length), how)
+    files = compile_text(text, "a.coll", {}, "wse2", emitted="lanes").files
+    assert (", streamed" in files["a_pe.csl"]) is streams
+    assert ", streamed" not in compile_text(
+        on_a_row(contract.format("n <= 40"), how), "a.coll", {}, "wse2"
+    ).files.get("total_pe.csl", "")
+
+
+@pytest.mark.parametrize("element", ["f32", "f16", "i32", "u16", "(f32, u32)", "(u32, u32)"])
+@pytest.mark.parametrize(
+    "how",
+    [
+        "reduce_scatter(x: {0}[36], {1}) on row {{ run chain_reduce_scatter",
+        "allreduce(x: {0}[36]{2}, {1}) on row {{ run halving_doubling",
+        "all_to_all(x: {0}[36]) into y on row {{ run linear_all_to_all",
+        "gather(x: {0}[36]) on row {{ run binomial_gather",
+    ],
+    ids=["reduce_scatter", "allreduce", "all_to_all", "gather"],
+)
+def test_slices_of_every_element_type_are_right(how: str, element: str) -> None:
+    pairs = element.startswith("(")
+    operation, apart = ("argmax", "") if pairs else ("max", " by 2")
+    said = f"collective total = {how.format(element, operation, apart)} }}"
+    text = f"grid row = 6 x 1\n{said}\nprogram {{ total }}\n"
+    for target in TARGETS:
+        bundle = compile_text(text, "some.coll", {}, target, emitted="lanes")
+        report = bundle.run(repeats=2)
+        assert report.verified, report.problem
+
+
+WIDTHS = """target wse3
+grid all = 3 x 2
+collective c = allreduce(v: i16[2], min) on all {
+    order north_to_south, west_to_east
+    reduce columns by binomial to 0
+    then reduce row by star to 1
+    then broadcast from (1, 0)
+}
+program { c c }
+"""
+
+
+def test_phases_of_a_collective_may_differ_in_what_an_instruction_takes() -> None:
+    bundle = compile_text(WIDTHS, "some.coll", {}, emitted="lanes")
+    assert {"op_min_i16.csl", "op_min_i16_simd_32.csl"} <= set(bundle.files)
+    runs_right(bundle)
+
+
+def test_what_runs_random_programs_tells_what_is_right_and_what_a_check_refuses() -> None:
+    chain = on_a_row("reduce(x: f32[4], add)", "reduce chain to 0", 3)
+    assert not problem(chain)
+    assert problem(chain.replace("to 0", "to 0 within colors <= 1")) == "refused"
+    assert program(7) == program(7) != program(8)
