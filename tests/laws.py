@@ -17,10 +17,11 @@ import re
 import signal
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from time import perf_counter
@@ -120,13 +121,13 @@ def figures(run: Run, texts: Sequence[str]) -> tuple[Figure, ...]:
         return (Figure(problem=TOO_LONG),) * len(texts)
     except Exception as error:
         return (Figure(problem=f"{type(error).__name__}: {error}"),) * len(texts)
-    return tuple(_by_text(run, lambda text=text: bundle_of(planned, text=text)) for text in texts)
+    return tuple(_by_text(run, partial(bundle_of, planned, text=text)) for text in texts)
 
 
-def _by_text(run: Run, made: object) -> Figure:
+def _by_text(run: Run, made: Callable[[], Bundle]) -> Figure:
     """The program by one text."""
     try:
-        bundle: Bundle = made()  # type: ignore[operator]
+        bundle = made()
         return _simulated(run, bundle) if run.simulated else _predicted(bundle)
     except CollcError as error:
         return _refused(error)
