@@ -159,7 +159,8 @@ class _Common:
 
 @dataclass(frozen=True)
 class _Part:
-    """A PE's part in a phase: its class, None if it has none, and the wavelets of each slot."""
+    """A PE's part in a phase: what it does in which slot, the wavelets and the first slice of each,
+    how many ends sections have, and whether signs are turned back; empty if it has none."""
 
     phase: PhaseModel
     plan_phase: Phase
