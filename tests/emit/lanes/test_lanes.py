@@ -559,3 +559,17 @@ def test_what_runs_random_programs_tells_what_is_right_and_what_a_check_refuses(
     assert not problem(chain)
     assert problem(chain.replace("to 0", "to 0 within colors <= 1")) == "refused"
     assert program(7) == program(7) != program(8)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_step_tables_and_slices_of_any_length_have_only_attested_constructs(target: str) -> None:
+    text = (
+        "grid row = 6 x 1\n"
+        "collective one = reduce_scatter(x: f32[n <= 40], add) on row\n"
+        "    { run chain_reduce_scatter }\n"
+        "collective two = allreduce(y: f32[m <= 40], add) on row { run ring_allreduce }\n"
+        "collective three = allreduce(z: f32[24], add) on row { run direct_allreduce }\n"
+        "program { one two three }\n"
+    )
+    places = constructs_in(compile_text(text, "a.coll", {}, target, emitted="lanes"), target)
+    assert [one for one in places if not attested(one, target)] == []
