@@ -20,8 +20,9 @@ PREFIX = "my_"
 # Templates of CSL in which a collective is named, those in which a buffer is, and Python's.
 _CALLING = ("layout", "pe_program", "program_layout", "program_pe", "program_one_call",
             "call_streams_layout", "call_streams_pe", "collectives_layout",
-            "collectives_pe")  # fmt: skip
-_HOLDING = ("pe_program", "program_pe", "program_one_call", "call_streams_pe")
+            "collectives_pe", "lanes/pe", "lanes/layout",
+            "lanes/kernel")  # fmt: skip
+_HOLDING = ("pe_program", "program_pe", "program_one_call", "call_streams_pe", "lanes/kernel")
 
 _ANY = "\0"  # what is substituted
 _SUBSTITUTED = re.compile(r"\{\{.*?\}\}", re.DOTALL)

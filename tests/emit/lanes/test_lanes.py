@@ -573,3 +573,15 @@ def test_step_tables_and_slices_of_any_length_have_only_attested_constructs(targ
     )
     places = constructs_in(compile_text(text, "a.coll", {}, target, emitted="lanes"), target)
     assert [one for one in places if not attested(one, target)] == []
+
+
+@pytest.mark.parametrize("name", ["ops", "no_bound", "finish", "queues_of_color_0", "dest_1"])
+def test_a_collective_may_be_called_like_what_the_text_declares(name: str) -> None:
+    text = (
+        "target wse2\ngrid row = 3 x 1\n"
+        f"collective {name} = allreduce(call: f32[6], add) on row {{ run direct_allreduce }}\n"
+        "collective two = reduce(y: f32[4], add) on row { reduce chain to 0 }\n"
+        f"program {{ {name} two }}\n"
+    )
+    report = compile_text(text, "a.coll", {}, "wse2", emitted="lanes").run()
+    assert report.verified, report.problem
