@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 from changing import with_ops
 from stream_forms import CONTRACTS, plans, text_of
+from with_schedules import check
 
 import building as b
 from collc.base.diagnostics import Diagnostic, Edit
-from collc.checks import CHECKS
 from collc.checks.budgets.dsr_ids import in_turn, sources
 from collc.checks.budgets.extents import extents
 from collc.checks.budgets.memory import _areas, memory, vector_fits
@@ -41,7 +41,7 @@ def on(plan: Plan, **fields: object) -> Plan:
 
 
 def found(name: str, plan: Plan) -> list[Diagnostic]:
-    return list(CHECKS[name](plan))
+    return check(name, plan)
 
 
 def keeping(plan: Plan, **numbers: tuple[int, ...]) -> Plan:
