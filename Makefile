@@ -346,11 +346,13 @@ mutants: setup
 laws: setup
 	$(BIN)/python tests/laws.py --jobs $(JOBS) $(if $(SEED),--seed $(SEED)) $(PAGE)
 
-# Published cycles of public programs beside the simulator's, into docs/machine.md, and the constants
-# that no source gives. PROGRAMS names folders with checkouts: see fabsim/tools/timings.py.
+# Published cycles of public programs beside the simulator's, into docs/machine.md, with the error over
+# each family of programs that a fit has not seen, and the constants that no source gives. PROGRAMS names
+# folders with checkouts: see fabsim/tools/timings.py.
 .PHONY: timings fit
 timings: setup
 	$(BIN)/python fabsim/tools/timings.py $(PROGRAMS) --jobs $(JOBS) --page docs/machine.md
+	$(BIN)/python fabsim/tools/fit_timings.py $(PROGRAMS) --jobs $(JOBS) --page docs/machine.md
 
 fit: setup
 	$(BIN)/python fabsim/tools/fit_timings.py $(PROGRAMS) --jobs $(JOBS)

@@ -1,12 +1,15 @@
-"""Fit those constants of a clock that no source gives, and say how well each program is foreseen.
+"""Fit those constants of a clock that no source gives, and say how well each family is foreseen.
 
-    python fabsim/tools/fit_timings.py FOLDER... [--timing NAME] [--jobs N]
+    python fabsim/tools/fit_timings.py FOLDER... [--timing NAME] [--jobs N] [--page FILE]
 
-The programs and the points are those of timings.py. Published constants stay as they are; what is
-free, and between which values, is FREE below. For each target the free constants are changed one
-after the other until none of them gets better; what gets smaller is the root of the mean squared
-error. Then the same without each program in turn, and the error of the one that was left out.
-Nothing is written: the numbers go into fabsim/engine/src/timing.rs by hand.
+The programs, their families and the points are those of timings.py. Published constants stay as
+they are; what is free, and between which values, is FREE below. For each target the free constants
+are changed one after the other, beginning with what the clock has, until none of them gets better;
+what gets smaller is the root of the mean squared error, in which every family counts the same,
+however many points it has. Then the same without each family in turn, and the error of the one that
+was left out: that is what a program of another kind may expect. With --page the table of it goes
+into FILE between the marks `families: begin` and `families: end`. The numbers themselves go into
+fabsim/engine/src/timing.rs by hand.
 """
 
 from __future__ import annotations
@@ -16,9 +19,12 @@ import math
 import statistics
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from timings import Clock, Measured, Point, find, measure_all, read_points
+from timings import PROGRAMS, Clock, Measured, Point, find, measure_all, read_points, write_page
+
+import fabsim
 
 # The constants that no source gives, by target: the values that are tried, in order.
 FREE: Mapping[str, Mapping[str, Sequence[int]]] = {
@@ -43,17 +49,15 @@ Constants = tuple[tuple[str, int], ...]
 
 
 class Bench:
-    """Measures points for constants, each pair of a program and constants once."""
+    """Measures points for constants, each pair of a family and constants once."""
 
     def __init__(self, found: Mapping[str, Path], timing: str, jobs: int) -> None:
         self.found, self.timing, self.jobs = found, timing, jobs
         self.known: dict[tuple[str, Constants], list[Measured]] = {}
 
-    def measure(
-        self, program: str, points: Iterable[Point], constants: Constants
-    ) -> list[Measured]:
-        """The points of one program and one target."""
-        key = (program, constants)
+    def measure(self, family: str, points: Iterable[Point], constants: Constants) -> list[Measured]:
+        """The points of one family and one target."""
+        key = (family, constants)
         if key not in self.known:
             clock = Clock(self.timing, dict(constants))
             self.known[key] = measure_all(points, self.found, clock, self.jobs)
@@ -62,29 +66,34 @@ class Bench:
     def errors(
         self, groups: Mapping[str, Sequence[Point]], constants: Constants
     ) -> dict[str, list[float]]:
-        """The errors of each program."""
+        """The errors of each family."""
         return {
-            program: [
+            family: [
                 one.error
-                for one in self.measure(program, points, constants)
+                for one in self.measure(family, points, constants)
                 if one.error is not None
             ]
-            for program, points in groups.items()
+            for family, points in groups.items()
         }
 
 
 def root_mean_square(errors: Mapping[str, Sequence[float]]) -> float:
-    """Of the errors of all points."""
-    squares = [error * error for group in errors.values() for error in group]
+    """Of the errors of all points, every family counting the same."""
+    squares = [
+        statistics.mean(error * error for error in group) for group in errors.values() if group
+    ]
     return math.sqrt(statistics.mean(squares)) if squares else math.inf
 
 
 def fit(
-    bench: Bench, groups: Mapping[str, Sequence[Point]], free: Mapping[str, Sequence[int]]
+    bench: Bench,
+    groups: Mapping[str, Sequence[Point]],
+    free: Mapping[str, Sequence[int]],
+    start: Mapping[str, int],
 ) -> Constants:
     """The values of the free constants that no change of one of them makes better."""
-    best = {name: values[0] for name, values in free.items()}
-    least = math.inf
+    best = {name: start[name] for name in free}
+    least = root_mean_square(bench.errors(groups, tuple(best.items())))
     while True:
         before = least
         for name, values in free.items():
@@ -97,41 +106,82 @@ def fit(
             return tuple(best.items())
 
 
-def report(bench: Bench, target: str, points: Sequence[Point]) -> None:
-    """Print the fit of a target and what is foreseen of each program without itself."""
+@dataclass(frozen=True)
+class Foreseen:
+    """The errors of a family by the clock as it is and by a fit without it, and what that has."""
+
+    family: str
+    target: str
+    within: Sequence[float]
+    without: Sequence[float]
+    changed: Mapping[str, int]
+
+
+def families(
+    bench: Bench, target: str, points: Sequence[Point]
+) -> tuple[Constants, list[Foreseen]]:
+    """The fit to all families of a target, and what is foreseen of each without itself."""
     groups: dict[str, list[Point]] = {}
     for point in points:
-        groups.setdefault(point.program, []).append(point)
-    constants = fit(bench, groups, FREE[target])
-    print(f"{target}: {', '.join(f'{name} = {value}' for name, value in constants)}")
-    errors = bench.errors(groups, constants)
-    print(f"  root mean square {root_mean_square(errors):.1%}, {_spread(errors)}")
-    for program, own in groups.items():
-        others = {name: them for name, them in groups.items() if name != program}
-        without = fit(bench, others, FREE[target]) if others else constants
-        left_out = bench.errors({program: own}, without)
-        print(f"  without {program}: {_spread(left_out)}")
+        groups.setdefault(PROGRAMS[point.program].family, []).append(point)
+    shipped = dict(fabsim.timing_numbers(bench.timing, target))
+    constants = fit(bench, groups, FREE[target], shipped)
+    own = tuple((name, shipped[name]) for name in FREE[target])
+    foreseen = []
+    for family, its in sorted(groups.items()):
+        others = {name: them for name, them in groups.items() if name != family}
+        without = fit(bench, others, FREE[target], shipped) if others else constants
+        changed = {name: value for name, value in without if value != shipped[name]}
+        within, left_out = (bench.errors({family: its}, by)[family] for by in (own, without))
+        foreseen.append(Foreseen(family, target, within, left_out, changed))
+    return constants, foreseen
 
 
-def _spread(errors: Mapping[str, Sequence[float]]) -> str:
-    amounts = [abs(error) for group in errors.values() for error in group]
-    if not amounts:
-        return "no point was measured"
-    return f"median {statistics.median(amounts):.1%}, worst {max(amounts):.1%}"
+def table(foreseen: Iterable[Foreseen]) -> str:
+    """A row for each family, and the median of them for each target."""
+    lines = [
+        "| family | target | points | in the fit | left out | worst | the fit without it has |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    medians: dict[str, list[tuple[float, float]]] = {}
+    for one in foreseen:
+        if not one.within:
+            lines.append(f"| {one.family} | {one.target} | 0 | no point was measured | | | |")
+            continue
+        pair = tuple(statistics.median(map(abs, errors)) for errors in (one.within, one.without))
+        medians.setdefault(one.target, []).append((pair[0], pair[1]))
+        changed = (
+            ", ".join(f"`{name}` {value}" for name, value in one.changed.items()) or "the same"
+        )
+        lines.append(
+            f"| {one.family} | {one.target} | {len(one.within)} | {pair[0]:.1%} | {pair[1]:.1%} "
+            f"| {max(one.without, key=abs):+.1%} | {changed} |"
+        )
+    for target, pairs in sorted(medians.items()):
+        within, without = (statistics.median(column) for column in zip(*pairs, strict=True))
+        lines.append(f"| **median family** | {target} | | {within:.1%} | **{without:.1%}** | | |")
+    return "\n".join(lines)
 
 
 def main() -> int:
     """Fit each target."""
-    parser = argparse.ArgumentParser(description="Fit what no source gives.")
-    parser.add_argument("folders", nargs="+", metavar="FOLDER")
+    parser = argparse.ArgumentParser(description="Fit what no source gives, and judge by families.")
+    parser.add_argument("folders", nargs="*", metavar="FOLDER")
     parser.add_argument("--timing", default="simfabric")
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--page", metavar="FILE")
     options = parser.parse_args()
     found = find(Path(folder).resolve() for folder in options.folders)
     known = [point for point in read_points() if point.program in found]
+    all_families = []
     for target in FREE:
         bench = Bench(found, options.timing, options.jobs)
-        report(bench, target, [point for point in known if point.target == target])
+        constants, foreseen = families(bench, target, [p for p in known if p.target == target])
+        print(f"{target}: {', '.join(f'{name} = {value}' for name, value in constants)}")
+        all_families += foreseen
+    print(table(all_families))
+    if options.page:
+        write_page(Path(options.page), "families", table(all_families))
     return 0
 
 

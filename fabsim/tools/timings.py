@@ -11,12 +11,20 @@ folder of checkouts:
     scalar-kernels                    github.com/luozoupi/FABRICA-CUDA2CSL-Optmization-Benchmark-...
     systolic-gemm                     github.com/da-luce/cs5220_hw4
     star2d, 1r-star2d, box2d          github.com/Elia-Belli/stencil-cerebras
+    spmm-coo, -csc, -csr, -gemm       github.com/pr0f3ss/SpMM_Cerebras
+    solvers                           github.com/Cerebras/sdk-examples, tag v1.4.0
+    columns, strip-sums, scalar-loops  of our own, beside this file in timed/
 
-Each program is measured as its author did it: between its own time stamps, or by the last busy
-cycle of PE (1, 1) in runs of four iterations and of two. Error is simulated / published - 1; the
-overall figures take its amount. A program that fabsim refuses or cannot finish is named with the
-reason, and then the status is 1. With --page the points go into FILE between the marks
-`timings: begin` and `timings: end`, by the clock `streams` and by the one asked for.
+The last ones were written anew for points whose programs are no repository that can be had whole:
+what happens in them is what the published ones do.
+
+Each program is measured as its author did it: between its own time stamps, by the log of a link, or
+by the last busy cycle of PE (1, 1) in runs of four iterations and of two. Error is
+simulated / published - 1; the overall figures take its amount. A program that fabsim refuses or
+cannot finish is named with the reason, and then the status is 1. With --page the points go into
+FILE between the marks `timings: begin` and `timings: end`, by the clock `streams` and by the one
+asked for. What the clock is worth for other programs is a question of families: see
+fit_timings.py.
 """
 
 from __future__ import annotations
@@ -270,31 +278,182 @@ def star_or_box(folder: Path, point: Point, clock: Clock) -> float:
     return max(_between(stamp) for stamp in stamps.view(np.uint16).reshape(-1, 6))
 
 
+def _stamps(simulator: fabsim.Simulator, name: str, width: int, height: int) -> list[int]:
+    """What lies between the two stamps of each PE, packed in three words, row by row."""
+    packed = simulator.memcpy_d2h(name, np.float32, 0, 0, width, height, 3)
+    return [_between(stamp) for stamp in packed.view(np.uint16).reshape(-1, 6)]
+
+
+def scalar_loop(folder: Path, point: Point, clock: Clock) -> float:
+    """From stamp to stamp around one loop, on the only PE."""
+    simulator = _load(folder / "timed" / "scalar_loops.csl", point, clock, point.parameters)
+    for name in ("a", "b"):
+        simulator.memcpy_h2d(name, _numbers(256), 0, 0, 1, 1, 256)
+    simulator.launch("compute")
+    return _stamps(simulator, "stamps", 1, 1)[0]
+
+
+def strip_sum(folder: Path, point: Point, clock: Clock) -> float:
+    """From stamp to stamp on each of four PEs, the most of them."""
+    simulator = _load(folder / "timed" / "strip_sums.csl", point, clock, point.parameters)
+    for name in ("x", "y"):
+        simulator.memcpy_h2d(name, _numbers(4 * 128), 0, 0, 4, 1, 128)
+    simulator.launch("compute")
+    return max(_stamps(simulator, "stamps", 4, 1))
+
+
+# The folder of each sparse product, and what the host copies in: the names of values, of the first
+# and of the second array of indexes.
+SPARSE = {
+    "spmm-coo": ("grid_coo", "A_val", "A_x", "A_y"),
+    "spmm-csc": ("grid_csc", "A_val", "A_row_idx", "A_col_ptr"),
+    "spmm-csr": ("grid_csr", "A_val", "A_col_idx", "A_row_ptr"),
+    "spmm-gemm": ("gemm", "A", "", ""),
+}
+
+
+def sparse_product(folder: Path, point: Point, clock: Clock) -> float:
+    """From own stamp to own stamp, the mean of all PEs.
+
+    Columns have nothing to do with each other in between, so two of the published ones are run.
+    A point has the size of a PE's part, Nt by Kt by M, and the entries a PE has: all the same by
+    coordinates, which the authors pad to the most of any PE; the mean by rows or columns.
+    """
+    size = point.parameters
+    name, values, first, second = SPARSE[point.program]
+    width, height, count = size["width"], size["height"], size.get("entries", 0)
+    lengths = {
+        "spmm-coo": {"A_len": count},
+        "spmm-csc": dict.fromkeys(("A_val_len", "A_rowidx_len"), count)
+        | {"A_colptr_len": size["Kt"] + 1},
+        "spmm-csr": dict.fromkeys(("A_val_len", "A_colidx_len"), count)
+        | {"A_rowptr_len": size["Nt"] + 1},
+        "spmm-gemm": {},
+    }[point.program]
+    own = {key: size[key] for key in ("width", "height", "Nt", "Kt", "M")}
+    layout = folder / "src" / name / "layout.csl"
+    simulator = _load(layout, point, clock, own | lengths | {"LAUNCH_ID": 4})
+    padded = size["M"] if first == "" else -(-(size["M"] + 1) // 4) * 4
+    arrays = {values: _numbers(count or size["Nt"] * size["Kt"])}
+    if first:
+        arrays |= _entries(point.program, first, second, size)
+    for symbol, each in arrays.items():
+        copies = np.tile(each.view(np.float32), width * height)
+        simulator.memcpy_h2d(symbol, copies, 0, 0, width, height, len(each))
+    numbers = _numbers(width * size["Kt"] * padded)
+    simulator.memcpy_h2d("B", numbers, 0, 0, width, 1, size["Kt"] * padded)
+    simulator.launch("bcast_B")
+    return statistics.mean(_stamps(simulator, "time_memcpy", width, height))
+
+
+def _entries(
+    program: str, first: str, second: str, size: Mapping[str, int]
+) -> dict[str, npt.NDArray[np.int32]]:
+    """The indexes of a PE's entries, spread over its part at random."""
+    count, shape = size["entries"], (size["Nt"], size["Kt"])
+    places = np.sort(np.random.default_rng(1).choice(shape[0] * shape[1], count, replace=False))
+    rows, columns = places // shape[1], places % shape[1]
+    if program == "spmm-coo":
+        return {first: columns.astype(np.int32), second: rows.astype(np.int32)}
+    major, minor, lines = (
+        (columns, rows, shape[1]) if program == "spmm-csc" else (rows, columns, shape[0])
+    )
+    order = np.lexsort((minor, major))
+    starts = np.searchsorted(major[order], np.arange(lines + 1))
+    return {first: minor[order].astype(np.int32), second: starts.astype(np.int32)}
+
+
+# The layout of each solver, its entry, and what the host fills besides the coefficients.
+SOLVERS = {
+    "power-method": ("layout_power.csl", "f_power", ("x",)),
+    "conjugate-gradient": ("layout_cg.csl", "f_cg", ("b", "x")),
+    "preconditioned-conjugate-gradient": ("layout_pcg.csl", "f_pcg", ("b", "x")),
+    "bicgstab": ("layout_bicgstab.csl", "f_bicgstab", ("b", "x")),
+}
+
+
+def solver(folder: Path, point: Point, clock: Clock) -> float:
+    """From the first stamp of any PE to the last one, by the clocks that a reduction aligns."""
+    file, entry, vectors = SOLVERS[point.name]
+    layout = folder / "benchmarks" / point.name / "src" / file
+    sizes = {"width": 5, "height": 5, "MAX_ZDIM": 5, "BLOCK_SIZE": 2}
+    simulator = _load(layout, point, clock, sizes | {f"C{n}_ID": n for n in range(9)})
+    # How many turns the last one takes depends on the values, so they are the author's.
+    values = np.arange(1, 126, dtype=np.float32)
+    for name in vectors:
+        simulator.memcpy_h2d(
+            name, 0 * values if name == "x" and "b" in vectors else values, 0, 0, 5, 5, 5
+        )
+    coefficients = np.tile(np.float32([-1, -1, -1, -1, -1, -1, 6]), (5, 5, 1))
+    if entry == "f_bicgstab":
+        coefficients[:, :, 6] += np.arange(5, dtype=np.float32)
+    simulator.memcpy_h2d("stencil_coeff", coefficients.ravel(), 0, 0, 5, 5, 7)
+    for name in ("f_enable_timer", "f_sync", "f_reference_timestamps", "f_tic"):
+        simulator.launch(name)
+    tolerance = () if entry == "f_power" else (np.float32(1e-3 * np.linalg.norm(values)),)
+    simulator.launch(entry, np.int16(5), *tolerance, np.int16(point.parameters["turns"]))
+    for name in ("f_toc", "f_memcpy_timestamps"):
+        simulator.launch(name)
+    stamps = simulator.memcpy_d2h("time_buf_u16", np.uint16, 0, 0, 5, 5, 6).reshape(25, 2, 3)
+    zero = simulator.memcpy_d2h("time_ref", np.uint16, 0, 0, 5, 5, 3).reshape(25, 3)
+    scale = 1 << np.arange(0, 48, 16)
+    # The reference reaches a PE as many cycles late as it is hops away.
+    away = np.array([8 - x - y for y in range(5) for x in range(5)])
+    start, end = ((stamps.astype(np.int64) @ scale) - ((zero @ scale) - away)[:, None]).T
+    return int(end.max() - start.min())
+
+
+def columns(folder: Path, point: Point, clock: Clock) -> float:
+    """From stamp to stamp around the product of two tiles, column by column."""
+    simulator = _load(folder / "timed" / "columns.csl", point, clock, point.parameters)
+    for name in ("a", "b"):
+        simulator.memcpy_h2d(name, _numbers(196), 0, 0, 1, 1, 196)
+    simulator.launch("compute")
+    return _stamps(simulator, "stamps", 1, 1)[0]
+
+
 @dataclass(frozen=True)
 class Program:
-    """How a program is known in a checkout, and how it is measured."""
+    """How a program is known in a checkout, and how it is measured.
 
+    A family is what one author wrote for one purpose: its programs tell little of each other that
+    is true of programs at large.
+    """
+
+    family: str
     mark: str
     measure: Callable[[Path, Point, Clock], float]
 
 
 PROGRAMS = {
-    "tiled-stencil": Program("tiled-stencil/pe_program_r1.csl", tiled_stencil),
-    "untiled-stencil": Program("non-tiled-tencil/pe_program.csl", untiled_stencil),
-    "scalar-kernels": Program("kernels/SAXPY-1PE/CSL/pe.csl", scalar_kernel),
-    "systolic-gemm": Program("leaderboard_output.txt", systolic_gemm),
-    "star2d": Program("src/wse/star2d/pe_program.csl", star_or_box),
-    "1r-star2d": Program("src/wse/1r-star2d/pe_program.csl", star_or_box),
-    "box2d": Program("src/wse/box2d/pe_program.csl", star_or_box),
+    "tiled-stencil": Program("tiled stencils", "tiled-stencil/pe_program_r1.csl", tiled_stencil),
+    "untiled-stencil": Program(
+        "tiled stencils", "non-tiled-tencil/pe_program.csl", untiled_stencil
+    ),
+    "scalar-kernels": Program("scalar loops", "kernels/SAXPY-1PE/CSL/pe.csl", scalar_kernel),
+    "scalar-loops": Program("scalar loops", "timed/scalar_loops.csl", scalar_loop),
+    "systolic-gemm": Program("systolic product", "leaderboard_output.txt", systolic_gemm),
+    "star2d": Program("stencils by columns", "src/wse/star2d/pe_program.csl", star_or_box),
+    "1r-star2d": Program("stencils by columns", "src/wse/1r-star2d/pe_program.csl", star_or_box),
+    "box2d": Program("stencils by columns", "src/wse/box2d/pe_program.csl", star_or_box),
+    "spmm-coo": Program("sparse products", "src/grid_coo/spmm_coo_memcpy.csl", sparse_product),
+    "spmm-csc": Program("sparse products", "src/grid_csc/spmm_csc_memcpy.csl", sparse_product),
+    "spmm-csr": Program("sparse products", "src/grid_csr/spmm_csr_memcpy.csl", sparse_product),
+    "spmm-gemm": Program("sparse products", "src/gemm/spmm_gemm_memcpy.csl", sparse_product),
+    "solvers": Program("solvers", "benchmarks/power-method/src/kernel_power.csl", solver),
+    "columns": Program("SUMMA", "timed/columns.csl", columns),
+    "strip-sums": Program("sums over a strip", "timed/strip_sums.csl", strip_sum),
 }
 # Their layout is beside the mark; that of the others is found from the top of the checkout.
 BESIDE = ("tiled-stencil", "untiled-stencil", "systolic-gemm")
+# Where the programs of our own are.
+OWN = Path(__file__).parent
 
 
 def find(folders: Iterable[Path]) -> dict[str, Path]:
     """The folder of each program there is a checkout of, here or one step below."""
     found: dict[str, Path] = {}
-    for folder in folders:
+    for folder in [*folders, OWN]:
         for top in [folder, *sorted(path for path in folder.iterdir() if path.is_dir())]:
             for name, program in PROGRAMS.items():
                 if (top / program.mark).is_file():
@@ -378,12 +537,12 @@ def page(before: Sequence[Measured], after: Sequence[Measured]) -> str:
     return "\n".join([*lines, "", summary(after)])
 
 
-def write_page(path: Path, text: str) -> None:
+def write_page(path: Path, name: str, text: str) -> None:
     """Puts a table between the marks of a page. Raises ValueError where there are none."""
-    before, begin, rest = path.read_text().partition("<!-- timings: begin -->\n")
-    _, end, after = rest.partition("<!-- timings: end -->")
+    before, begin, rest = path.read_text().partition(f"<!-- {name}: begin -->\n")
+    _, end, after = rest.partition(f"<!-- {name}: end -->")
     if not end:
-        raise ValueError(f"{path} has no marks for the table of timings")
+        raise ValueError(f"{path} has no marks for the table of {name}")
     path.write_text(f"{before}{begin}\n{text}\n\n{end}{after}")
 
 
@@ -398,7 +557,7 @@ def main() -> int:
     measured = measure_all(points, found, clock, options.jobs)
     if options.page:
         old = measure_all(points, found, Clock("streams", {}), options.jobs)
-        write_page(Path(options.page), page(old, measured))
+        write_page(Path(options.page), "timings", page(old, measured))
     if options.details:
         print(details(measured))
     print(summary(measured))
@@ -415,7 +574,7 @@ def _constant(text: str) -> tuple[str, int]:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description="Published cycles beside fabsim's.")
-    parser.add_argument("folders", nargs="+", metavar="FOLDER")
+    parser.add_argument("folders", nargs="*", metavar="FOLDER")
     parser.add_argument("--timing", default="simfabric")
     parser.add_argument("--constant", type=_constant, action="append", default=[])
     parser.add_argument("--only", default="", metavar="TEXT")
