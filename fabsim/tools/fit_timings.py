@@ -4,12 +4,12 @@
 
 The programs, their families and the points are those of timings.py. Published constants stay as
 they are; what is free, and between which values, is FREE below. For each target the free constants
-are changed one after the other, beginning with what the clock has, until none of them gets better;
-what gets smaller is the root of the mean squared error, in which every family counts the same,
-however many points it has. Then the same without each family in turn, and the error of the one that
-was left out: that is what a program of another kind may expect. With --page the table of it goes
-into FILE between the marks `families: begin` and `families: end`. The numbers themselves go into
-fabsim/engine/src/timing.rs by hand.
+are changed one after the other until none of them gets better; what gets smaller is the root of the
+mean squared error, in which every family counts the same, however many points it has. Then the same
+without each family in turn, and the error of the one that was left out: that is what a program of
+another kind may expect. With --page the table of it goes into FILE between the marks
+`families: begin` and `families: end`. The numbers themselves go into fabsim/engine/src/timing.rs
+and fabsim/lowering/src/cost.rs by hand.
 """
 
 from __future__ import annotations
@@ -26,22 +26,24 @@ from timings import PROGRAMS, Clock, Measured, Point, find, measure_all, read_po
 
 import fabsim
 
-# The constants that no source gives, by target: the values that are tried, in order.
+# The constants that no source gives, by target: the values that are tried. The first is what holds
+# where no program tells: what the study found for the like, or nothing.
 FREE: Mapping[str, Mapping[str, Sequence[int]]] = {
     "wse2": {
-        "exclusive_main": range(2),
-        "tensor_load_cycles": range(1, 4),
-        "untaken_jump_cycles": range(1, 4),
-        "task_start_cycles": range(2),
-        "data_task_start_cycles": range(14, 25, 2),
+        "tensor_load_cycles": (0, 1, 2, 3),
+        "untaken_jump_cycles": (3, 2, 1),
+        "data_task_start_cycles": range(0, 25, 3),
+        "wide_integer_cycles": (1, 2, 3),
+        "wide_product_cycles": (4, 8, 12, 16),
     },
     "wse3": {
-        "tensor_load_cycles": range(1, 4),
-        "between_tasks_cycles": range(2, 5),
-        "data_task_start_cycles": range(0, 5, 2),
-        "async_issue_cycles": range(1, 3),
-        "wide_integer_cycles": range(1, 3),
-        "constant_divide_cycles": range(8, 13, 2),
+        "tensor_load_cycles": (0, 1, 2, 3),
+        "between_tasks_cycles": (0, 2, 3, 4, 5),
+        "data_task_start_cycles": (0, 2, 4),
+        "async_issue_cycles": (1, 2),
+        "wide_integer_cycles": (1, 2),
+        "constant_divide_cycles": (4, 8, 10, 12),
+        "config_cycles": (1, 3, 5, 7, 9),
     },
 }
 
@@ -49,19 +51,36 @@ Constants = tuple[tuple[str, int], ...]
 
 
 class Bench:
-    """Measures points for constants, each pair of a family and constants once."""
+    """Measures points, a family once for all constants that are the same where that matters."""
 
     def __init__(self, found: Mapping[str, Path], timing: str, jobs: int) -> None:
         self.found, self.timing, self.jobs = found, timing, jobs
         self.known: dict[tuple[str, Constants], list[Measured]] = {}
+        self.matters: dict[str, set[str]] = {}
 
-    def measure(self, family: str, points: Iterable[Point], constants: Constants) -> list[Measured]:
+    def measure(self, family: str, points: Sequence[Point], constants: Constants) -> list[Measured]:
         """The points of one family and one target."""
-        key = (family, constants)
-        if key not in self.known:
-            clock = Clock(self.timing, dict(constants))
-            self.known[key] = measure_all(points, self.found, clock, self.jobs)
-        return self.known[key]
+        if family not in self.matters:
+            self.matters[family] = self._what_matters(points)
+        kept = tuple(pair for pair in constants if pair[0] in self.matters[family])
+        if (family, kept) not in self.known:
+            self.known[family, kept] = self._run(points, constants)
+        return self.known[family, kept]
+
+    def _what_matters(self, points: Sequence[Point]) -> set[str]:
+        """The constants one of whose extremes changes a point, the others being what they are."""
+        free = FREE[points[0].target]
+        first = {name: values[0] for name, values in free.items()}
+        cycles = [one.cycles for one in self._run(points, tuple(first.items()))]
+        found = set()
+        for name, values in free.items():
+            other = self._run(points, tuple({**first, name: values[-1]}.items()))
+            if [one.cycles for one in other] != cycles:
+                found.add(name)
+        return found
+
+    def _run(self, points: Iterable[Point], constants: Constants) -> list[Measured]:
+        return measure_all(points, self.found, Clock(self.timing, dict(constants)), self.jobs)
 
     def errors(
         self, groups: Mapping[str, Sequence[Point]], constants: Constants
@@ -89,10 +108,9 @@ def fit(
     bench: Bench,
     groups: Mapping[str, Sequence[Point]],
     free: Mapping[str, Sequence[int]],
-    start: Mapping[str, int],
 ) -> Constants:
     """The values of the free constants that no change of one of them makes better."""
-    best = {name: start[name] for name in free}
+    best = {name: values[0] for name, values in free.items()}
     least = root_mean_square(bench.errors(groups, tuple(best.items())))
     while True:
         before = least
@@ -125,12 +143,12 @@ def families(
     for point in points:
         groups.setdefault(PROGRAMS[point.program].family, []).append(point)
     shipped = dict(fabsim.timing_numbers(bench.timing, target))
-    constants = fit(bench, groups, FREE[target], shipped)
+    constants = fit(bench, groups, FREE[target])
     own = tuple((name, shipped[name]) for name in FREE[target])
     foreseen = []
     for family, its in sorted(groups.items()):
         others = {name: them for name, them in groups.items() if name != family}
-        without = fit(bench, others, FREE[target], shipped) if others else constants
+        without = fit(bench, others, FREE[target]) if others else constants
         changed = {name: value for name, value in without if value != shipped[name]}
         within, left_out = (bench.errors({family: its}, by)[family] for by in (own, without))
         foreseen.append(Foreseen(family, target, within, left_out, changed))

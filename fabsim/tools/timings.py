@@ -334,6 +334,7 @@ def sparse_product(folder: Path, point: Point, clock: Clock) -> float:
     layout = folder / "src" / name / "layout.csl"
     simulator = _load(layout, point, clock, own | lengths | {"LAUNCH_ID": 4})
     padded = size["M"] if first == "" else -(-(size["M"] + 1) // 4) * 4
+    arrays: dict[str, npt.NDArray[np.int32] | npt.NDArray[np.float32]]
     arrays = {values: _numbers(count or size["Nt"] * size["Kt"])}
     if first:
         arrays |= _entries(point.program, first, second, size)
@@ -384,7 +385,7 @@ def solver(folder: Path, point: Point, clock: Clock) -> float:
         simulator.memcpy_h2d(
             name, 0 * values if name == "x" and "b" in vectors else values, 0, 0, 5, 5, 5
         )
-    coefficients = np.tile(np.float32([-1, -1, -1, -1, -1, -1, 6]), (5, 5, 1))
+    coefficients = np.tile(np.array([-1, -1, -1, -1, -1, -1, 6], np.float32), (5, 5, 1))
     if entry == "f_bicgstab":
         coefficients[:, :, 6] += np.arange(5, dtype=np.float32)
     simulator.memcpy_h2d("stencil_coeff", coefficients.ravel(), 0, 0, 5, 5, 7)
