@@ -54,7 +54,7 @@ impl Running {
 
     /// The cycles that all its elements take, if that is the same wherever its vectors are.
     pub fn steady_cycles(&self) -> Option<u64> {
-        let steady = self.per_cycle > 0 || !self.pace.banked;
+        let steady = self.per_cycle > 0 || !(self.pace.banked || self.pace.written);
         steady.then(|| self.cycles_in_memory(1))
     }
 
@@ -78,9 +78,10 @@ impl Running {
             return left.div_ceil(u64::from(self.per_cycle)).max(1);
         }
         let parts = u64::from(PARTS);
+        let each = u64::from(self.pace.cost(false, conflict as u32));
         let whole = match self.pace.banked {
-            true => (left + self.elements_in_same_banks() * (conflict - 1)) * parts,
-            false => left * parts,
+            true => left * each + self.elements_in_same_banks() * (conflict - 1) * parts,
+            false => left * each,
         };
         let missing = whole.saturating_sub(u64::from(self.credit));
         missing.div_ceil(u64::from(self.pace.parts)).max(1)

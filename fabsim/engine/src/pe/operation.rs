@@ -6,7 +6,7 @@ use super::lanes::Lanes;
 use super::opcode::{element, Sources};
 use super::plan::PePlan;
 use super::port::{send, Port};
-use super::rate::{in_same_banks, Pace, PARTS};
+use super::rate::{in_same_banks, Pace};
 use super::state::Core;
 use crate::fault::{Fault, FaultKind};
 use crate::timing::Timing;
@@ -285,11 +285,8 @@ impl Running {
         self.credit += self.pace.parts;
         while self.remaining > 0 {
             let sources = &self.sources[..usize::from(self.source_count)];
-            let conflict = self.pace.banked && in_same_banks(sources);
-            let cost = match conflict {
-                true => PARTS * plan.timing.bank_conflict_cycles as u32,
-                false => PARTS,
-            };
+            let same = self.pace.banked && in_same_banks(sources);
+            let cost = self.pace.cost(same, plan.timing.bank_conflict_cycles as u32);
             if self.credit < cost {
                 return Ok(false);
             }

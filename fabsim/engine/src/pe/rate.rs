@@ -18,6 +18,8 @@ pub struct Pace {
     pub parts: u32,
     /// An element takes longer where the two sources are in the same banks.
     pub banked: bool,
+    /// Every element does, since what it writes is in the banks that a source is read from.
+    pub written: bool,
 }
 
 impl Pace {
@@ -26,7 +28,15 @@ impl Pace {
         Pace {
             parts: PARTS * elements as u32,
             banked: false,
+            written: false,
         }
+    }
+
+    /// What an element takes of the pace, given whether its sources are in the same banks: a bank is read or
+    /// written once in a cycle, so each further access to one takes `conflict` cycles less one.
+    pub fn cost(self, same: bool, conflict: u32) -> u32 {
+        let further = u32::from(same && self.banked) + u32::from(self.written);
+        PARTS * (1 + further * (conflict - 1))
     }
 
     /// What an operation begins with: its first element waits for no other one.
@@ -36,7 +46,8 @@ impl Pace {
 
     /// The elements a cycle, if that is the same whole number every cycle.
     pub fn steady(self) -> Option<u8> {
-        let whole = self.parts % PARTS == 0 && self.parts > 0 && !self.banked;
+        let even = !self.banked && !self.written;
+        let whole = self.parts % PARTS == 0 && self.parts > 0 && even;
         whole.then_some((self.parts / PARTS).min(255) as u8)
     }
 }
@@ -105,7 +116,24 @@ fn measured(timing: &Timing, arch: Arch, opcode: Opcode, ports: &[&Port]) -> Pac
         parts = parts.min(PARTS / cycles);
     }
     let banked = product && in_memory >= 2;
-    Pace { parts, banked }
+    let written = sources.iter().any(|source| share_banks_all_along(dest, source));
+    Pace {
+        parts,
+        banked,
+        written,
+    }
+}
+
+/// Whether two vectors stay in the same banks from element to element: where one of them moves on, an access
+/// that has to wait finds its bank free in the next cycle, and nothing is lost.
+fn share_banks_all_along(a: &Port, b: &Port) -> bool {
+    let stays = |port: &Port| match *port {
+        Port::Line { word, step, .. } if step != 0 && i64::from(2 * step) % BANK_BYTES == 0 => {
+            Some(i64::from(word))
+        }
+        _ => None,
+    };
+    matches!((stays(a), stays(b)), (Some(a), Some(b)) if (2 * (a - b)) % BANK_BYTES == 0)
 }
 
 /// What memory lets through where that is less: of copies of 16 and 32 bits, and of arithmetic of 16 bits
