@@ -14,6 +14,10 @@ use fabsim_program::program::Span;
 /// Memory of one PE.
 pub const PE_MEMORY_BYTES: u32 = 48 * 1024;
 
+/// No variable lies at address 0: it would be the only one whose elements are found without adding where it
+/// begins. Operands of any alignment start here.
+const FIRST_ADDRESS: u32 = 16;
+
 impl Compiler {
     /// Bytes a value of `ty` occupies.
     pub fn size(&self, ty: Ty, span: Span) -> Res<u32> {
@@ -46,7 +50,8 @@ impl Compiler {
             None => self.types.align(ty),
         };
         let tile = self.tile(span)?;
-        let start = round_up(u64::from(tile.program.memory_bytes), natural.max(align));
+        let free = tile.program.memory_bytes.max(FIRST_ADDRESS);
+        let start = round_up(u64::from(free), natural.max(align));
         let end = start + u64::from(size);
         if end > u64::from(PE_MEMORY_BYTES) {
             return err(
