@@ -94,6 +94,8 @@ timing! {
     start_up_cycles,
     /// A scalar instruction.
     scalar_cycles,
+    /// A time stamp: reading the counter and storing its three words.
+    stamp_cycles,
     /// A scalar f32 division.
     float_divide_cycles,
     /// 0: operations in memory run at the documented rates; 1: as the rest of the table says.
@@ -138,6 +140,7 @@ const STREAMS_WSE2: Timing = Timing {
     data_task_start_cycles: 20,
     start_up_cycles: 13,
     scalar_cycles: 1,
+    stamp_cycles: 1,
     float_divide_cycles: 50,
     measured_rates: 0,
     two_sources_cycles: 1,
@@ -173,6 +176,7 @@ const SIMFABRIC_WSE2: Timing = Timing {
     map_return_cycles: 0,
     task_start_cycles: 0,
     data_task_start_cycles: 18,
+    stamp_cycles: 6,
     measured_rates: 1,
     two_sources_cycles: 2,
     bank_conflict_cycles: 2,
@@ -192,6 +196,7 @@ const SIMFABRIC_WSE3: Timing = Timing {
     between_tasks_cycles: 4,
     data_task_start_cycles: 0,
     tensor_load_cycles: 2,
+    stamp_cycles: 12,
     touched_words: 8,
     scalar: PIPELINE,
     ..SIMFABRIC_WSE2

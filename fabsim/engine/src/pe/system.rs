@@ -103,6 +103,7 @@ impl SystemState {
                 0
             }
             SystemCall::GetTimestamp => {
+                cost = env.plan.timing.stamp_cycles;
                 let stamp = self.stamp(time);
                 for word in 0..3 {
                     let address = (arg & 0xffff) + 2 * word;
@@ -175,6 +176,8 @@ impl SystemState {
                     SystemCall::SetDsrBase => loaded.dsd.base = value,
                     _ => loaded.dsd.extent = value,
                 }
+                let wait = cost + env.plan.timing.dsr_use_cycles - 1;
+                loaded.usable = loaded.usable.max(time + wait);
                 0
             }
             SystemCall::QueueFlush
