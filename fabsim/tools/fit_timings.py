@@ -43,7 +43,6 @@ FREE: Mapping[str, Mapping[str, Sequence[int]]] = {
         "async_issue_cycles": (1, 2),
         "wide_integer_cycles": (1, 2),
         "constant_divide_cycles": (4, 8, 10, 12),
-        "config_cycles": (1, 3, 5, 7, 9),
     },
 }
 

@@ -149,7 +149,12 @@ fn measure(p: usize, s: usize, b: u16, clock: Clock) -> u64 {
         let expected: f32 = (0..p).map(|x| value(x, i)).sum();
         assert_eq!(f32::from_bits(*sum), expected, "element {i}");
     }
-    stamp(&sim, 0, 0, u64::from(STAMPS) + 6) - stamp(&sim, 0, 0, u64::from(STAMPS))
+    // The published values are without what their stamps take, ours with the first one.
+    let own = match clock {
+        Clock::Streams => 0,
+        _ => 6 - 1,
+    };
+    stamp(&sim, 0, 0, u64::from(STAMPS) + 6) - stamp(&sim, 0, 0, u64::from(STAMPS)) - own
 }
 
 fn chain_fit(p: u64, b: u64) -> u64 {

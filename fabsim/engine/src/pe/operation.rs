@@ -286,7 +286,9 @@ impl Running {
         while self.remaining > 0 {
             let sources = &self.sources[..usize::from(self.source_count)];
             let same = self.pace.banked && in_same_banks(sources);
-            let cost = self.pace.cost(same, plan.timing.bank_conflict_cycles as u32);
+            let cost = self
+                .pace
+                .cost(same, plan.timing.bank_conflict_cycles as u32);
             if self.credit < cost {
                 return Ok(false);
             }

@@ -116,7 +116,9 @@ fn measured(timing: &Timing, arch: Arch, opcode: Opcode, ports: &[&Port]) -> Pac
         parts = parts.min(PARTS / cycles);
     }
     let banked = product && in_memory >= 2;
-    let written = sources.iter().any(|source| share_banks_all_along(dest, source));
+    let written = sources
+        .iter()
+        .any(|source| share_banks_all_along(dest, source));
     Pace {
         parts,
         banked,
