@@ -56,7 +56,7 @@ impl Compiler {
         if end > u64::from(PE_MEMORY_BYTES) {
             return err(
                 span,
-                format!("the program does not fit the memory of a PE: with this it needs {end} bytes, a PE has {PE_MEMORY_BYTES}"),
+                format!("the program does not fit the memory of a PE: with this it needs {end} bytes, a PE has {PE_MEMORY_BYTES}; {FIRST_ADDRESS} of them, at address 0, hold no variable"),
             );
         }
         tile.program.memory_bytes = end as u32;
@@ -248,8 +248,10 @@ impl Compiler {
     /// Data leaves room for the code and the stack that a program with memcpy has at least.
     pub fn check_memory_left(&mut self, tile: &TileState) -> Res<()> {
         let limit = PE_MEMORY_BYTES - MEMCPY_BYTES;
-        let taken = tile.program.memory_bytes;
-        let below = tile.initial.iter().filter(|(at, ..)| *at <= limit);
+        // What lies before the first variable is memcpy's.
+        let taken = tile.program.memory_bytes.saturating_sub(FIRST_ADDRESS);
+        let last = limit + FIRST_ADDRESS;
+        let below = tile.initial.iter().filter(|(at, ..)| *at <= last);
         let Some((.., across)) = below.max_by_key(|(at, ..)| *at) else {
             return Ok(());
         };

@@ -97,8 +97,10 @@ impl Program {
         match self.values("timing", arch).next() {
             None => Ok(vec![Clock::Streams]),
             Some("all") => Ok(Clock::ALL.to_vec()),
-            Some(name) => Clock::named(name)
-                .map(|clock| vec![clock])
+            Some(names) => names
+                .split_whitespace()
+                .map(Clock::named)
+                .collect::<Option<_>>()
                 .ok_or("timing: simfabric, silicon, streams or all".into()),
         }
     }
