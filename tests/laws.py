@@ -164,6 +164,7 @@ def _simulated(run: Run, bundle: Bundle) -> Figure:
     report = run_program(
         files,
         bundle.program,
+        bundle.schedules,
         bundle.spec.target,
         seed=1,
         repeats=LAUNCHES if run.waits else 1,

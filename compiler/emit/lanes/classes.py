@@ -20,6 +20,7 @@ from collc.base.values import dataclass
 from collc.emit.lanes.cuts import Cut
 from collc.emit.lanes.not_yet import UnprintedError
 from collc.emit.step_tables import tables_of
+from collc.lowering.memory import STEP_BYTES
 from collc.plan import (
     BY_WAVELET,
     ONE,
@@ -43,7 +44,7 @@ FEWEST_TURNS = 3  # that a loop is worth
 MOST_ACTS = 48  # of a class, each of which has an import
 # Lines of the text that one has, about: of an act of a class, a slot, a class, a lane's table.
 ACT_LINES, SLOT_LINES, CLASS_LINES, TABLE_LINES = 1.5, 11, 6, 40
-MOST_TIMES = 2.1  # so many lines may operations take for one of step tables, which are slower
+MOST_LINES = 4_000  # of operations where step tables, which are slower, would do
 
 
 @dataclass(frozen=True)
@@ -132,18 +133,25 @@ class PeClass:
     sections: tuple[Section, ...]
 
 
-def classes_of(phase: Phase, cut: Cut) -> tuple[PeClass, ...]:
-    """The classes of a phase, role by role: by step tables where what PEs do would take more text
-    operation by operation, or where that is not possible. Raises UnprintedError for what is not
-    printed yet."""
+def classes_of(phase: Phase, cut: Cut, room: int) -> tuple[PeClass, ...]:
+    """The classes of a phase, role by role: operation by operation, which is fastest, or by step
+    tables where that is not possible, where the code of a PE would take more than `room` bytes, or
+    where the text would be very long. Raises UnprintedError for what is not printed yet."""
     if form_of(phase) is not Form.STEPS:
         return _by_operations(phase, cut)
     try:
         found = _by_operations(phase, cut)
     except UnprintedError:
         return _by_tables(phase)
-    tables = _by_tables(phase)
-    return found if _lines(found) <= MOST_TIMES * _lines_of_tables(phase) else tables
+    fits = _code_bytes(found) <= room
+    short = _lines(found) <= max(MOST_LINES, _lines_of_tables(phase))
+    return found if fits and short else _by_tables(phase)
+
+
+def _code_bytes(classes: Sequence[PeClass]) -> int:
+    """What the operations of the largest class take of a PE's code, in bytes, about."""
+    acts = (sum(len(chain) for part in one.sections for _, chain in part.chains) for one in classes)
+    return STEP_BYTES * max(acts, default=0)
 
 
 def _lines(classes: Sequence[PeClass]) -> float:

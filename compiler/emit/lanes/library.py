@@ -39,6 +39,7 @@ from collc.lowering.resources import left_by
 from collc.lowering.shared_phases import shared_of
 from collc.plan import Plan
 from collc.plan.configuration import is_switched, setters
+from collc.plan.form import Form, form_of
 from collc.plan.geometry import home_of
 from collc.plan.one_word import are_one_word, reduces_one_word
 from collc.plan.plan import ProgramPlan, Use
@@ -367,10 +368,11 @@ def _given(program: ProgramPlan, collective: int) -> Iterator[Given]:
     shares = _shares_microthreads(program, plan)
     one_word = not shares and reduces_one_word(plan.collective.contract)
     one_word = one_word and are_one_word(plan.phases)
+    room = _room(program)
     for index, phase in enumerate(plan.phases):
         cut = cut_of(phase, plan.collective.contract)
         prefix = "" if program.alone else f"{plan.collective.name}_"
-        classes = classes_of(phase, cut)
+        classes = classes_of(phase, cut, room)
         last_phase = index == len(plan.phases) - 1
         colors, elsewhere = uses.get(index, own), frozenset[str]()
         multiplexed, sets = list[MultiplexedColor](), ""
@@ -399,6 +401,15 @@ def _given(program: ProgramPlan, collective: int) -> Iterator[Given]:
             staged_word=one_word and not last_phase,
             follows_word=one_word and last_phase and bool(plan.collective.contract.buffer),
         )
+
+
+def _room(program: ProgramPlan) -> int:
+    """Bytes that each phase by steps may take of a PE's memory for operations, in which case it has
+    no step tables: its share of what is left."""
+    phases = [phase for plan in program.plans for phase in plan.phases]
+    by_steps = sum(form_of(phase) is Form.STEPS for phase in phases)
+    left = program.target.free_bytes - program.code_bytes - program.data_bytes
+    return left // max(1, by_steps)
 
 
 def _shares_microthreads(program: ProgramPlan, plan: Plan) -> bool:

@@ -9,6 +9,7 @@ from collc.base.columns import Ints
 from collc.cost import Prediction
 from collc.emit.lanes.actions import Lengths, UntimedError, scripts_of
 from collc.emit.lanes.library import libraries_of
+from collc.emit.lanes.model import LibraryModel
 from collc.machine.timed import Timed, TooLongError, timed
 from collc.plan.plan import ProgramPlan
 
@@ -28,7 +29,7 @@ def predicted(
     if others:
         return bounds
     try:
-        found = timed(*scripts_of(program, library, lengths), starts)
+        found = timed(*scripts_of(program, _with_all(library, program), lengths), starts)
     except (TooLongError, UntimedError):
         return bounds
     cycles = int(found.done.max())
@@ -38,6 +39,13 @@ def predicted(
     if program.alone:
         breakdown["completion"] = cycles - sum(breakdown.values())
     return replace(bounds, cycles=cycles, breakdown=breakdown, critical_path=(), tree_bound=None)
+
+
+def _with_all(library: LibraryModel, program: ProgramPlan) -> LibraryModel:
+    """The library with a model for each collective, also of those that have the code of another."""
+    named = {one.name: one for one in (*library.collectives, *(of for of, _ in library.equal))}
+    every = tuple(named[plan.collective.name] for plan in program.plans)
+    return replace(library, collectives=every)
 
 
 def _parts(program: ProgramPlan, found: Timed) -> Iterator[tuple[str, int]]:
