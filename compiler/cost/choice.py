@@ -219,9 +219,10 @@ def build_program_plan(
     target = left_by(program.reserved, target)
     most = _most_colors(program, target)
     candidates = [list(candidate_plans(schedule, target)) for schedule in schedules]
-    for width in _widths(candidates):
+    for width, alike in product(_widths(candidates), (True, False)):
         within = [[plan for plan in plans if _is_kept(plan, width)] for plans in candidates]
-        shared = share(_fastest_of_each(schedules, within, target, most), program, target)
+        chosen = _fastest_of_each(schedules, within, target, most, alike=alike)
+        shared = share(chosen, program, target)
         if not width or _streams_fit(shared, most):
             break
     return shared
@@ -255,15 +256,30 @@ def _fastest_of_each(
     candidates: Sequence[Sequence[Plan]],
     target: Target,
     most: int,
+    *,
+    alike: bool,
 ) -> tuple[Plan, ...]:
     """A plan for each collective. Filters are dealt out in the order of the collectives, since all
-    have theirs at the same time."""
+    have theirs at the same time; if `alike`, a collective that does as an earlier one has its."""
     left = target.filters
     plans: list[Plan] = []
     for schedule, offered in zip(schedules, candidates, strict=True):
-        plans.append(_fastest(schedule, offered, most, left))
-        left -= resources.most_filters(plans[-1].phases)
+        same = (plan for plan in offered if any(_is_alike(plan, one) for one in plans))
+        found = next(same, None) if alike else None
+        if found is None:
+            found = _fastest(schedule, offered, most, left)
+            left -= resources.most_filters(found.phases)
+        plans.append(found)
     return tuple(plans)
+
+
+def _is_alike(one: Plan, other: Plan) -> bool:
+    """Whether two plans do the same on the same PEs, whatever their buffers are called."""
+    first, second = one.collective, other.collective
+    where = (first.grid.site, first.path) == (second.grid.site, second.path)
+    return (
+        where and first.contract.element == second.contract.element and one.phases == other.phases
+    )
 
 
 def _streams_fit(plan: ProgramPlan, most: int) -> bool:

@@ -17,7 +17,14 @@ from collc.base.values import dataclass
 from collc.lowering import memory
 from collc.lowering.color_queues import as_wide_as_queues, queues_of_colors, too_few_queues
 from collc.lowering.registers import dsrs_in_turn
-from collc.lowering.resources import QueueNeed, color_numbers, deal_queues, take, task_ids_of_phase
+from collc.lowering.resources import (
+    QueueNeed,
+    color_numbers,
+    deal_queues,
+    most_filters,
+    take,
+    task_ids_of_phase,
+)
 from collc.lowering.teardown import with_teardown
 from collc.plan import Phase, Plan
 from collc.plan.configuration import configuration, first_differing
@@ -35,9 +42,20 @@ def share(chosen: tuple[Plan, ...], program: Program, target: Target) -> Program
     if program.reconfigure is Reconfigure.AUTO and not program.rooted:
         for alike in (False, True):
             unchanged = apart(chosen, program, target, alike)
-            if unchanged.fits(most):
+            if unchanged.fits(most) and _filters(unchanged) <= target.filters:
                 return unchanged
     return _time_multiplexed(chosen, program, target)
+
+
+def _filters(plan: ProgramPlan) -> int:
+    """The filters of a PE at most, where nothing is reconfigured: phases that share colors have
+    theirs in common, or are on other PEs."""
+    of_colors: dict[int, int] = {}
+    for use in plan.uses:
+        first = min((k for _, k in use.positions), default=-1)
+        most = most_filters([plan.phase(use)])
+        of_colors[first] = max(of_colors.get(first, 0), most)
+    return sum(of_colors.values())
 
 
 def widest(plan: Plan) -> int:

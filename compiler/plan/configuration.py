@@ -54,7 +54,8 @@ def configuration(collective: Collective, phase: Phase, color: str) -> Configura
                 of_pes[np.ix_(list(region.y), list(region.x))] = number
     place, site = _place(collective.grid), collective.grid.site
     corner = (site.x, site.y) if site else (0, 0)
-    of = (collective, phase.slicing)
+    contract = collective.contract
+    of = (contract.element, contract.run_length, phase.slicing, phase.blocks)
     found = (filters_of(role).get(color) for role in phase.roles)
     filters = tuple((*of, counter) for counter in found if counter)
     return Configuration(

@@ -469,8 +469,8 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    /// What a PE takes from `done` slices behind its next one on has to be as long as what comes, and,
-    /// if it is combined, the same elements.
+    /// What a PE takes from `done` slices behind its next one on has to be as long as what comes, and
+    /// go the same way round. Which elements are combined, the values say.
     fn same_length(
         &self,
         closure: &Closure<'a>,
@@ -487,13 +487,10 @@ impl<'a> Machine<'a> {
             let at = number as usize;
             let comes = closure.weights[at + 1] - closure.weights[at];
             let sent = hop.slices.slice(number);
-            let (from, _) = self.atoms(hop.slices.stage, hop.slices.pe as usize, sent);
             let as_long =
                 weight == comes && last - first == closure.atoms[at + 1] - closure.atoms[at];
-            let stored = op.op.send == Place::Vector || op.op.sends_on().is_some();
-            let combines = op.op.action == Action::Combine && stored;
             let turned = hop.slices.turned != own.turned && weight > 1;
-            if as_long && !turned && (!combines || from == first) {
+            if as_long && !turned {
                 continue;
             }
             let kind = if as_long {
