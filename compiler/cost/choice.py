@@ -21,7 +21,7 @@ from collc.lowering import (
     relays_need_fewer,
     resources,
 )
-from collc.lowering.concurrent_streams import planned_call_streams
+from collc.lowering.concurrent_streams import in_parts, planned_call_streams
 from collc.lowering.resources import left_by
 from collc.lowering.shared_numbers import with_shared_numbers
 from collc.lowering.sharing import share, shared_dsrs, widest
@@ -292,12 +292,18 @@ def _streams_fit(plan: ProgramPlan, most: int) -> bool:
 def build_call_streams(
     schedules: tuple[Schedule, ...], program: Program, target: Target
 ) -> ProgramPlan:
-    """The plan of a program some of whose calls are in flight at the same time. Where nothing fits,
-    it asks for more than there is, and a check refuses it."""
-    target = left_by(program.reserved, target)
-    most = _most_colors(program, target)
-    chosen = tuple(fastest(schedule, target, most, streams=False) for schedule in schedules)
-    return planned_call_streams(chosen, program, target)
+    """The plan of a program some of whose calls are in flight at the same time: where all of these
+    are on PEs apart, that of their calls one after the other; else one without streams of slices.
+    Where nothing fits, it asks for more than there is, and a check refuses it."""
+    left = left_by(program.reserved, target)
+    most = _most_colors(program, left)
+    chosen = tuple(fastest(schedule, left, most, streams=False) for schedule in schedules)
+    parted = in_parts(program, chosen)
+    if not parted.together:
+        shared = build_program_plan(schedules, parted, target)
+        if not in_parts(program, shared.plans).together:
+            return shared
+    return planned_call_streams(chosen, program, left)
 
 
 def fastest(schedule: Schedule, target: Target, most: int, *, streams: bool = True) -> Plan:
