@@ -44,7 +44,7 @@ from collc.cost import Prediction, predict
 from collc.cost.choice import build_plan
 from collc.driver.pipeline import compile_text
 from collc.emit.lanes.predicted import predicted as predicted_lanes
-from collc.emit.render import FORMS, LANES
+from collc.emit.texts import FORMS, LANES
 from collc.patterns import Kind, Pattern, all_patterns, instance
 from collc.patterns.facts import contracts_of
 from collc.plan import Plan

@@ -24,7 +24,7 @@ from collc.commands.output import WRONG_RUN, facts_of, predicted_facts, print_da
 from collc.commands.run_on import Asked, Runs, back_end_options, run_on
 from collc.commands.source import Source, reporting, source_options, text_option
 from collc.driver.bundle import Bundle
-from collc.emit.render import FORMS
+from collc.emit.texts import FORMS
 from collc.plan.dynamic_lengths import checked_lengths
 from collc.run import RunError, RunReport
 from collc.run.program import NOTHING_KNOWN

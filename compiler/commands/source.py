@@ -19,7 +19,7 @@ from collc.base.values import dataclass
 from collc.commands.output import FAULT, Form, print_data, print_sarif, report
 from collc.driver.bundle import Bundle
 from collc.driver.pipeline import compile_text, prove_program, prove_text, read
-from collc.emit.render import FORMS, TEXTS
+from collc.emit.texts import DEFAULT, TEXTS
 from collc.language import read_source
 from collc.language.prelude import PRELUDE_FILE
 from collc.language.render import as_json, headline, render
@@ -77,7 +77,7 @@ def text_option(command: Callable[..., None]) -> Callable[..., None]:
         "--text",
         "emitted",
         type=click.Choice(TEXTS),
-        default=FORMS,
+        default=DEFAULT,
         show_default=True,
         help="A PE text for each form of a plan, or (experimental) one for all, made from lanes.",
     )(command)
@@ -168,7 +168,7 @@ class Source:
         *,
         timed: bool = False,
         name: str | None = None,
-        emitted: str = FORMS,
+        emitted: str = DEFAULT,
     ) -> Bundle:
         """The file's bundle; raises as `text` does, and CollcError for a program at fault, or for
         what the text that is to be emitted does not have."""

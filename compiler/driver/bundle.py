@@ -16,7 +16,8 @@ from collc.cost import Prediction, predict
 from collc.cost.program import predict_program
 from collc.emit.clock import MEMORY_BYTES
 from collc.emit.lanes.predicted import predicted as predicted_lanes
-from collc.emit.render import FORMS, LANES, with_commands
+from collc.emit.render import with_commands
+from collc.emit.texts import DEFAULT, LANES
 from collc.language.show import show_spec, show_steps
 from collc.plan import Plan
 from collc.plan.dynamic_lengths import Given, checked_lengths
@@ -71,7 +72,7 @@ class Bundle:
     prediction: Prediction
     files: Mapping[str, str]
     most_idle: int = 0
-    text: str = FORMS
+    text: str = DEFAULT
 
     @property
     def plans(self) -> tuple[Plan, ...]:

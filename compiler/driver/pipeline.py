@@ -13,8 +13,9 @@ from collc.driver.planning import Planned, architectures, planned_spec
 from collc.driver.proving import prove_all, refuse_if_any
 from collc.emit.clock import with_time_stamps
 from collc.emit.lanes.predicted import predicted as predicted_lanes
-from collc.emit.render import FORMS, LANES, render
+from collc.emit.render import render
 from collc.emit.spelling import spelled
+from collc.emit.texts import DEFAULT, FORMS, LANES
 from collc.language import parse_source
 from collc.lowering.resources import left_by
 from collc.lowering.root_of_call import seen_from_the_root
@@ -34,7 +35,7 @@ def compile_text(  # noqa: PLR0913 - the text, then how
     *,
     timed: bool = False,
     name: str | None = None,
-    emitted: str = FORMS,
+    emitted: str = DEFAULT,
 ) -> Bundle:
     """Compile a `.coll` text to a bundle, or raise CollcError with every problem found.
 
@@ -51,7 +52,7 @@ def compile_text(  # noqa: PLR0913 - the text, then how
     return compiled(spec, skew, text=emitted)
 
 
-def compiled(spec: Spec, skew: int = 0, *, text: str = FORMS) -> Bundle:
+def compiled(spec: Spec, skew: int = 0, *, text: str = DEFAULT) -> Bundle:
     """The bundle of a Spec as one of the texts; raises CollcError. Operands of three dimensions are
     printed as lanes alone, so a program that has some is printed so. If that does not have all the
     rest of the program yet, it is planned without them."""
@@ -64,7 +65,7 @@ def compiled(spec: Spec, skew: int = 0, *, text: str = FORMS) -> Bundle:
             return _as_lanes(planned_spec(spec) if skew else planned, skew)
         except CollcError:
             planned = planned_spec(spec, skew, dimensions=1)
-    return bundle_of(planned, skew)
+    return bundle_of(planned, skew, text=text)
 
 
 def _as_lanes(planned: Planned, skew: int) -> Bundle:
@@ -85,7 +86,7 @@ def _with_streams(spec: Spec) -> Spec:
     return replace(spec, collectives=tuple(map(with_streams, spec.collectives)))
 
 
-def bundle_of(planned: Planned, skew: int = 0, *, text: str = FORMS) -> Bundle:
+def bundle_of(planned: Planned, skew: int = 0, *, text: str = DEFAULT) -> Bundle:
     """The bundle of a program whose plan keeps all limits, as one of the texts."""
     spec, program, schedules, prediction = planned
     if text == LANES:

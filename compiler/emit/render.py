@@ -20,6 +20,7 @@ from collc.emit.lanes.model import KernelModel, LibraryModel
 from collc.emit.manifest import manifest_of, with_hashes
 from collc.emit.model import BundleModel, model_of
 from collc.emit.program import ProgramModel, call_stream_models, program_model
+from collc.emit.texts import DEFAULT, FORMS, LANES
 from collc.plan.plan import ProgramPlan
 from collc.schedule import Schedule
 from collc.spec import Spec
@@ -29,8 +30,6 @@ from collc.target.fabric import Wanted, fabric_of
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-FORMS, LANES = "forms", "lanes"  # a text for each form, one text for all
-TEXTS = (FORMS, LANES)
 WIDTH = 120  # characters of a line of emitted CSL
 _BRACKET = re.compile(r"[][(){}]")
 _BREAK = re.compile(r"(?<=,) | (?=(?:else|and|or|\+|-) )")
@@ -43,7 +42,7 @@ def render(  # noqa: PLR0913, PLR0917 - the program, then how
     prediction: Prediction,
     architectures: tuple[str, ...],
     skew: int = 0,
-    text: str = FORMS,
+    text: str = DEFAULT,
 ) -> dict[str, str]:
     """The files of the bundle: {name: text}.
 
