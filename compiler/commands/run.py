@@ -24,7 +24,6 @@ from collc.commands.output import WRONG_RUN, facts_of, predicted_facts, print_da
 from collc.commands.run_on import Asked, Runs, back_end_options, run_on
 from collc.commands.source import Source, reporting, source_options, text_option
 from collc.driver.bundle import Bundle
-from collc.emit.texts import FORMS
 from collc.plan.dynamic_lengths import checked_lengths
 from collc.run import RunError, RunReport
 from collc.run.program import NOTHING_KNOWN
@@ -212,11 +211,9 @@ def command(  # noqa: PLR0913, PLR0917 - as many as there are options
     source = source.for_target(wanted.target)
     if asked.names and (inputs or outputs or trace or report):
         raise click.UsageError("--input, --output, --trace and --report are of runs without --on")
-    if asked.names and emitted != FORMS:
-        raise click.UsageError(f"--text {emitted} is of runs without --on")
     if asked.names:
         runs = Runs(seed, max(2, repeats), skew or None, lengths)
-        run_on(source, asked, wanted, runs, output)
+        run_on(source, asked, wanted, runs, output, emitted)
         return
     bundle = source.compile(skew, emitted=emitted).placed(wanted)
     how: dict[str, Any] = {

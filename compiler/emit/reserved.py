@@ -89,7 +89,7 @@ KEYWORDS = frozenset(
 )
 
 # What the standalone program declares beside the user's names.
-_PROGRAM = frozenset(
+IN_PROGRAM = frozenset(
     [
         "sys",
         "memcpy",
@@ -118,7 +118,7 @@ def unusable_names(collective: Collective) -> Iterator[Diagnostic]:
     for name, at in ((collective.name, collective.span), *own):
         if name in KEYWORDS:
             yield _refused(name, "is a word of CSL", at)
-        elif name in _PROGRAM:
+        elif name in IN_PROGRAM:
             yield _refused(name, "is declared by every emitted program", at)
     taken = {collective.name: "the collective", f"{collective.name}_params": "its parameters"}
     for name in (spelled for buffer in buffers for spelled in (buffer, f"{buffer}_ptr")):
@@ -202,7 +202,7 @@ def unusable_lengths(program: Program, collectives: Sequence[Collective]) -> Ite
     for one, what, name, at in _given(program):
         if one.name in KEYWORDS:
             yield _refused(one.name, "is a word of CSL", one.span)
-        elif one.name in _MODULE or _NUMBERED.fullmatch(one.name) or one.name in _PROGRAM:
+        elif one.name in _MODULE or _NUMBERED.fullmatch(one.name) or one.name in IN_PROGRAM:
             yield _refused(one.name, "is declared by the modules of every program", one.span)
         if name in KEYWORDS:
             yield _refused(name, "is a word of CSL", at)

@@ -12,16 +12,16 @@ from functools import cache
 from importlib.resources import files
 
 from collc.base.values import dataclass
-from collc.emit.reserved import KEYWORDS
+from collc.emit.reserved import IN_PROGRAM, KEYWORDS
 from collc.spec import Collective, Program, RootChoice, Selection, Spec
 
 PREFIX = "my_"
 
+_KERNEL = ("lanes/layout", "lanes/kernel")
 # Templates of CSL in which a collective is named, those in which a buffer is, and Python's.
 _CALLING = ("layout", "pe_program", "program_layout", "program_pe", "program_one_call",
             "call_streams_layout", "call_streams_pe", "collectives_layout",
-            "collectives_pe", "lanes/pe", "lanes/layout",
-            "lanes/kernel")  # fmt: skip
+            "collectives_pe", "lanes/pe", *_KERNEL)  # fmt: skip
 _HOLDING = ("pe_program", "program_pe", "program_one_call", "call_streams_pe", "lanes/kernel")
 
 _ANY = "\0"  # what is substituted
@@ -140,11 +140,7 @@ def _program(
 def _taken(collective: bool) -> Taken:
     """What a collective cannot be called, or a buffer or a length."""
     templates = files("collc.templates")
-    texts = [
-        templates.joinpath(f"{name}.csl.j2").read_text()
-        for name in (_CALLING if collective else _HOLDING)
-    ]
-    declared = {name for text in texts for name in _declared_in_csl(text)}
+    declared = _declared_in_templates(_CALLING if collective else _HOLDING)
     words = set(KEYWORDS)
     python = "\n".join(
         path.read_text() for path in templates.iterdir() if path.name.endswith(".py.j2")
@@ -158,6 +154,19 @@ def _taken(collective: bool) -> Taken:
         tuple(sorted(one[:-1] for one in declared if one.endswith(_ANY) and one != _ANY)),
         tuple(sorted(end for one in declared if one[:1] == _ANY for end in _ends(one[1:]))),
     )
+
+
+@cache
+def taken_in_kernel() -> frozenset[str]:
+    """What a library cannot be called, whose name is that of a file."""
+    declared = _declared_in_templates(_KERNEL)
+    return KEYWORDS | IN_PROGRAM | {name for name in declared if _ANY not in name}
+
+
+def _declared_in_templates(names: Iterable[str]) -> set[str]:
+    templates = files("collc.templates")
+    texts = (templates.joinpath(f"{name}.csl.j2").read_text() for name in names)
+    return {name for text in texts for name in _declared_in_csl(text)}
 
 
 def _ends(rest: str) -> tuple[str, ...]:

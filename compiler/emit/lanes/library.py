@@ -35,6 +35,7 @@ from collc.emit.names import combine_of
 from collc.emit.paths import path_model
 from collc.emit.program import call_stream_name
 from collc.emit.registers import RegisterModel, name_of
+from collc.emit.spelling import taken_in_kernel
 from collc.lowering.resources import left_by
 from collc.lowering.shared_phases import shared_of
 from collc.plan import Plan
@@ -47,12 +48,16 @@ from collc.spec import ContractKind
 
 
 def library_name(source: str, program: ProgramPlan) -> str:
-    """The library of a file, by the file's name: an identifier that no buffer has."""
+    """The library of a file, by the file's name: an identifier that nothing else in a kernel has."""
     stem = re.sub(r"\W", "_", source.rpartition(".")[0] or source)
     name = stem if re.match(r"[A-Za-z]", stem) else f"collective_{stem}"
     contracts = (plan.collective.contract for plan in program.plans)
     buffers = {held.buffer for contract in contracts for held in contract.in_memory}
-    return f"{name}_library" if name in buffers else name
+    given = {given for given, _, _ in program.program.given}
+    taken = {spelled for one in buffers | given for spelled in (one, f"{one}_ptr")}
+    while {name, f"{name}_params"} & (taken | taken_in_kernel()):
+        name += "_library"
+    return name
 
 
 def libraries_of(program: ProgramPlan, source: str) -> tuple[LibraryModel, ...]:

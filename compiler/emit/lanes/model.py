@@ -510,7 +510,8 @@ class LibraryModel:
             return self.call_stream
         if all(one.buffer for one in self.collectives):
             return self.name
-        return "collectives" if self.by_color else self.collectives[0].name
+        first = self.collectives[0]
+        return "collectives" if first.prefix else first.name
 
     @property
     def phases(self) -> tuple[PhaseModel, ...]:
