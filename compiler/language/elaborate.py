@@ -307,15 +307,13 @@ def left_open(collective: Collective, *, order_too: bool) -> Collective:
     if order_too:
         clauses = tuple(c for c in open_one.clauses if not isinstance(c, OrderClause))
         open_one = replace(open_one, clauses=clauses)
-    return _with_streams(_elaborated(declared, open_one), collective)
+    return _as_known(_elaborated(declared, open_one), collective)
 
 
 def filled(collective: Collective, numbers: tuple[int, ...]) -> Collective:
     """The same with a number for each gap."""
     declared = _declared(collective)
-    return _with_streams(
-        _elaborated(declared, filled_in(declared.declaration, numbers)), collective
-    )
+    return _as_known(_elaborated(declared, filled_in(declared.declaration, numbers)), collective)
 
 
 def with_length(collective: Collective, length: int) -> Collective:
@@ -332,18 +330,21 @@ def with_length(collective: Collective, length: int) -> Collective:
 def with_steps(collective: Collective, clauses: Sequence[Clause]) -> Collective:
     """The same with these clauses in place of the steps that it leaves open."""
     declared = _declared(collective)
-    return _with_streams(
-        _elaborated(declared, with_clauses(declared.declaration, clauses)), collective
-    )
+    return _as_known(_elaborated(declared, with_clauses(declared.declaration, clauses)), collective)
 
 
-def _with_streams(collective: Collective, before: Collective) -> Collective:
-    """The same, which may go in streams if it might before: that is not said in a file."""
-    length, known = collective.contract.run_length, before.contract.run_length
-    if length is None or known is None or length.streams == known.streams:
-        return collective
-    contract = replace(collective.contract, run_length=replace(length, streams=known.streams))
-    return replace(collective, contract=contract)
+def _as_known(collective: Collective, before: Collective) -> Collective:
+    """The same, with what is not said in a file as it was before: how names are spelled, and
+    whether slices of lengths that calls give may go in streams."""
+    contract, known = collective.contract, before.contract
+    length, of_before = contract.run_length, known.run_length
+    if length and of_before:
+        length = replace(length, name=of_before.name, streams=of_before.streams)
+    result = contract.result
+    if result and known.result:
+        result = replace(result, name=known.result.name)
+    contract = replace(contract, buffer=known.buffer, result=result, run_length=length)
+    return replace(collective, name=before.name, contract=contract)
 
 
 def steps_as_declared(collective: Collective) -> tuple[Clause, ...]:
