@@ -770,7 +770,7 @@ def _untimed(phase: Phase, model: PhaseModel) -> Iterator[str]:
         yield "a word of the library's"
     if phase.in_blocks:
         yield "slices in several blocks"
-    if model.slices:
+    if model.cut.dynamic_length:
         yield "slices of dynamic lengths"
 
 
