@@ -67,7 +67,7 @@ class TimedOp:
 class Script:
     """What PEs do: code by code what is done, the first of which the launch begins; operations;
     the depths of output queues; colors of input queues with their depths; the tasks that are
-    blocked at first, as bits."""
+    blocked at first, as bits; lists of code, of which `turn` goes on with one after the other."""
 
     codes: tuple[tuple[Act, ...], ...]
     ops: tuple[TimedOp, ...]
@@ -75,6 +75,7 @@ class Script:
     inputs: tuple[tuple[int, int], ...]
     blocked: int
     counters: int
+    turns: tuple[tuple[int, ...], ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,6 +18,22 @@ import numpy as np
 from collc.base.columns import Ints
 from collc.base.values import dataclass
 from collc.cost.operations import Costs, costs_of, depth_of
+from collc.emit.lanes.acts import (
+    BIT,
+    COUNTED,
+    INDEX,
+    LOADED,
+    READ,
+    STORE,
+    STORE_CONSTANT,
+    UNROLLED,
+    Acts,
+    Takes,
+    code,
+    do,
+    load,
+    wait,
+)
 from collc.emit.lanes.classes import Act, in_stage
 from collc.emit.lanes.model import (
     ClassModel,
@@ -29,63 +45,29 @@ from collc.emit.lanes.model import (
     SlotModel,
 )
 from collc.emit.lanes.numbers import Key
+from collc.emit.lanes.row_text import (
+    BEHIND,
+    ENDS,
+    FABRIC,
+    RECEIVES,
+    RELAYS,
+    SENDS,
+    Facts,
+    Given,
+    Row,
+    RowText,
+    rows_at,
+)
 from collc.machine.given import PhaseGiven
 from collc.machine.reading import Calls, calls_of_plan, calls_of_program, given_of
 from collc.machine.timed import NO_COLOR, Script, TimedOp
-from collc.machine.timed import Act as Timed
 from collc.plan import Action, Advance, Phase, Plan
 from collc.plan.plan import ProgramPlan
 from collc.spec.simd import PAIR, WIDE
 
-Acts = list[Timed]
-
 
 class UntimedError(Exception):
     """Something that the text has and the clock does not, in words."""
-
-
-def _act(name: str, a: int = 0, b: int = 0, c: int = 0) -> Timed:
-    return name, a, b, c
-
-
-def code(count: int) -> Acts:
-    """So many instructions."""
-    return [_act("code", count)] if count else []
-
-
-def load(count: int, op: int) -> Acts:
-    """So many registers of an operation are loaded."""
-    return [_act("load", count, op)] if count else []
-
-
-def wait(cycles: int) -> Acts:
-    """So many cycles in which code waits for a value, or for the target of a jump."""
-    return [_act("wait", cycles)] if cycles else []
-
-
-STORE_CONSTANT = 2  # instructions: a constant comes to a register, and from there to memory
-STORE = READ = 1  # what is in a register, or in memory
-INDEX = 3  # instructions for the address of an element of a table, and one that reads it
-UNROLLED = 50  # turns of a loop around one call-back that are code one behind the other
-LOADED = 2  # more cycles until a value is there that is read at an address from a register
-
-
-@dataclass(frozen=True)
-class Takes:
-    """Cycles of jumps, until the first instruction behind them."""
-
-    jump: int
-    no_jump: int
-
-    @property
-    def taken(self) -> Acts:
-        """A jump that is taken."""
-        return [*code(1), *wait(self.jump - 1)]
-
-    @property
-    def passed(self) -> Acts:
-        """A conditional jump that is not."""
-        return [*code(1), *wait(self.no_jump - 1)]
 
 
 def words_at(
@@ -169,6 +151,7 @@ class _Part:
     firsts: Mapping[Numbered, int]
     ends: tuple[int, ...]
     restores: bool
+    rows: Mapping[Key, tuple[Row, ...]]
 
 
 class _Pe:
@@ -181,6 +164,8 @@ class _Pe:
         self.op_numbers: dict[object, int] = {}
         self.code_numbers: dict[object, int] = {}
         self.counters = 0
+        self.turns: list[tuple[int, ...]] = []
+        self.known_codes: dict[object, int] = {}
         self.blocked = 0
         self.inputs: dict[int, int] = {}
         self.outputs: list[int] = []
@@ -203,6 +188,7 @@ class _Pe:
             tuple(self.inputs.items()),
             self.blocked,
             self.counters,
+            tuple(self.turns),
         )
 
     def _depth(self, kind: str, queue: int) -> int:
@@ -219,6 +205,8 @@ class _Pe:
             return not self.holds(condition[1:])
         if condition in {"true", "false", ""}:
             return condition == "true"
+        if condition.endswith(" > 0)"):
+            return condition[1 : -len(" > 0)")] in self.taking_part
         return condition.removesuffix(".takes_part") in self.taking_part
 
     # the program around the collectives: `pe_program.csl`, or `program_pe.csl`
@@ -231,7 +219,7 @@ class _Pe:
         several = len(self.common.calls) * self.common.rounds > 1
         counts = code(STORE_CONSTANT + STORE * (self.common.rounds > 1)) if several else []
         counts += self._length(call)
-        return [_act("mark", 0), *counts, *_Call(self, 0, 0, call).begin()]
+        return [do("mark", 0), *counts, *_Call(self, 0, 0, call).begin()]
 
     def _length(self, call: int) -> Acts:
         """The length of a round is read, if it is not known."""
@@ -241,26 +229,26 @@ class _Pe:
         """What follows the end of a call, in the first round, or in one of the others."""
         calls, rounds = self.common.calls, self.common.rounds
         if self.common.program.alone:
-            return [_act("mark", len(self.common.library.phases)), _act("done")]
-        mark = _act("mark", turn * len(calls) + call + 1)
+            return [do("mark", len(self.common.library.phases)), do("done")]
+        mark = do("mark", turn * len(calls) + call + 1)
         if len(calls) * rounds == 1:
-            return [mark, _act("done")]
+            return [mark, do("done")]
         counted = [mark, *code(READ + 1 + STORE + 1)]
         if call + 1 < len(calls):
             return [*counted, *self.takes.passed, *self._chosen(turn, call + 1)]
         counted += self.takes.taken
         if rounds == 1:
-            return [*counted, _act("done")]
+            return [*counted, do("done")]
         again = self.code("next round", self._next_round)
         counted += code(STORE_CONSTANT + READ + 1 + STORE + 1)
         if turn == 0:
             return [*counted, *self.takes.passed, *self._next_round()]
         counter, self.counters = self.counters, self.counters + 1
         jumps = [
-            _act("again", counter, rounds - 1, again),
+            do("again", counter, rounds - 1, again),
             *wait(self.takes.jump - self.takes.no_jump),
         ]
-        return [*counted, *self.takes.passed, *jumps, _act("done")]
+        return [*counted, *self.takes.passed, *jumps, do("done")]
 
     def _chosen(self, turn: int, call: int) -> Acts:
         """The call is found by its number; behind it code jumps to where returns meet."""
@@ -290,6 +278,24 @@ class _Pe:
             self.codes[self.code_numbers[key]] = acts()
         return self.code_numbers[key]
 
+    def same_code(self, acts: Acts) -> int:
+        """The number of code that others may have, too."""
+        key = tuple(acts)
+        if key not in self.known_codes:
+            self.known_codes[key] = len(self.codes)
+            self.codes.append(acts)
+        return self.known_codes[key]
+
+    def turn(self, codes: Sequence[int]) -> Acts:
+        """One after the other of several codes, each time it is come to."""
+        self.turns.append(tuple(codes))
+        return [do("turn", len(self.turns) - 1)]
+
+    def counter(self) -> int:
+        """A counter of its own."""
+        self.counters += 1
+        return self.counters - 1
+
     def op(self, key: object, make: Callable[[], TimedOp]) -> int:
         """The number of an operation."""
         if key not in self.op_numbers:
@@ -302,6 +308,9 @@ class _Pe:
         if queue not in self.outputs:
             self.outputs.append(queue)
         return self.outputs.index(queue)
+
+
+NOWHERE = TimedOp(NO_COLOR, NO_COLOR, 0, (1,), 1, False, False, "nothing", False, ("", 0))
 
 
 class _Call:
@@ -340,7 +349,7 @@ class _Call:
 
     def run(self, name: str) -> Acts:
         """What a function does; where a phase of a collective by itself begins, a mark."""
-        mark = [_act("mark", self.phases[name])] if name in self.phases else []
+        mark = [do("mark", self.phases[name])] if name in self.phases else []
         return mark + self.functions[name]()
 
     def task(self, name: str, acts: Callable[[], Acts]) -> int:
@@ -378,9 +387,8 @@ class _Call:
 
     def _in_memory(self, what: str, loads: int, cycles: int) -> Acts:
         """An operation in memory: its registers are loaded, and code executes it."""
-        nowhere = TimedOp(NO_COLOR, NO_COLOR, 0, (1,), 1, False, False, "nothing", False, ("", 0))
-        op = self.pe.op((self.number, what), lambda: nowhere)
-        return [*load(loads, op), _act("settle", op), *code(cycles)]
+        op = self.pe.op((self.number, what), lambda: NOWHERE)
+        return [*load(loads, op), do("settle", op), *code(cycles)]
 
     def _restore(self) -> Acts:
         acts: Acts = []
@@ -392,17 +400,18 @@ class _Call:
     def _finish(self) -> Acts:
         task = self.common.task(len(self.common.library.task_ids) - 1)
         follows = self.task("finished", lambda: self.run("done"))
-        return [_act("follow", task, follows), *code(1), _act("activate", task)]
+        return [do("follow", task, follows), *code(1), do("activate", task)]
 
     def _loads(self, *, early: bool) -> Acts:
         """The registers that the call loads before the first operation, or behind it."""
         acts: Acts = []
+        loaded = {slot.name for slot in self.model.loaded}
         for part, slot in self._slots():
             now = self.pe.holds(slot.begins) if early else not self.pe.holds(slot.begins)
             printed = slot.begins if early else slot.begins != "true"
-            if not (printed and now and slot.loads and (self.model.buffer or slot.turns)):
+            if not (printed and now and slot.name in loaded):
                 continue
-            if slot.shares_register != "true" and not self._shares(slot):
+            if not self._shares(slot):
                 acts += self._load(part, slot)
         return acts
 
@@ -424,6 +433,8 @@ class _Call:
             fabric = again and part.plan_phase.slicing.even
             loads = [*load(1, out), *load(1, into)] if fabric else []
             return [*loads, *self._base(again), *code(1 + STORE)]
+        if placed.act.table is not None:
+            return self._load_table(part, slot, again)
         if placed.act.is_local or self._calls_back(placed.act):
             kept = bool(self.model.run_length) + STORE
             return [*self._base(again), *self._pointed(part, placed), *code(kept)]
@@ -445,6 +456,23 @@ class _Call:
             return acts
         read = self._base(again)
         return [*read, *acts, *self._pointed(part, placed), *code(varies), *load(count, op)]
+
+    def _load_table(self, part: _Part, slot: SlotModel, again: bool) -> Acts:
+        lane = _RowLane(self, part, slot)
+        facts, ops, acts = lane.facts, lane.ops, Acts()
+        if again:
+            acts += load(1, ops["out"]) if facts.out_extent else []
+            acts += load(1, ops["in"]) if facts.in_extent and facts.some_receive else []
+        acts += self._base(again)
+        for used, extent in (
+            (facts.some_move, facts.out_extent),
+            (facts.some_receive or facts.some_apply, facts.in_extent),
+        ):
+            if used:
+                of = self.base or "vector", slot.name, extent
+                acts += code((of not in self.pointed) + STORE)
+                self.pointed.add(of)
+        return acts
 
     def _base(self, again: bool) -> Acts:
         """The variable that has the caller's vector is read, unless code knows what is there."""
@@ -479,6 +507,8 @@ class _Call:
         starts = [name for name, holds in section.begins if self.pe.holds(holds)]
         if not starts:
             return self.run(section.next)
+        if section.alone:
+            return _Steps(self, part, section).begin()
         acts: Acts = []
         at = part.phase.sections.index(section)
         for join in section.joins:
@@ -493,9 +523,9 @@ class _Call:
         self.pe.blocked |= 1 << task
         follows = self.task(
             join.name,
-            lambda: [*code(1), _act("block", task), *self._called(join.then, join.shares_task)],
+            lambda: [*code(1), do("block", task), *self._called(join.then, join.shares_task)],
         )
-        return [_act("follow", task, follows), *code(STORE_CONSTANT * join.shares_task)]
+        return [do("follow", task, follows), *code(STORE_CONSTANT * join.shares_task)]
 
     def _start(self, part: _Part, slot: SlotModel) -> Acts:
         placed = part.acts.get(slot.key)
@@ -519,7 +549,7 @@ class _Call:
         number = self._op(part, slot, placed)
         passes = placed.rounds > 1
         self.base = ""  # what operations write is read again
-        return [*(load(3, number) if passes else []), _act("issue", number)]
+        return [*(load(3, number) if passes else []), do("issue", number)]
 
     def _called(self, name: str, by_pointer: bool) -> Acts:
         """A function, or what a variable points at."""
@@ -535,7 +565,7 @@ class _Call:
             return []
         task = self.common.task(slot.task)
         follows = self.task(slot.name, lambda: self._ended(part, slot, placed))
-        return [_act("follow", task, follows)]
+        return [do("follow", task, follows)]
 
     def _ended(self, part: _Part, slot: SlotModel, placed: PlacedAct) -> Acts:
         if slot.shares_task:
@@ -544,28 +574,26 @@ class _Call:
         if placed.repeats == 1:
             return self.run(slot.then)
         again = self.task(f"{slot.name} again", lambda: self._issue(part, slot, placed))
-        counter = self._counter()
+        counter = self.pe.counter()
         return [
             *code(READ + 1 + STORE + 1), *self.takes.passed,
-            _act("again", counter, placed.repeats, again),
+            do("again", counter, placed.repeats, again),
             *wait(self.takes.jump - self.takes.no_jump), *code(STORE_CONSTANT),
             *self.run(slot.then),
         ]  # fmt: skip
 
-    def _counter(self) -> int:
-        self.pe.counters += 1
-        return self.pe.counters - 1
-
     def _settle(self, part: _Part, slot: SlotModel, placed: PlacedAct) -> Acts:
         combines = placed.act.op.action is Action.COMBINE
         operands = part.words[slot.key][0] * (PAIR if part.plan_phase.paired else 1)
+        loads, cycles = self.in_memory_at(operands, combines=combines)
+        return [*self._in_memory(slot.name, loads, cycles), *self.run(slot.then)]
+
+    def in_memory_at(self, operands: int, *, combines: bool) -> tuple[int, int]:
+        """How many registers an operation in memory has, and its cycles."""
         if combines and self.costs.maps:
-            cycles = operands // self.costs.words * self.costs.combine - 1
-            acts = self._in_memory(slot.name, 3, cycles)
-        else:
-            rate = self.costs.apply_rate if combines else self.costs.move_rate
-            acts = self._in_memory(slot.name, 2, ceil(operands / rate))
-        return [*acts, *self.run(slot.then)]
+            return 3, operands // self.costs.words * self.costs.combine - 1
+        rate = self.costs.apply_rate if combines else self.costs.move_rate
+        return 2, ceil(operands / rate)
 
     def _call_back(self, part: _Part, slot: SlotModel, placed: PlacedAct) -> Acts:
         number, costs = self._op(part, slot, placed), self.costs
@@ -573,7 +601,7 @@ class _Call:
         index = costs.last_answer + 1
         acts, rounds = Acts(), placed.repeats * placed.rounds
         for left in reversed(range(rounds)):
-            acts += [*load(3, number), _act("settle", number), _act("call", number, value, index)]
+            acts += [*load(3, number), do("settle", number), do("call", number, value, index)]
             if rounds > UNROLLED:
                 acts += [*code(2), *(self.takes.taken if left else self.takes.passed)]
         self.base = ""
@@ -585,11 +613,11 @@ class _Call:
         task, turns = self.common.task(slot.task), placed.act.turns
         assert turns is not None
         go = self.task(f"{slot.name} go", lambda: self._go(part, slot, placed))
-        counter = self._counter()
+        counter = self.pe.counter()
 
         def ended() -> Acts:
             return [
-                *code(READ + 1), *self.takes.passed, _act("again", counter, turns.count, go),
+                *code(READ + 1), *self.takes.passed, do("again", counter, turns.count, go),
                 *wait(self.takes.jump - self.takes.no_jump), *self.run(slot.then),
             ]  # fmt: skip
 
@@ -599,7 +627,7 @@ class _Call:
         begun = code(STORE_CONSTANT + READ + 2 * (1 + STORE))
         if not part.plan_phase.slicing.even:
             begun += code(2 * STORE_CONSTANT)
-        return [_act("follow", task, follows), *begun, *self._go(part, slot, placed, begins=True)]
+        return [do("follow", task, follows), *begun, *self._go(part, slot, placed, begins=True)]
 
     def _go(self, part: _Part, slot: SlotModel, placed: PlacedAct, *, begins: bool = False) -> Acts:
         turns, differs = placed.act.turns, not part.plan_phase.slicing.even
@@ -618,8 +646,8 @@ class _Call:
             ]
         return [
             *acts, *load(1, sent), *load(1 + combines, received),
-            *code(1), _act("block", self.common.task(slot.task)),
-            _act("issue", sent), _act("issue", received), *self._next_turn(part, placed, differs),
+            *code(1), do("block", self.common.task(slot.task)),
+            do("issue", sent), do("issue", received), *self._next_turn(part, placed, differs),
         ]  # fmt: skip
 
     def _next_turn(self, part: _Part, placed: PlacedAct, differs: bool) -> Acts:
@@ -717,8 +745,220 @@ class _Call:
         return numbers[position]
 
 
+class _RowLane:
+    """A lane of a PE that goes by a step table."""
+
+    def __init__(self, call: _Call, part: _Part, slot: SlotModel) -> None:
+        self.call, self.part, self.slot = call, part, slot
+        self.task, self.rows = call.common.task(slot.task), part.rows[slot.key]
+        self.facts = Facts(self.rows)
+        self.ops = {what: call.pe.op(key, partial(self._op, what)) for what, key in self._uses()}
+        self.given = Given(
+            self.facts, call.takes, self.ops, self.task, self._applied, part.plan_phase.backward
+        )
+
+    def _uses(self) -> Iterator[tuple[str, object]]:
+        """The operations that rows have."""
+        facts = self.facts
+        used = {
+            "in": facts.some_receive,
+            "out": facts.some_move and not facts.all_relay,
+            "relay": facts.some_relay,
+            "memory": facts.some_apply,
+        }
+        return ((what, (self.call.number, self.slot.name, what)) for what in used if used[what])
+
+    def _op(self, what: str) -> TimedOp:
+        if what == "memory":
+            return NOWHERE
+        bits, into = {"in": (RECEIVES, True), "out": (SENDS, False), "relay": (RELAYS, False)}[what]
+        words = [
+            self._operands(row.into if into else row.out) // (PAIR if self._paired else 1)
+            for row in self.rows
+            if row.kind & bits
+        ]
+        table = self.part.acts[self.slot.key].act.table
+        assert table is not None
+        end = "unblock" if not into and self.facts.some_both else "activate"
+        return self.call._timed(
+            self.part,
+            self.slot,
+            receive="" if what == "out" else table.receives_on,
+            send="" if into else table.sends_on,
+            words=tuple(words[:1] if len(set(words)) == 1 else words),
+            end=(end, self.task),
+        )
+
+    @property
+    def _paired(self) -> bool:
+        return self.part.plan_phase.paired
+
+    def _operands(self, elements: int) -> int:
+        return elements * self.call.plan.collective.contract.element.words
+
+    def _applied(self, elements: int, *, combines: bool) -> tuple[int, int]:
+        """How many registers an operation in memory has, and its cycles."""
+        return self.call.in_memory_at(self._operands(elements), combines=combines)
+
+    def text(self) -> RowText:
+        """Code that begins to be printed."""
+        return RowText(self.given)
+
+    def in_turn(self, acts: Acts) -> Acts:
+        """What the lane's task does, which may be one that others have as well."""
+        return self.call._in_turn(lambda: acts) if self.slot.shares_task else acts
+
+
+class _Steps:
+    """A section of a PE whose lanes go by step tables."""
+
+    def __init__(self, call: _Call, part: _Part, section: SectionModel) -> None:
+        self.call, self.section, self.pe, self.takes = call, section, call.pe, call.takes
+        slots = [slot for slot in section.slots if slot.key in part.acts]
+        self.lanes = [_RowLane(call, part, slot) for slot in slots]
+        self.part = part
+        self.steps = len(_ends(self.lanes[0].rows))
+        self.bodies: dict[int, int] = {}
+        self.known: dict[object, int] = {}
+
+    def begin(self) -> Acts:
+        """What begins it."""
+        acts, call = Acts(), self.call
+        for slot in (lane.slot for lane in self.lanes):
+            acts += code(STORE_CONSTANT * slot.shares_task)
+            if slot.shares_register and call._shares(slot):
+                acts += call._load(self.part, slot, again=True)
+        for lane in self.lanes:
+            text = lane.text()
+            text.add(code(STORE_CONSTANT))
+            text.prepare(lane.rows[0] if lane.rows else BEHIND, first=True)
+            acts += text.acts
+        if len(self.lanes) == 1:
+            (lane,) = self.lanes
+            follows = self.call.task(lane.slot.name, lambda: self.pe.turn(list(self._alone(lane))))
+            return [*acts, do("follow", lane.task, follows), *_activate(lane.task)]
+        if len({len(_ends(lane.rows)) for lane in self.lanes}) > 1:
+            raise UntimedError("lanes of different numbers of steps")
+        return [*acts, *self._together()]
+
+    # one lane
+
+    def _alone(self, lane: _RowLane) -> Iterator[int]:
+        """The codes of its task, one after the other."""
+        at, count = 0, len(lane.rows)
+        while True:
+            began = at
+            while at < count and not lane.rows[at].kind & FABRIC:
+                at += 1
+            at = min(at + 1, count)
+            ends = at == count and not (began < count and lane.rows[at - 1].kind & FABRIC)
+            key = lane.rows[began : at + 1], ends
+            if ends or key not in self.known:
+                acts = self._rows_alone(lane, began, at, ends=ends)
+                self.known[key] = self.pe.same_code(lane.in_turn(acts))
+            yield self.known[key]
+            if ends:
+                return
+
+    def _rows_alone(self, lane: _RowLane, at: int, end: int, *, ends: bool) -> Acts:
+        """Rows are started until one waits; or none is left."""
+        text, rows, first = lane.text(), lane.rows, True
+        while True:
+            over = at == len(rows)
+            text.read("does")
+            text.add(code(BIT), self.takes.taken if over is first else self.takes.passed)
+            if over:
+                return [*text.acts, *self.call.run(lane.slot.then)]
+            text.start(rows[at])
+            text.prepare(rows[at + 1] if at + 1 < len(rows) else BEHIND)
+            if lane.facts.all_wait or text.bit("now", rows[at].kind & FABRIC):
+                return text.acts
+            text.known.clear()
+            at, first = at + 1, False
+
+    # several lanes
+
+    def _together(self) -> Acts:
+        """The first step, and the tasks of lanes."""
+        self.counter = self.pe.counter()
+        self.waits: list[list[int]] = []  # of each step the rows that each lane waits for; -1
+        acts = [*code(READ + 1), *self.takes.passed, *self._step(0)]
+        turns: list[list[int]] = [[] for _ in self.lanes]
+        for step, _ in enumerate(self.waits):  # which get more
+            for index, codes in enumerate(turns):
+                codes += self._turns(index, step)
+        follows = Acts()
+        for lane, codes in zip(self.lanes, turns, strict=True):
+            if codes:
+                number = self.call.task(lane.slot.name, partial(self.pe.turn, codes))
+                follows.append(do("follow", lane.task, number))
+        return [*follows, *acts]
+
+    def _step(self, step: int) -> Acts:
+        """A step, if there is one; and those behind it for which nothing is waited."""
+        lanes, takes = self.lanes, self.takes
+        if step == self.steps:
+            over = [act for _ in lanes for act in (*code(READ + BIT), *takes.passed)]
+            return [*over, *self.call.run(self.section.next), *takes.taken]
+        acts = [*code(READ + BIT), *(act for _ in lanes for act in takes.taken)]
+        acts += code(STORE_CONSTANT)
+        firsts = [_first(lane.rows, step) for lane in lanes]
+        for lane, first in zip(lanes, firsts, strict=True):
+            text = lane.text()
+            text.start(lane.rows[first])
+            acts += text.acts
+        waits = []
+        for lane, first in zip(lanes, firsts, strict=True):
+            text = lane.text()
+            at, over = text.behind(lane.rows, first)
+            acts += text.acts
+            waits.append(-1 if over else at)
+        self.waits.append(waits)
+        acts += code(READ + 1)
+        if all(at < 0 for at in waits):
+            return [*acts, *takes.taken, *self._step(step + 1)]
+        return [*acts, *takes.passed]
+
+    def _turns(self, index: int, step: int) -> Iterator[int]:
+        """What the task of a lane does in a step, each time it begins."""
+        lane, at = self.lanes[index], self.waits[step][index]
+        waiting = sum(one >= 0 for one in self.waits[step])
+        over = at < 0
+        while not over:
+            text = lane.text()
+            if text.bit("now", lane.rows[at].kind & ENDS):
+                text.add(code(READ + COUNTED), self.takes.taken)
+                over = True
+            else:
+                text.start(lane.rows[at + 1])
+                at, over = text.behind(lane.rows, at + 1)
+            text.add(code(READ + 1))
+            text.add(self._last(step, waiting) if over else self.takes.taken)
+            yield self.pe.same_code(lane.in_turn(text.acts))
+
+    def _last(self, step: int, waiting: int) -> Acts:
+        """The lane that ends a step last begins the next one."""
+        if step not in self.bodies:
+            self.bodies[step] = len(self.pe.codes)
+            self.pe.codes.append([])
+            self.pe.codes[self.bodies[step]] = self._step(step + 1)
+        others = self.pe.same_code(self.takes.taken)
+        again = do("again", self.counter, waiting, others)
+        return [again, *self.takes.passed, *self.pe.turn([self.bodies[step]])]
+
+
+def _ends(rows: Sequence[Row]) -> list[int]:
+    """The rows that end steps."""
+    return [at for at, row in enumerate(rows) if row.kind & ENDS]
+
+
+def _first(rows: Sequence[Row], step: int) -> int:
+    """The first row of a step."""
+    return _ends(rows)[step - 1] + 1 if step else 0
+
+
 def _activate(task: int) -> Acts:
-    return [*code(1), _act("activate", task)]
+    return [*code(1), do("activate", task)]
 
 
 def _sides(act: Act) -> tuple[bool, bool]:
@@ -762,8 +1002,6 @@ Lengths = Mapping[str, Sequence[int]]
 
 def _untimed(phase: Phase, model: PhaseModel) -> Iterator[str]:
     """What a phase has and the clock does not."""
-    if model.steps is not None:
-        yield "rows of step tables"
     if model.multiplexed or model.closing:
         yield "routers that phases set"
     if model.staged_word:
@@ -847,7 +1085,7 @@ def _parts(
     plan: Plan, phase: Phase, model: PhaseModel, given: PhaseGiven, length: int | None
 ) -> tuple[Ints, list[_Part]]:
     """Which part each PE has in a phase, and the parts; the first one is none."""
-    parts = [_Part(model, phase, {}, {}, {}, (), restores=False)]
+    parts = [_Part(model, phase, {}, {}, {}, (), restores=False, rows={})]
     known: dict[object, int] = {}
     classes: dict[int, list[ClassModel]] = {}
     for one in model.classes:
@@ -863,13 +1101,23 @@ def _parts(
         of = classes[role]
         one = next(one for one in of if len(of) == 1 or place in one.places)
         words, firsts = _numbers(plan, phase, one, place, length)
-        key = one.index, tuple(words.items()), _alike(firsts)
+        rows = _rows(phase, one, place)
+        key = one.index, tuple(words.items()), _alike(firsts), tuple(rows.items())
         if key not in known:
             known[key] = len(parts)
             acts = {placed.key: placed for placed in one.acts}
-            parts.append(_Part(model, phase, acts, words, firsts, one.ends, one.restores))
+            parts.append(_Part(model, phase, acts, words, firsts, one.ends, one.restores, rows))
         found.append(known[key])
     return np.array(found, dtype=np.int64)[which.reshape(-1)], parts
+
+
+def _rows(phase: Phase, of: ClassModel, place: int) -> dict[Key, tuple[Row, ...]]:
+    """The rows of lanes of a class at a place that go by step tables."""
+    tables = [placed for placed in of.acts if placed.act.table is not None]
+    return {
+        one.key: rows_at(phase, phase.lanes.index(one.act.lane), place, alone=len(tables) == 1)
+        for one in tables
+    }
 
 
 def _numbers(
@@ -880,6 +1128,8 @@ def _numbers(
     firsts: dict[Numbered, int] = {}
     for placed in of.acts:
         key, act = placed.key, placed.act
+        if act.table is not None:
+            continue
         words[key] = words_at(plan, phase, placed, place, length)
         firsts[key] = act.first_at(place)
         if act.turns is not None:

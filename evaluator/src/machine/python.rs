@@ -216,6 +216,7 @@ pub(crate) struct ScriptGiven {
     inputs: Vec<(u32, u32)>,
     blocked: u32,
     counters: u32,
+    turns: Vec<Vec<u32>>,
 }
 
 #[derive(FromPyObject)]
@@ -250,6 +251,7 @@ fn act((name, a, b, c): ActGiven) -> PyResult<Act> {
             count: b,
             code: c,
         },
+        "turn" => Act::Turn(a),
         "mark" => Act::Mark(a),
         "done" => Act::Done,
         other => return Err(PyValueError::new_err(format!("code does no {other}"))),
@@ -286,6 +288,7 @@ impl ScriptGiven {
             inputs: self.inputs,
             blocked: self.blocked,
             counters: self.counters,
+            turns: self.turns,
         })
     }
 }

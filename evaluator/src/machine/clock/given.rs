@@ -58,6 +58,8 @@ pub enum Act {
         count: u32,
         code: u32,
     },
+    /// Goes on with the next code of a list, and behind its last with the first.
+    Turn(u32),
     /// A PE has come to one of the points whose last cycle is told.
     Mark(u32),
     /// The PE has done its part.
@@ -100,6 +102,8 @@ pub struct Script {
     /// Tasks that are blocked at first, as bits.
     pub blocked: u32,
     pub counters: u32,
+    /// Code that follows code, as `Act::Turn` has it.
+    pub turns: Vec<Vec<u32>>,
 }
 
 impl Script {
@@ -115,8 +119,13 @@ impl Script {
             Act::Again {
                 counter, code: of, ..
             } => *counter < self.counters && code(of),
+            Act::Turn(list) => (*list as usize) < self.turns.len(),
             _ => true,
         };
+        let lists = |list: &Vec<u32>| !list.is_empty() && list.iter().all(code);
+        if !self.turns.iter().all(lists) {
+            return Err("code leads to code, operations and tasks that are given");
+        }
         if self.codes.is_empty() || !self.codes.iter().flatten().all(good) {
             return Err("code leads to code, operations and tasks that are given");
         }

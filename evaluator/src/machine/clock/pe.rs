@@ -264,6 +264,13 @@ impl Clock<'_> {
                     }
                     *turns = 0;
                 }
+                Act::Turn(list) => {
+                    let (codes, at) =
+                        (&script.turns[list as usize], &mut own.turned[list as usize]);
+                    (own.code, own.at) = (codes[*at as usize], 0);
+                    *at = (*at + 1) % codes.len() as u32;
+                    continue;
+                }
                 Act::Done => {
                     (own.at, own.ready_at) = (own.at + 1, now + 1);
                     if own.done.replace(now).is_none() {

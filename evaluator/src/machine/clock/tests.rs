@@ -95,6 +95,7 @@ fn chain(ops: Vec<TimedOp>) -> Script {
         outputs: vec![4, 4],
         blocked: 0,
         counters: 1,
+        turns: Vec::new(),
     }
 }
 
