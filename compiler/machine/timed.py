@@ -105,6 +105,7 @@ def timed(
     script_at: Ints,
     starts: Ints | None = None,
     most: int = MOST_WORDS,
+    by_word: bool = False,
 ) -> Timed:
     """Run scripts, of which each PE of the grid has one; PEs begin at `starts`, 0 if there are
     none. Raises StuckError, and TooLongError where more than the `most` words move."""
@@ -119,6 +120,7 @@ def timed(
         list(given.numbers),
         np.ascontiguousarray(begins, dtype=np.int64),
         most,
+        by_word,
     )
     if given_up:
         raise TooLongError(f"more than {most} words move")

@@ -313,6 +313,7 @@ pub(crate) fn time_machine<'py>(
     numbers: Vec<i64>,
     starts: PyReadonlyArray1<'py, i64>,
     most: u64,
+    by_word: bool,
 ) -> PyResult<TimedTaken<'py>> {
     let given = given.given();
     let held: Vec<Vec<u64>> = (given.rows.iter().zip(&given.atoms))
@@ -338,7 +339,7 @@ pub(crate) fn time_machine<'py>(
         .map_err(PyValueError::new_err)?;
     let found = py.detach(|| {
         clock::timed(
-            &given, timing, &scripts, &script_at, &numbers, &starts, most,
+            &given, timing, &scripts, &script_at, &numbers, &starts, most, by_word,
         )
     });
     Ok((

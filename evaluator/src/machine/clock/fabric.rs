@@ -9,9 +9,9 @@ use crate::machine::state::NONE;
 /// A word leaves a router by some sides.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Move {
-    pe: u32,
-    color: u8,
-    sides: u8,
+    pub pe: u32,
+    pub color: u8,
+    pub sides: u8,
 }
 
 /// Why a word stays.
@@ -47,7 +47,7 @@ impl Clock<'_> {
             own.output_turn = (number + 1) % PE;
             let ready = self.now as u32 + 1;
             self.landings
-                .push((pe as u32, word.color, Word { ready, ..word }));
+                .push((pe as u32, word.color, RAMP, Word { ready, ..word }));
             if !had_room {
                 self.look_at(pe, self.now);
             }
@@ -58,7 +58,7 @@ impl Clock<'_> {
 
     /// Whether a router lets a word in from a side: there is room, its position is open to that side,
     /// and so is the one to which commands that wait in the queue lead.
-    fn accepts(&self, slot: usize, side: u8) -> bool {
+    pub(super) fn accepts(&self, slot: usize, side: u8) -> bool {
         let router = &self.routers[slot];
         let open = |position: u32| {
             self.route_at(router, position)
@@ -130,11 +130,11 @@ impl Clock<'_> {
         if let Some(bit) = refused {
             self.pes[pe].link_turn = bit;
         }
-        again
+        self.runs.takes_polls() || again
     }
 
     /// The sides by which the first word of a router leaves: all of those of its position, or none.
-    fn leaves(&self, pe: usize, color: u32, word: Word, taken: u8) -> Result<u8, Refused> {
+    fn leaves(&mut self, pe: usize, color: u32, word: Word, taken: u8) -> Result<u8, Refused> {
         let slot = self.slot(pe, color);
         let router = &self.routers[slot];
         let Some(route) = self.route_at(router, router.position) else {
@@ -145,10 +145,9 @@ impl Clock<'_> {
         if sides & taken != 0 {
             return Err(Refused::LinkTaken);
         }
-        let open = (0..RAMP).filter(|side| sides >> side & 1 == 1).all(|side| {
-            let next = self.neighbour(pe, side);
-            next.is_none_or(|next| self.accepts(self.slot(next, color), opposite(side)))
-        });
+        let open = (0..RAMP)
+            .filter(|side| sides >> side & 1 == 1)
+            .all(|side| self.is_open_beside(pe, side, color));
         let input = || self.pes[pe].inputs.iter().find(|one| one.color == color);
         if !open || (down && input().is_none_or(|one| one.queue.len() >= one.depth)) {
             return Err(Refused::Blocked);
@@ -177,13 +176,13 @@ impl Clock<'_> {
         self.moves = moves;
         self.moves.clear();
         let mut landings = std::mem::take(&mut self.landings);
-        for (pe, color, word) in landings.drain(..) {
-            self.land(pe as usize, u32::from(color), word);
+        for (pe, color, side, word) in landings.drain(..) {
+            self.land(pe as usize, u32::from(color), side, word);
         }
         self.landings = landings;
     }
 
-    fn carry(&mut self, one: &Move) {
+    pub(super) fn carry(&mut self, one: &Move) {
         let (pe, color) = (one.pe as usize, u32::from(one.color));
         let slot = self.slot(pe, color);
         let router = &mut self.routers[slot];
@@ -194,31 +193,33 @@ impl Clock<'_> {
         if router.queue.len() == 0 {
             self.pes[pe].occupied &= !(1 << self.bit_of[color as usize]);
         }
+        self.runs.leaves(pe);
         let is_data = word.command == Command::Data;
         let router = &mut self.routers[slot];
         router.passed += i64::from(is_data);
         if !is_data {
             router.commands -= 1;
             let before = router.position;
-            let after = self.position_behind(slot, before, word.command);
-            let rings = self.given.settings[self.routers[slot].setting as usize].ring;
-            self.routers[slot].position = after;
-            if let (Command::HandOver(left), true) = (word.command, rings) {
-                word.command = Command::HandOver(left.saturating_sub(1));
-            }
+            self.routers[slot].position = self.position_behind(slot, before, word.command);
+            word.command = self.passed_on(slot, word.command);
         }
         if was_full || !is_data {
             self.changed(pe);
         }
         for side in (0..RAMP).filter(|side| one.sides >> side & 1 == 1) {
             if let Some(next) = self.neighbour(pe, side) {
+                self.runs.sent(pe, side, color, word.command);
+                if self.runs.sleeps(next) {
+                    continue;
+                }
                 let ready = (self.now + self.timing.hop) as u32;
                 let landed = Word {
                     ready,
                     advances: false,
                     ..word
                 };
-                self.landings.push((next as u32, one.color, landed));
+                let (next, from) = (next as u32, opposite(side));
+                self.landings.push((next, one.color, from, landed));
             }
         }
         if one.sides >> RAMP & 1 == 1 {
@@ -232,7 +233,24 @@ impl Clock<'_> {
         }
     }
 
-    fn land(&mut self, pe: usize, color: u32, word: Word) {
+    /// What a command is behind the router: one with a ring takes a turn off.
+    fn passed_on(&self, slot: usize, command: Command) -> Command {
+        let rings = self.given.settings[self.routers[slot].setting as usize].ring;
+        match command {
+            Command::HandOver(left) if rings => Command::HandOver(left.saturating_sub(1)),
+            _ => command,
+        }
+    }
+
+    /// What the first word of a router is behind it.
+    pub(super) fn sent_by(&self, pe: usize, color: u32) -> Command {
+        let slot = self.slot(pe, color);
+        let first = self.routers[slot].queue.first();
+        self.passed_on(slot, first.map_or(Command::Data, |word| word.command))
+    }
+
+    pub(super) fn land(&mut self, pe: usize, color: u32, side: u8, word: Word) {
+        self.runs.landed(pe, side, color, word.command);
         let slot = self.slot(pe, color);
         let router = &mut self.routers[slot];
         router.queue.push(Word {
@@ -251,6 +269,9 @@ impl Clock<'_> {
 
     /// Who waits for a router may go on: its neighbours, its PE, itself.
     pub(super) fn changed(&mut self, pe: usize) {
+        if self.runs.is_replaying() {
+            return;
+        }
         for side in 0..RAMP {
             if let Some(next) = self.neighbour(pe, side) {
                 self.starts_routing(next);
@@ -262,7 +283,7 @@ impl Clock<'_> {
 
     pub(super) fn starts_routing(&mut self, pe: usize) {
         let own = &mut self.pes[pe];
-        if !own.routes && own.occupied != 0 {
+        if !own.routes && own.occupied != 0 && !self.runs.is_silent(pe) {
             own.routes = true;
             self.routing.push(pe as u32);
         }
@@ -270,7 +291,8 @@ impl Clock<'_> {
 
     pub(super) fn starts_rising(&mut self, pe: usize) {
         let own = &mut self.pes[pe];
-        if !own.rises && own.outputs.iter().any(|one| one.queue.len() > 0) {
+        let waits = || own.outputs.iter().any(|one| one.queue.len() > 0);
+        if !own.rises && waits() && !self.runs.is_silent(pe) {
             own.rises = true;
             self.rising.push(pe as u32);
         }

@@ -10,6 +10,7 @@
 mod fabric;
 pub mod given;
 mod pe;
+mod runs;
 mod state;
 #[cfg(test)]
 mod tests;

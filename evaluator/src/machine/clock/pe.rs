@@ -91,6 +91,7 @@ impl Clock<'_> {
             0
         };
         (own.runs, own.at, own.part) = (true, 0, 0);
+        self.runs.anchor(pe);
     }
 
     /// The operation whose turn it is among those that can go on.
@@ -244,6 +245,7 @@ impl Clock<'_> {
                 }
                 Act::Call { op, cycles, other } => return self.call(pe, op, [cycles, other]),
                 Act::Mark(point) => {
+                    own.irregular = true;
                     let (point, marks) = (point as usize, &mut self.marks);
                     marks.resize(marks.len().max(point + 1), 0);
                     marks[point] = marks[point].max(now);
@@ -263,6 +265,7 @@ impl Clock<'_> {
                         continue;
                     }
                     *turns = 0;
+                    own.wrapped |= 1 << (counter % 64);
                 }
                 Act::Turn(list) => {
                     let (codes, at) =
@@ -272,6 +275,7 @@ impl Clock<'_> {
                     continue;
                 }
                 Act::Done => {
+                    own.irregular = true;
                     (own.at, own.ready_at) = (own.at + 1, now + 1);
                     if own.done.replace(now).is_none() {
                         self.left -= 1;

@@ -56,6 +56,13 @@ impl<const N: usize> Queue<N> {
         (0..usize::from(self.len)).map(|at| &self.words[(usize::from(self.head) + at) % N])
     }
 
+    pub fn words_mut(&mut self) -> impl Iterator<Item = &mut Word> {
+        let (head, len) = (usize::from(self.head), usize::from(self.len));
+        let held = move |at: &usize| (at + N - head) % N < len;
+        let words = self.words.iter_mut().enumerate();
+        words.filter(move |(at, _)| held(at)).map(|(_, word)| word)
+    }
+
     pub fn push(&mut self, word: Word) {
         let at = (usize::from(self.head) + usize::from(self.len)) % N;
         self.words[at] = word;
@@ -134,6 +141,10 @@ pub(super) struct Pe {
     pub output_turn: usize,
     pub inputs: Vec<End>,
     pub done: Option<u64>,
+    /// It has done what it does not do again; counters that have begun again, as bits. Both since `runs`
+    /// asked last.
+    pub irregular: bool,
+    pub wrapped: u64,
     /// Bits of colors that the router has words of, and the one that goes first over links.
     pub occupied: u32,
     pub link_turn: u32,
@@ -162,7 +173,9 @@ pub(super) struct Clock<'a> {
     pub rising: Vec<u32>,
     pub calendar: super::walk::Calendar,
     pub moves: Vec<super::fabric::Move>,
-    pub landings: Vec<(u32, u8, Word)>,
+    /// Words that come to routers of PEs: the color, by which side.
+    pub landings: Vec<(u32, u8, u8, Word)>,
+    pub runs: super::runs::Runs,
     pub left: usize,
     pub words: u64,
     pub marks: Vec<u64>,
@@ -211,6 +224,7 @@ impl<'a> Clock<'a> {
             calendar: Default::default(),
             moves: Vec::new(),
             landings: Vec::new(),
+            runs: Default::default(),
             left: given.pes(),
             words: 0,
             marks: Vec::new(),
@@ -290,6 +304,8 @@ fn begun(scripts: &[Script], script: u32, start: u64) -> Pe {
             .map(|(color, depth)| end(*color, *depth))
             .collect(),
         done: None,
+        irregular: false,
+        wrapped: 0,
         occupied: 0,
         link_turn: 0,
         looked: u64::MAX,

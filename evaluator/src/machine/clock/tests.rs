@@ -105,7 +105,7 @@ fn run(given: &Given, scripts: &[Script], starts: &[i64]) -> Timed {
         .collect();
     let numbers: Vec<i64> = (0..given.colors.len() as i64).collect();
     assert_eq!(check(given, TIMING, scripts, &at, &numbers, starts), Ok(()));
-    timed(given, TIMING, scripts, &at, &numbers, starts, 1 << 20)
+    timed(given, TIMING, scripts, &at, &numbers, starts, 1 << 20, false)
 }
 
 /// From west to east: the first PE sends, all others pass on, the last one takes.
@@ -267,6 +267,8 @@ fn a_filter_lets_through_its_part_of_each_period() {
         first: Number::fixed(first),
         count: Number::fixed(count),
         backward: false,
+        blocks: 1,
+        period: 0,
     };
     given.phases[0].filters = vec![Filter {
         period: slices(0, 4),

@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::given::{Script, Timing};
+use super::runs::Runs;
 use super::state::Clock;
 use crate::machine::plan::Given;
 
@@ -85,12 +86,17 @@ pub fn timed(
     numbers: &[i64],
     starts: &[i64],
     most: u64,
+    by_word: bool,
 ) -> Timed {
     let mut clock = Clock::new(given, timing, scripts, script_at, numbers, starts);
+    if !by_word {
+        clock.runs = Runs::new(given.pes());
+    }
     for (pe, start) in starts.iter().enumerate() {
         clock.look_at(pe, *start as u64);
     }
     while clock.left > 0 && clock.words <= most && clock.cycle() {}
+    clock.wake_all();
     let done = clock
         .pes
         .iter()
@@ -98,7 +104,7 @@ pub fn timed(
     Timed {
         done: done.collect(),
         marks: std::mem::take(&mut clock.marks),
-        words: clock.words,
+        words: clock.words + clock.runs.skipped,
         stuck: clock.pes.iter().position(|pe| pe.done.is_none()),
         given_up: clock.words > most,
     }
@@ -107,7 +113,7 @@ pub fn timed(
 impl Clock<'_> {
     /// A PE is looked at in a cycle.
     pub(super) fn look_at(&mut self, pe: usize, at: u64) {
-        if self.pes[pe].looked != at {
+        if self.pes[pe].looked != at && !self.runs.is_silent(pe) {
             self.pes[pe].looked = at;
             self.calendar.note(self.now, at, pe as u32);
         }
@@ -115,22 +121,24 @@ impl Clock<'_> {
 
     /// One cycle; false if nothing will ever happen again.
     fn cycle(&mut self) -> bool {
-        if self.rising.is_empty() && self.routing.is_empty() {
-            match self.calendar.next(self.now) {
-                Some(at) => self.now = at,
+        if self.rising.is_empty() && self.routing.is_empty() && self.runs.is_quiet() {
+            let own = self.calendar.next(self.now).into_iter();
+            match own.chain(self.runs.next_end()).min() {
+                Some(at) => self.now = at.max(self.now),
                 None => return false,
             }
         }
+        self.begin_runs();
         for pe in std::mem::take(&mut self.rising) {
             self.pes[pe as usize].rises = false;
-            if self.rise(pe as usize) {
+            if !self.runs.sleeps(pe as usize) && self.rise(pe as usize) {
                 self.starts_rising(pe as usize);
             }
         }
         let due = self.calendar.due(self.now);
         for pe in due {
             let pe = pe as usize;
-            if self.pes[pe].seen == Some(self.now) {
+            if self.pes[pe].seen == Some(self.now) || self.runs.sleeps(pe) {
                 continue;
             }
             self.pes[pe].seen = Some(self.now);
@@ -138,14 +146,17 @@ impl Clock<'_> {
                 self.look_at(pe, at);
             }
         }
+        self.compare_answers();
         for pe in std::mem::take(&mut self.routing) {
             self.pes[pe as usize].routes = false;
-            if self.route(pe as usize) {
+            if !self.runs.sleeps(pe as usize) && self.route(pe as usize) {
                 self.starts_routing(pe as usize);
             }
         }
+        self.compare_words();
         self.commit();
         self.now += 1;
+        self.end_runs();
         true
     }
 }
