@@ -16,7 +16,7 @@ from collc.checks.budgets.dsr_ids import in_turn, sources
 from collc.checks.budgets.extents import extents
 from collc.checks.budgets.memory import _areas, memory, vector_fits
 from collc.checks.budgets.output_words import words_at_once
-from collc.checks.counted import preceding_lanes, sending_lanes
+from collc.checks.counted import input_queues_of, output_queues_of, preceding_lanes, sending_lanes
 from collc.cost.choice import build_plan
 from collc.driver.pipeline import prove_text
 from collc.lowering.shared_numbers import with_shared_numbers
@@ -60,6 +60,7 @@ ALLREDUCE = planned(b.line_allreduce(b.two_phase(12, 4)))
 CHAIN = planned(b.line_reduce(b.chain(5)))
 ALONE = planned(b.line_reduce(b.chain(1)))
 DOUBLING = exchanges.plan_of("doubling", "wse2")[1]
+MIXED = replace(DOUBLING, phases=(*ALLREDUCE.phases, *DOUBLING.phases))
 LIMITED = planned(b.line_reduce(b.two_phase(12, 4), colors=2))  # with control wavelets
 # the root stores one vector, the joint two by one operation, and sends
 JOINT = planned(b.line_reduce(b.frozen([[1], [2, 3, 4], [], [], []])))
@@ -402,6 +403,31 @@ def test_an_exchange_lacks_input_queues_beside_its_output_queues() -> None:
     _, *others = DOUBLING.output_queues
     (problem,) = found("queues", replace(DOUBLING, output_queues=(99, *others)))
     assert "which wse2 does not have" in problem.message
+
+
+def test_phases_in_turn_need_as_many_queues_as_the_one_that_takes_most() -> None:
+    """Trees take one of each kind, the exchange behind them two: one that is left does not do."""
+    outputs, there = tuple(range(5)), tuple(range(7))
+    plan = on(replace(MIXED, output_queues=outputs), output_queues=there)
+    for last, helps in ((5, False), (6, True)):
+        mixed = on(replace(plan, input_queues=(0, 1, 2, 99)), input_queues=there[: last + 1])
+        (problem,) = found("queues", mixed)
+        assert "input queues with numbers that no output queue beside them" in problem.message
+        assert ("make several collectives of the steps" in problem.help) == helps
+
+
+def test_queues_of_a_phase_are_those_behind_the_ones_of_phases_before() -> None:
+    """Of a stream with lanes that only send, a target that binds output queues takes more of these
+    than of the others."""
+    _, schedule = prove_text(text_of("all_to_all"), "t", {"P": 14, "B": 14}, "wse3")
+    stream = next(one for one in plans(schedule, "wse3") if len(one.colors) == 2 * 5)
+    (first,), (second,) = stream.phases, DOUBLING.phases
+    assert (input_queues_of(first), output_queues_of(first)) == (2, 10)
+    both = replace(stream, phases=(first, second), output_queues=tuple(range(12)))
+    assert not found("microthreads", replace(both, input_queues=(100, 101, 102, 103)))
+    for own in both.output_queues[10:]:
+        (problem,) = found("microthreads", replace(both, input_queues=(100, 101, own, 103)))
+        assert f"queues with number {own}," in problem.message
 
 
 def test_too_few_task_ids_are_shared_over_time_where_that_suffices() -> None:
