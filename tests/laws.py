@@ -3,7 +3,7 @@
     python tests/laws.py [--jobs N] [--seed N] [--drawn N] [--law N] [--text forms] [--page]
 
 `tests/law_programs.py` says which programs: a fixed part, and a part that a seed chooses, which is
-a new one each time and is printed; `--seed` repeats it. Each program is planned once and run by
+a new one each time and is printed; `--seed` repeats it. Each program is compiled and run by
 each of the texts that are asked for, `--text lanes` being the one that is to become the only one.
 Prints a table by law, then what is broken, worst first. Exits with 1 where a law is broken by the
 first text. `--page` writes docs/laws.md. Some minutes on two processors.
@@ -17,11 +17,10 @@ import re
 import signal
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from time import perf_counter
@@ -44,12 +43,10 @@ from law_programs import (
 
 from collc.base.diagnostics import CollcError
 from collc.driver.bundle import Bundle
-from collc.driver.pipeline import bundle_of, read
-from collc.driver.planning import planned_spec
+from collc.driver.pipeline import compile_text
 from collc.run import RunError
 from collc.run.program import KERNEL, NOTHING_KNOWN, run_program
 from collc.spec.exchange import StepsPhase
-from collc.tuning.dynamic_length import with_limits
 
 ROOT = Path(__file__).parents[1]
 PAGE, KEPT = ROOT / "docs" / "laws.md", ROOT / "build" / "laws.jsonl"
@@ -111,23 +108,14 @@ class Verdict:
 
 
 def figures(run: Run, texts: Sequence[str]) -> tuple[Figure, ...]:
-    """A program by each of the texts, planned once."""
-    try:
-        spec = with_limits(read(run.text, "law.coll", {}, run.target))
-        planned = planned_spec(spec)
-    except CollcError as error:
-        return (_refused(error),) * len(texts)
-    except TimeoutError:
-        return (Figure(problem=TOO_LONG),) * len(texts)
-    except Exception as error:
-        return (Figure(problem=f"{type(error).__name__}: {error}"),) * len(texts)
-    return tuple(_by_text(run, partial(bundle_of, planned, text=text)) for text in texts)
+    """A program by each of the texts."""
+    return tuple(_by_text(run, text) for text in texts)
 
 
-def _by_text(run: Run, made: Callable[[], Bundle]) -> Figure:
+def _by_text(run: Run, text: str) -> Figure:
     """The program by one text."""
     try:
-        bundle = made()
+        bundle = compile_text(run.text, "law.coll", {}, run.target, emitted=text)
         return _simulated(run, bundle) if run.simulated else _predicted(bundle)
     except CollcError as error:
         return _refused(error)

@@ -88,7 +88,7 @@ def test_a_traceback_breaks_the_first_law(monkeypatch: pytest.MonkeyPatch) -> No
     def fails(*_: object) -> None:
         raise IndexError("list index out of range")
 
-    monkeypatch.setattr(laws, "planned_spec", fails)
+    monkeypatch.setattr(laws, "compile_text", fails)
     (found,) = figures(alone(Shape("gather", 4, 1, 4, "wse2")), ("forms",))
     assert judged(Cell(0, "", RUN), found).said == "IndexError: list index out of range"
 

@@ -53,10 +53,12 @@ def compile_text(  # noqa: PLR0913 - the text, then how
 
 
 def compiled(spec: Spec, skew: int = 0, *, text: str = DEFAULT) -> Bundle:
-    """The bundle of a Spec as one of the texts; raises CollcError. Operands of three dimensions are
-    printed as lanes alone, so a program that has some is printed so. If that does not have all the
-    rest of the program yet, it is planned without them."""
-    if text == LANES:
+    """The bundle of a Spec as one of the texts; raises CollcError. Results apart of lengths that
+    calls give, and operands of three dimensions, are printed as lanes alone, so a program that has
+    some is printed so. If that does not have all the rest of the program yet, it is planned without
+    such operands."""
+    contracts = [one.contract for one in spec.collectives]
+    if text == LANES or any(one.result and one.run_length for one in contracts):
         return _as_lanes(planned_spec(spec), skew)
     planned = planned_spec(spec, skew)
     phases = (phase for plan in planned.plan.plans for phase in plan.phases)

@@ -40,7 +40,7 @@ from collc.language.grids import Line, Orders
 from collc.language.kinds import BY_WORD, undeclared
 from collc.language.parser import LATER, LATER_INSTEAD, not_supported
 from collc.language.problems import KnownProblemError, ProblemError, meaning, nearest, problem
-from collc.language.syntax import Comparison, ContractDecl, HeldDecl, OwnContractDecl, Word
+from collc.language.syntax import ContractDecl, HeldDecl, OwnContractDecl, Word
 from collc.language.trees import Forest
 from collc.spec import (
     Contract,
@@ -378,9 +378,6 @@ def _result(
         message = f"the result is to be apart from {into.name.text}, and goes into it"
         help = "leave `into` out, or name another buffer"
         raise problem("C176", message, into.span, help=help, fix="")
-    if isinstance(buffer.length, Comparison) or buffer.run_length is not None:
-        what = "`into` with a length that is given when the program runs"
-        raise not_supported(what, into.span, help="leave `into` out, or fix the length", fix="")
     return Result(into.name.text, _stride(into.name, into.stride, element, context), into.span)
 
 

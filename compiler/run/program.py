@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from collc.base.columns import Array, Bools
 from collc.base.grids import Grid
@@ -358,7 +358,9 @@ def _carried_out(
         if into is None:
             state[name] = carried.vectors, carried.known
         else:
-            state[into.name] = _written_into(schedule.collective.grid, carried, *state[into.name])
+            contract, grid = schedule.collective.contract, schedule.collective.grid
+            most = length if contract.run_length else contract.length
+            state[into.name] = _written_into(grid, carried, *state[into.name], most)
         broken = broken or ("" if carried.kept else call)
     seen = _seen(made, {name: mask for name, (_, mask) in state.items()})
     return _Round(state, broken, tuple(map(OfCall, names, seen)))
@@ -383,7 +385,8 @@ def _seen(made: Sequence[Schedule], known: Mapping[str, Bools]) -> Iterator[int]
                 marks[contract.buffer] = found
             else:
                 there = marks[contract.result.name]
-                marks[contract.result.name] = replaced_on_site(grid, there, on_site(grid, found))
+                marked = on_site(grid, found)[..., : contract.length]
+                marks[contract.result.name] = _in_first(grid, there, marked)
         for bit in range(min(_MOST_MARKS, len(made) - first)):
             yield sum(int((known[name] & (of >> bit & 1 > 0)).sum()) for name, of in marks.items())
 
@@ -397,11 +400,22 @@ def _left(schedule: Schedule, known: Mapping[str, Bools]) -> int:
 
 
 def _written_into(
-    grid: Grid, results: Carried, vectors: Array, known: Bools
+    grid: Grid, results: Carried, vectors: Array, known: Bools, most: int
 ) -> tuple[Array, Bools]:
-    """Another buffer with the results of a collective in it, and what is known of them."""
-    found = on_site(grid, results.vectors), on_site(grid, results.known)
-    return replaced_on_site(grid, vectors, found[0]), replaced_on_site(grid, known, found[1])
+    """Another buffer with the first so many elements of the results of a collective in it, and what
+    is known of them."""
+    found = on_site(grid, results.vectors)[..., :most], on_site(grid, results.known)[..., :most]
+    return _in_first(grid, vectors, found[0]), _in_first(grid, known, found[1])
+
+
+V = TypeVar("V", bound=np.generic)
+
+
+def _in_first(grid: Grid, vectors: NDArray[V], found: NDArray[V]) -> NDArray[V]:
+    """The vectors with the first elements replaced on the site of a collective's grid."""
+    most = found.shape[-1]
+    first = replaced_on_site(grid, vectors[..., :most], found)
+    return np.concatenate([first, vectors[..., most:]], axis=-1)
 
 
 def _tokens_named(plan: ProgramPlan, name: str) -> tuple[str, ...]:
