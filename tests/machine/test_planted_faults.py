@@ -172,24 +172,18 @@ ALONE: dict[str, tuple[Callable[[], Plan], str, Change, tuple[str, int, str]]] =
             replace(lane, loops=(replace(lane.loops[0], turns=Number(4)), *lane.loops[1:]))
             for lane in role.lanes
         )),
-        ("other slice", 1, "PE (3, 0) sends slice 5"),
-    ),
-    "slices are combined with others": (
-        table, "part_3",
-        ops(lambda op: replace(op, slices=replace(op.slices, first=Number(2)))
-            if op.action is Action.COMBINE else op),
-        ("other slice", 3, "takes slice"),
+        ("stuck", 3, "in position 0 of `exchange_2`"),
     ),
     "a slice is sent that has not come": (
         table, "part_3",
         ops(lambda op: replace(op, slices=replace(op.slices, first=Number(0)))
             if op.action is Action.COPY else op),
-        ("other slice", 1, "PE (3, 0) sends slice 0"),
+        ("no fixed order", 3, "changes slice 0 while another operation"),
     ),
     "a relay lets too much pass": (
         relays, "part_1",
         ops(lambda op: replace(op, elements=Number(24)) if op.elements else op, "forward"),
-        ("other slice", 5, "PE (0, 0) sends slice 1"),
+        ("stuck", 0, "what it waits for waits for itself"),
     ),
     "a relay cuts a slice": (
         relays, "part_1",
@@ -271,6 +265,11 @@ def test_nothing_is_found_where_nothing_is_planted(subject):
 WRONG: dict[str, tuple[Callable[[], Plan], str, Change]] = {
     "a sum overwrites what it is added to": (
         tree, "joint_1", ops(received(action=Action.COPY)),
+    ),
+    "slices are combined with others": (
+        table, "part_3",
+        ops(lambda op: replace(op, slices=replace(op.slices, first=Number(2)))
+            if op.action is Action.COMBINE else op),
     ),
     "a filter lets other slices in": (
         stream, "part_2", ops(lambda op: _filter(op, before=Slices(ZERO, ZERO))),
