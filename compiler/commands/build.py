@@ -59,6 +59,7 @@ class _Wanted:
     unread: bool
     timed: bool
     emitted: str
+    after: tuple[Path, ...]
     fabric: Wanted
 
     def directory(self, source: Source, alone: bool) -> Path:
@@ -87,6 +88,14 @@ class _Wanted:
     "--name", callback=_name, metavar="NAME", help="Call the collective, and its modules, NAME."
 )
 @text_option
+@click.option(
+    "--after",
+    multiple=True,
+    metavar="MANIFEST",
+    type=click.Path(path_type=Path, exists=True),
+    help="Take no color, queue, task or DSR of this library, which is in the same kernel; may be "
+    "repeated.",
+)
 @click.option("--timed", is_flag=True, help="With time stamps of every PE, which run.py reports.")
 @fabric_options
 @click.option(
@@ -121,7 +130,9 @@ def command(source: Source, alone: bool, wanted: Wanted, **options: Any) -> Told
         click.echo(_FRONT[asked.dump](*source.prove_all()), nl=False)
         return {}, ()
     source = source.for_target(wanted.target)
-    bundle = source.compile(timed=asked.timed, name=asked.name, emitted=asked.emitted)
+    bundle = source.compile(
+        timed=asked.timed, name=asked.name, emitted=asked.emitted, after=asked.after
+    )
     bundle = bundle.placed(wanted)
     if asked.dump:
         return _dumped(bundle, asked.dump, source), ()

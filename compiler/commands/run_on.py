@@ -118,8 +118,8 @@ _OPTIONS = (
 def run_on(  # noqa: PLR0913, PLR0917 - the program, then how
     source: Source, asked: Asked, wanted: Wanted, runs: Runs, output: Path | None, emitted: str
 ) -> None:
-    """Run one of the texts of a program on all back ends that are asked for, and print a table. Exits with 3 where
-    results or cycles differ, with 1 where nothing could be run."""
+    """Run one of the texts of a program on all back ends that are asked for, and print a table.
+    Exits with 3 where results or cycles differ, with 1 where nothing could be run."""
     bundle, untimed = _with_time_stamps(source, emitted)
     if output:
         write(bundle.placed(wanted).files, output)

@@ -17,6 +17,7 @@ from collc.base.diagnostics import CollcError, Diagnostic, shown
 from collc.base.progress import shown_on
 from collc.base.values import dataclass
 from collc.commands.output import FAULT, Form, print_data, print_sarif, report
+from collc.driver.after import occupied
 from collc.driver.bundle import Bundle
 from collc.driver.pipeline import compile_text, prove_program, prove_text, read
 from collc.emit.texts import DEFAULT, TEXTS
@@ -25,7 +26,7 @@ from collc.language.prelude import PRELUDE_FILE
 from collc.language.render import as_json, headline, render
 from collc.language.source import MAX_SOURCE_BYTES, decode_source, quotable
 from collc.schedule import Schedule
-from collc.spec import Spec
+from collc.spec import Reserved, Spec
 from collc.target import TARGETS
 
 STANDARD_INPUT = Path("-")
@@ -169,11 +170,31 @@ class Source:
         timed: bool = False,
         name: str | None = None,
         emitted: str = DEFAULT,
+        after: tuple[Path, ...] = (),
     ) -> Bundle:
         """The file's bundle; raises as `text` does, and CollcError for a program at fault, or for
-        what the text that is to be emitted does not have."""
+        what the text that is to be emitted does not have. It takes nothing that the libraries
+        with these manifests have."""
         given = self.text, self.name, self.definitions, self.target, skew
-        return compile_text(*given, timed=timed, name=name, emitted=emitted)
+        return compile_text(
+            *given, timed=timed, name=name, emitted=emitted, after=self._occupied(after)
+        )
+
+    def _occupied(self, manifests: tuple[Path, ...]) -> list[Reserved]:
+        """What libraries have; raises UsageError where that cannot be known, or is of another
+        target."""
+        found = []
+        for file in manifests:
+            try:
+                of, reserved = occupied(file)
+            except (OSError, ValueError) as error:
+                said = error.strerror if isinstance(error, OSError) else error
+                raise click.UsageError(f"cannot read {shown(file)}: {said}") from None
+            if of != (own := self.parse().target):
+                what = f"the library of {shown(file)} is for {of}, {self.label} for {own}"
+                raise click.UsageError(f"{what}; build both for one target, with --target")
+            found.append(reserved)
+        return found
 
     def parse(self, *, leave_open: bool = False) -> Spec:
         """What the file says, with `leave_open` as if all steps were `auto`; raises likewise."""

@@ -1,12 +1,13 @@
 """The whole compiler on one screen: text in, bundle out, or every problem found."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import SupportsIndex
 
 from collc.base.diagnostics import CollcError, Diagnostic
 from collc.base.progress import under_way
 from collc.checks.budgets.memory import vector_fits
+from collc.driver.after import beside
 from collc.driver.bundle import Bundle, LazyFiles
 from collc.driver.longest import with_longest
 from collc.driver.planning import Planned, architectures, planned_spec
@@ -36,6 +37,7 @@ def compile_text(  # noqa: PLR0913 - the text, then how
     timed: bool = False,
     name: str | None = None,
     emitted: str = DEFAULT,
+    after: Sequence[Reserved] = (),
 ) -> Bundle:
     """Compile a `.coll` text to a bundle, or raise CollcError with every problem found.
 
@@ -44,9 +46,9 @@ def compile_text(  # noqa: PLR0913 - the text, then how
     of an empty loop: by the text for each form that is another program, by that of lanes the same
     one, whose runs wait. A program that is `timed` has time stamps. What is `emitted` is a text for
     each form, or, with "lanes", one for all, which is an experiment: it refuses what it does not
-    print yet.
+    print yet. What libraries have that come before it in the same kernel is not taken.
     """
-    spec = read(text, file, parameters, target, name=name)
+    spec = beside(read(text, file, parameters, target, name=name), after)
     spec = spec if emitted == FORMS else _with_streams(spec)
     spec = with_limits(with_time_stamps(spec) if timed else spec)
     return compiled(spec, skew, text=emitted)

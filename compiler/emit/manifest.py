@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -26,8 +26,10 @@ def manifest_of(  # noqa: PLR0913, PLR0917 - what the manifest is of
     model: BundleModel | ProgramModel,
     texts: Mapping[str, str],
     kind: str = "",
+    had: tuple[Sequence[int], Sequence[int]] | None = None,
 ) -> str:
-    """The manifest of a bundle with these texts, of a `kind` if they are not those of forms."""
+    """The manifest of a bundle with these texts, of a `kind` if they are not those of forms. What
+    is `had` are tasks and DSRs, if those of a program are others than the plan's."""
     record: dict[str, Any] = {
         "schema": "collc/manifest/1",
         "made_by": f"collc {model.version}",
@@ -36,7 +38,7 @@ def manifest_of(  # noqa: PLR0913, PLR0917 - what the manifest is of
         **({"text": kind} if kind else {}),
         "sdk": list(SDK_RELEASES[spec.target]),
         "parameters": {parameter.name: parameter.value for parameter in spec.parameters},
-        **(_one(plan, model) if isinstance(model, BundleModel) else _several(plan, model)),
+        **(_one(plan, model) if isinstance(model, BundleModel) else _several(plan, model, had)),
         "prediction": {
             "cycles": prediction.cycles,
             "bound": prediction.bound,
@@ -90,8 +92,11 @@ def _one(plan: ProgramPlan, model: BundleModel) -> dict[str, Any]:
     }
 
 
-def _several(plan: ProgramPlan, model: ProgramModel) -> dict[str, Any]:
+def _several(
+    plan: ProgramPlan, model: ProgramModel, had: tuple[Sequence[int], Sequence[int]] | None
+) -> dict[str, Any]:
     """The collectives of a program, with the colors that each phase uses."""
+    tasks, dsrs = had or (plan.task_ids, plan.dsr_ids)
     return {
         "program": {
             "calls": plan.program.calls,
@@ -108,8 +113,8 @@ def _several(plan: ProgramPlan, model: ProgramModel) -> dict[str, Any]:
         },
         "resources": {
             "colors": [color.as_data() for color in between_uses(plan)],
-            "local_task_ids": plan.task_ids,
-            "dsr_ids": plan.dsr_ids,
+            "local_task_ids": tasks,
+            "dsr_ids": dsrs,
             "code_bytes_estimate": plan.code_bytes,
             "data_bytes": plan.data_bytes,
             "reconfiguration_bytes": reconfiguration_bytes(plan),

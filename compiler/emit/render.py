@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from itertools import product
@@ -58,11 +58,13 @@ def render(  # noqa: PLR0913, PLR0917 - the program, then how
     else:
         model = program_model(plan, due, source, skew)
         clock = clock_model(spec, (model.width, model.height))
+    had = None
     if text == LANES:
         libraries = libraries_of(plan, source)
         texts = _texts_of_lanes(libraries, kernel_of(plan, model, libraries), model, clock)
         if isinstance(model, BundleModel):
             model = with_numbers(model, libraries[0])
+        had = _union(one.task_ids for one in libraries), _union(one.dsr_ids for one in libraries)
     elif isinstance(model, BundleModel):
         texts = _texts_of_one(model, clock)
     else:
@@ -72,8 +74,12 @@ def render(  # noqa: PLR0913, PLR0917 - the program, then how
         commands = commands_file(arch, (model.width, model.height), timed=clock is not None)
         texts[commands_name(arch)] = commands
     kind = text if text != FORMS else ""
-    texts[MANIFEST] = manifest_of(spec, plan, prediction, model, texts, kind)
+    texts[MANIFEST] = manifest_of(spec, plan, prediction, model, texts, kind, had)
     return dict(sorted(texts.items()))
+
+
+def _union(lists: Iterable[Sequence[int]]) -> list[int]:
+    return sorted({number for numbers in lists for number in numbers})
 
 
 def _texts_of_lanes(

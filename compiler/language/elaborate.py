@@ -335,7 +335,7 @@ def with_steps(collective: Collective, clauses: Sequence[Clause]) -> Collective:
 
 def _as_known(collective: Collective, before: Collective) -> Collective:
     """The same, with what is not said in a file as it was before: how names are spelled, and
-    whether slices of lengths that calls give may go in streams."""
+    whether slices of lengths that calls give may go in streams, what libraries beside it have."""
     contract, known = collective.contract, before.contract
     length, of_before = contract.run_length, known.run_length
     if length and of_before:
@@ -344,7 +344,8 @@ def _as_known(collective: Collective, before: Collective) -> Collective:
     if result and known.result:
         result = replace(result, name=known.result.name)
     contract = replace(contract, buffer=known.buffer, result=result, run_length=length)
-    return replace(collective, name=before.name, contract=contract)
+    limits = replace(collective.limits, reserved=before.limits.reserved)
+    return replace(collective, name=before.name, contract=contract, limits=limits)
 
 
 def steps_as_declared(collective: Collective) -> tuple[Clause, ...]:

@@ -48,7 +48,7 @@ from collc.spec import ContractKind
 
 
 def library_name(source: str, program: ProgramPlan) -> str:
-    """The library of a file, by the file's name: an identifier that nothing else in a kernel has."""
+    """The library of a file, by the file's name: an identifier that no kernel has otherwise."""
     stem = re.sub(r"\W", "_", source.rpartition(".")[0] or source)
     name = stem if re.match(r"[A-Za-z]", stem) else f"collective_{stem}"
     contracts = (plan.collective.contract for plan in program.plans)
