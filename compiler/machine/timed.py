@@ -67,7 +67,8 @@ class TimedOp:
 class Script:
     """What PEs do: code by code what is done, the first of which the launch begins; operations;
     the depths of output queues; colors of input queues with their depths; the tasks that are
-    blocked at first, as bits; lists of code, of which `turn` goes on with one after the other."""
+    blocked at first, as bits; lists of code, of which `turn` goes on with one after the other;
+    the code that runs when a color is torn down, by color."""
 
     codes: tuple[tuple[Act, ...], ...]
     ops: tuple[TimedOp, ...]
@@ -76,6 +77,7 @@ class Script:
     blocked: int
     counters: int
     turns: tuple[tuple[int, ...], ...] = ()
+    handlers: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,10 +22,15 @@ from collc.emit.lanes.acts import (
     BIT,
     COUNTED,
     INDEX,
+    LEAVE,
     LOADED,
+    POSITION,
     READ,
+    ROUTES,
+    SIDE,
     STORE,
     STORE_CONSTANT,
+    SWITCH,
     UNROLLED,
     Acts,
     Takes,
@@ -36,6 +41,8 @@ from collc.emit.lanes.acts import (
 )
 from collc.emit.lanes.classes import Act, in_stage
 from collc.emit.lanes.model import (
+    CLOSING_TASK,
+    OWN_TASK,
     ClassModel,
     JoinModel,
     LibraryModel,
@@ -43,6 +50,7 @@ from collc.emit.lanes.model import (
     PlacedAct,
     SectionModel,
     SlotModel,
+    TornDownModel,
 )
 from collc.emit.lanes.numbers import Key
 from collc.emit.lanes.row_text import (
@@ -58,6 +66,7 @@ from collc.emit.lanes.row_text import (
     RowText,
     rows_at,
 )
+from collc.machine.given import Given as GivenCalls
 from collc.machine.given import PhaseGiven
 from collc.machine.reading import Calls, calls_of_plan, calls_of_program, given_of
 from collc.machine.timed import NO_COLOR, Script, TimedOp
@@ -123,6 +132,15 @@ class _Common:
     costs: tuple[Costs, ...]
     lengths: tuple[int, ...]
     takes: Takes
+    index: Mapping[int, int]  # by the numbers of colors what the machine calls them
+
+    @property
+    def torn_down(self) -> Iterator[tuple[int, TornDownModel]]:
+        """Colors that are torn down between phases, with what the machine calls them."""
+        for color in self.library.torn_down:
+            number = self.library.colors[color.position]
+            if number in self.index:
+                yield self.index[number], color
 
     @property
     def calls(self) -> tuple[int, ...]:
@@ -139,11 +157,15 @@ class _Common:
         return self.library.task_ids[position]
 
 
+Sets = tuple[tuple[int, int, int], ...]  # colors of routers, by how many sides, other positions
+
+
 @dataclass(frozen=True)
 class _Part:
-    """A PE's part in a phase: what it does in which slot, the wavelets and the first slice of each,
+    """A PE's part in a phase, which has a number: what it does in which slot, the wavelets and the first slice of each,
     how many ends sections have, and whether signs are turned back; empty if it has none."""
 
+    number: int
     phase: PhaseModel
     plan_phase: Phase
     acts: Mapping[Key, PlacedAct]
@@ -151,6 +173,7 @@ class _Part:
     firsts: Mapping[Numbered, int]
     ends: tuple[int, ...]
     restores: bool
+    sets: Sets
     rows: Mapping[Key, tuple[Row, ...]]
 
 
@@ -170,17 +193,21 @@ class _Pe:
         self.inputs: dict[int, int] = {}
         self.outputs: list[int] = []
         self.taking_part = {
-            f"{part.phase.name}.{slot.field}"
+            name
             for of in parts
             for part in of
-            for slot in part.phase.fields
-            if slot.key in part.acts
+            if part.acts
+            for name in (
+                part.phase.name,
+                *(f"{part.phase.name}.{s.field}" for s in part.phase.fields if s.key in part.acts),
+            )
         }
 
     def script(self) -> Script:
         """The whole of it."""
         self.codes.append([])
         self.codes[0] = self._launched()
+        handlers = tuple(self._handlers())
         return Script(
             tuple(map(tuple, self.codes)),
             tuple(self.ops),
@@ -189,7 +216,26 @@ class _Pe:
             self.blocked,
             self.counters,
             tuple(self.turns),
+            handlers,
         )
+
+    def _handlers(self) -> Iterator[tuple[int, int]]:
+        """What is done behind the teardown of each color."""
+        start = self.common.library.start_task
+        for index, color in self.common.torn_down:
+            if color.task >= 0:
+                task = self.common.task(color.task)
+                self.blocked |= 1 << task
+                acts = [*code(1), do("unblock", task)]
+            else:
+                told = do("told", index, self.common.task(start))
+                acts = [
+                    *code(2 * READ + 2 + STORE),
+                    told,
+                    *self.takes.taken,
+                    *code(READ + 1 + STORE),
+                ]
+            yield index, self.same_code(acts)
 
     def _depth(self, kind: str, queue: int) -> int:
         words: tuple[int, ...] = getattr(self.common.program.target, f"{kind}_queue_words")
@@ -327,12 +373,16 @@ class _Call:
         self.functions: dict[str, Callable[[], Acts]] = {
             "done": lambda: pe.called(turn, call),
             "finish": self._finish,
+            f"{self.model.prefix}over": self._over,
         }
         for part in pe.parts[of]:
             for section in part.phase.sections:
                 self._name_functions(part, section)
+            if part.phase.multiplexed:
+                self.functions[part.phase.begin] = partial(self._open, part)
+                self.functions[f"close_{part.phase.name}"] = partial(self._close, part)
         alone = pe.common.program.alone
-        self.phases = {first_of(one): at for at, one in enumerate(self.model.phases) if alone}
+        self.phases = {one.begin: at for at, one in enumerate(self.model.phases) if alone}
         if self.model.restored:
             self.functions[f"{self.model.prefix}restore"] = self._restore
 
@@ -346,6 +396,66 @@ class _Call:
             if join.activates >= 0:
                 task = self.common.task(join.activates)
                 self.functions[join.then] = partial(_activate, task)
+
+    # routers that are set as a phase begins
+
+    def _open(self, part: _Part) -> Acts:
+        phase, common = part.phase, self.common
+        if phase.closing:
+            return [*self._awaits_teardowns(part), *self._set(part), *self.run(phase.first)]
+        body = self.task(f"opened {phase.name}", lambda: self._opened(part))
+        if not part.sets:
+            return self.pe.turn([body])
+        starts = self.pe.same_code([*code(READ), *self.takes.taken, *self.pe.turn([body])])
+        waits = self.pe.same_code([*self.takes.taken, *code(STORE_CONSTANT)])
+        colors = sum(1 << color for color, _, _ in part.sets)
+        return [
+            do("follow", common.task(common.library.start_task), starts),
+            *code(READ + 1 + STORE + 1), do("await", colors, waits), *self.takes.passed,
+            *self.pe.turn([body]),
+        ]  # fmt: skip
+
+    def _opened(self, part: _Part) -> Acts:
+        return [*code(1 + STORE), *self._set(part), *self.run(part.phase.first)]
+
+    def _awaits_teardowns(self, part: _Part) -> Acts:
+        """Tasks that wait for teardowns: the end of the phase activates the last of them, that the
+        one before it, the first what comes next."""
+        common, acts = self.common, Acts()
+        own = {color for color, _, _ in part.sets}
+        before = -1
+        for index, color in common.torn_down:
+            if color.task not in part.phase.closing:
+                continue
+            task = common.task(color.task)
+            if index not in own:
+                acts += [*code(1), do("unblock", task)]
+            follows = self.task(
+                f"closed {part.phase.name} {color.task}",
+                partial(self._closed, part, task, before),
+            )
+            acts.append(do("follow", task, follows))
+            before = task
+        return [*acts, *code(STORE_CONSTANT * (len(common.library.closed) > 1))]
+
+    def _closed(self, part: _Part, task: int, before: int) -> Acts:
+        blocks = [*code(1), do("block", task)]
+        if before >= 0:
+            return [*blocks, *_activate(before)]
+        return [*blocks, *self._called(part.phase.closed, len(self.common.library.closed) > 1)]
+
+    def _close(self, part: _Part) -> Acts:
+        return _activate(self.common.task(part.phase.closing[-1]))
+
+    def _set(self, part: _Part) -> Acts:
+        """The routers of the PE are set for a phase."""
+        acts, colors = Acts(), self.common.colors[self.of]
+        switched = {colors[one.name]: one.switched == "true" for one in part.phase.multiplexed}
+        for color, sides, others in part.sets:
+            count = ROUTES + (SIDE * sides - 1) * (sides > 1)
+            count += (SWITCH + POSITION * others) * switched[color] + LEAVE
+            acts += [*code(count), do("set", color, part.number)]
+        return acts
 
     def run(self, name: str) -> Acts:
         """What a function does; where a phase of a collective by itself begins, a mark."""
@@ -368,8 +478,11 @@ class _Call:
 
     def begin(self) -> Acts:
         """The collective's function."""
-        model, takes_part = self.model, any(part.acts for part in self.pe.parts[self.of])
-        acts = [] if model.buffer else code(STORE_CONSTANT)
+        model, takes_part = (
+            self.model,
+            any(part.acts or part.sets for part in self.pe.parts[self.of]),
+        )
+        acts = code(READ + STORE) if model.has_word else []
         if (model.site.takes_part or not model.phases) and not takes_part:
             return acts + self.run("finish")
         if model.first_pass:
@@ -402,6 +515,10 @@ class _Call:
         follows = self.task("finished", lambda: self.run("done"))
         return [do("follow", task, follows), *code(1), do("activate", task)]
 
+    def _over(self) -> Acts:
+        """A PE that only sets its router may be here before the function has returned."""
+        return self.run("done" if any(part.acts for part in self.pe.parts[self.of]) else "finish")
+
     def _loads(self, *, early: bool) -> Acts:
         """The registers that the call loads before the first operation, or behind it."""
         acts: Acts = []
@@ -421,7 +538,7 @@ class _Call:
                 yield from ((part, slot) for slot in section.slots)
 
     def _shares(self, slot: SlotModel) -> bool:
-        return self.pe.holds(slot.shares_register)
+        return bool(slot.shares_register) and self.pe.holds(slot.shares_register)
 
     def _load(self, part: _Part, slot: SlotModel, *, again: bool = False) -> Acts:
         """What `load` of a slot's module does, the registers being others' before if `again`."""
@@ -497,7 +614,7 @@ class _Call:
     def _begin_slot(self, part: _Part, slot: SlotModel) -> Acts:
         acts: Acts = []
         placed = part.acts.get(slot.key)
-        if slot.shares_task and placed is not None and (slot.turns or placed.end < 0):
+        if slot.shares_task and placed is not None and (slot.turns or placed.end == OWN_TASK):
             acts += code(STORE_CONSTANT)
         if slot.shares_register and self._shares(slot):
             acts += self._load(part, slot, again=True)
@@ -538,7 +655,13 @@ class _Call:
             return self._settle(part, slot, placed)
         if self._calls_back(act):
             return self._call_back(part, slot, placed)
-        return [*self._follows(part, slot, placed), *self._issue(part, slot, placed)]
+        acts = [*self._follows(part, slot, placed), *self._issue(part, slot, placed)]
+        goes_on = placed.goes_on and not self._shares(slot)
+        return [*acts, *(self.run(slot.then) if goes_on else [])]
+
+    def _silent(self, slot: SlotModel, placed: PlacedAct) -> bool:
+        """Whether nothing follows the end of an operation."""
+        return placed.act.is_silent or (placed.goes_on and not self._shares(slot))
 
     def _calls_back(self, act: Act) -> bool:
         """Whether code combines elements one by one."""
@@ -561,7 +684,7 @@ class _Call:
 
     def _follows(self, part: _Part, slot: SlotModel, placed: PlacedAct) -> Acts:
         """What the end of an operation begins, if nothing else waits for it, too."""
-        if placed.act.is_silent or placed.end >= 0:
+        if self._silent(slot, placed) or placed.end != OWN_TASK:
             return []
         task = self.common.task(slot.task)
         follows = self.task(slot.name, lambda: self._ended(part, slot, placed))
@@ -687,16 +810,18 @@ class _Call:
         tells, words = act.command is not Advance.NOTHING, part.words[slot.key]
         if self._calls_back(act):
             words = tuple(one // placed.rounds for one in words)
-        end = ("activate", self.common.task(slot.task)) if placed.end < 0 else (
-            "unblock" if placed.unblocks else "activate", self.common.task(placed.end),
-        )  # fmt: skip
+        end = ("", 0)
+        if not self._silent(slot, placed):
+            at = {OWN_TASK: slot.task, CLOSING_TASK: max(part.phase.closing, default=-1)}
+            task = self.common.task(at.get(placed.end, placed.end))
+            end = ("unblock" if placed.unblocks else "activate", task)
         return self._timed(
             part,
             slot,
             receive="" if tells else act.op.receives_on or "",
             send=act.op.sends_on or "",
             words=words,
-            end=("", 0) if act.is_silent else end,
+            end=end,
             yields=placed.yields,
             command=act.command,
             advances=not tells and act.op.advance is Advance.OWN_ROUTER,
@@ -886,7 +1011,7 @@ class _Steps:
         turns: list[list[int]] = [[] for _ in self.lanes]
         for step, _ in enumerate(self.waits):  # which get more
             for index, codes in enumerate(turns):
-                codes += self._turns(index, step)
+                codes.extend(self._turns(index, step))
         follows = Acts()
         for lane, codes in zip(self.lanes, turns, strict=True):
             if codes:
@@ -981,12 +1106,6 @@ def _is_staged(act: Act) -> bool:
     return in_stage(act.op.receive) or in_stage(act.op.send)
 
 
-def first_of(phase: PhaseModel) -> str:
-    """The function that begins a phase."""
-    section = phase.sections[0]
-    return section.slots[0].begin if section.is_one_chain else section.begin
-
-
 # all PEs
 
 
@@ -1002,10 +1121,6 @@ Lengths = Mapping[str, Sequence[int]]
 
 def _untimed(phase: Phase, model: PhaseModel) -> Iterator[str]:
     """What a phase has and the clock does not."""
-    if model.multiplexed or model.closing:
-        yield "routers that phases set"
-    if model.staged_word:
-        yield "a word of the library's"
     if phase.in_blocks:
         yield "slices in several blocks"
     if model.cut.dynamic_length:
@@ -1020,8 +1135,6 @@ def scripts_of(
     Raises UntimedError for what the clock does not have."""
     if program.call_streams:
         raise UntimedError("calls beside each other")
-    if any(color.torn_down for color in program.colors):
-        raise UntimedError("routers that are torn down between calls")
     if program.program.rooted:
         raise UntimedError("roots of calls")
     calls = calls_of(program)
@@ -1039,14 +1152,14 @@ def scripts_of(
         plan.collective.contract.words if of is None else of
         for plan, of in zip(program.plans, told, strict=True)
     )
-    common = _Common(program, library, colors, costs, words, takes)
+    common = _Common(program, library, colors, costs, words, takes, index)
     columns, parts = [], []
     at = 0
     for which, (plan, model) in enumerate(zip(program.plans, library.collectives, strict=True)):
         for phase, of in zip(plan.phases, model.phases, strict=True):
             for what in _untimed(phase, of):
                 raise UntimedError(what)
-            column, found = _parts(plan, phase, of, given.phases[at], told[which])
+            column, found = _parts(plan, phase, of, given, at, colors[which], told[which])
             columns.append(column)
             parts.append(found)
             at += 1
@@ -1082,19 +1195,27 @@ def _given(plan: Plan, lengths: Lengths) -> int | None:
 
 
 def _parts(
-    plan: Plan, phase: Phase, model: PhaseModel, given: PhaseGiven, length: int | None
+    plan: Plan,
+    phase: Phase,
+    model: PhaseModel,
+    of_all: GivenCalls,
+    number: int,
+    colors: Mapping[str, int],
+    length: int | None,
 ) -> tuple[Ints, list[_Part]]:
     """Which part each PE has in a phase, and the parts; the first one is none."""
-    parts = [_Part(model, phase, {}, {}, {}, (), restores=False, rows={})]
+    given = of_all.phases[number]
+    parts = [_Part(number, model, phase, {}, {}, {}, (), restores=False, sets=(), rows={})]
+    sets, sets_at = _sets(of_all, given, model, colors)
     known: dict[object, int] = {}
     classes: dict[int, list[ClassModel]] = {}
     for one in model.classes:
         classes.setdefault(one.role, []).append(one)
     pairs, which = np.unique(
-        np.stack([given.role_at, given.place_at], axis=1), axis=0, return_inverse=True
+        np.stack([given.role_at, given.place_at, sets_at], axis=1), axis=0, return_inverse=True
     )
     found = []
-    for role, place in pairs.tolist():
+    for role, place, set_at in pairs.tolist():
         if role < 0:
             found.append(0)
             continue
@@ -1102,13 +1223,37 @@ def _parts(
         one = next(one for one in of if len(of) == 1 or place in one.places)
         words, firsts = _numbers(plan, phase, one, place, length)
         rows = _rows(phase, one, place)
-        key = one.index, tuple(words.items()), _alike(firsts), tuple(rows.items())
+        key = one.index, tuple(words.items()), _alike(firsts), set_at, tuple(rows.items())
         if key not in known:
             known[key] = len(parts)
             acts = {placed.key: placed for placed in one.acts}
-            parts.append(_Part(model, phase, acts, words, firsts, one.ends, one.restores, rows))
+            parts.append(
+                _Part(
+                    number, model, phase, acts, words, firsts, one.ends, one.restores, sets[set_at],
+                    rows,
+                )
+            )  # fmt: skip
         found.append(known[key])
     return np.array(found, dtype=np.int64)[which.reshape(-1)], parts
+
+
+def _sets(
+    given: GivenCalls, phase: PhaseGiven, model: PhaseModel, colors: Mapping[str, int]
+) -> tuple[list[Sets], Ints]:
+    """What PEs set at their routers as a phase begins, and which of these each PE does."""
+    order = [colors[one.name] for one in model.multiplexed if one.name in colors]
+    at: dict[int, dict[int, tuple[int, int, int]]] = {}
+    for pe, color, setting, _ in phase.sets.reshape(-1, 4).tolist() if order else ():
+        if color in order:
+            positions, _ring = given.settings[setting]
+            sides = positions[0][1].bit_count()
+            at.setdefault(pe, {})[color] = color, sides, len(positions) - 1
+    known: dict[Sets, int] = {(): 0}
+    which = np.zeros(given.width * given.height, dtype=np.int64)
+    for pe, found in at.items():
+        sets = tuple(found[color] for color in order if color in found)
+        which[pe] = known.setdefault(sets, len(known))
+    return list(known), which
 
 
 def _rows(phase: Phase, of: ClassModel, place: int) -> dict[Key, tuple[Row, ...]]:

@@ -45,6 +45,12 @@ NUMBER = 1  # and of its next numbers
 ADDRESS = 1  # cycles until an address is there, and a number that is read from it
 LATE = 2
 AREA = 3  # instructions for where an area of the stage begins
+# of routers that PEs set: instructions
+ROUTES = 5  # for the routes of a color
+SIDE = 3  # more for each side, where there are several, but one
+SWITCH = 7  # that take away the positions of its switch
+POSITION = 4  # and set one
+LEAVE = 3  # that end the teardown
 COUNTED = 2  # a number goes down, or up, and is stored
 
 

@@ -146,7 +146,7 @@ OWN_TASK, CLOSING_TASK = -1, -2  # instead of a task's position: the act's own, 
 class PlacedAct:
     """What PEs of a class do in a slot: how often it begins, how often it goes over the elements,
     whether it yields to others; the position of the task that its end is told to, and whether it
-    unblocks that."""
+    unblocks that; whether what follows need not wait for its end."""
 
     key: tuple[int, int, int]
     act: Act
@@ -155,6 +155,7 @@ class PlacedAct:
     yields: bool = False
     end: int = OWN_TASK
     unblocks: bool = False
+    goes_on: bool = False
 
 
 @dataclass(frozen=True)

@@ -605,7 +605,10 @@ class _Builder:
     def model(self, index: int, one: PeClass) -> ClassModel:
         """What a class does, and the lines of the layout that say so."""
         ends = self._ends(one)
-        placed = {key: self._placed_act(key, act, ends.get(key)) for key, act in self.placed(one)}
+        placed = {
+            key: replace(self._placed_act(key, act, ends.get(key)), goes_on=self._goes_on(act, one))
+            for key, act in self.placed(one)
+        }
         lines = list(self._lane_lines(one))
         for slot in self.fields:
             if slot in placed:
@@ -682,7 +685,7 @@ class _Builder:
             yield from self._operand(field, placed, one)
         if placed.yields:
             yield f"{field}.yields = true;"
-        if self._goes_on(act, one):
+        if placed.goes_on:
             yield f"{field}.goes_on = true;"
         if act.is_silent:
             yield f"{field}.silent = true;"

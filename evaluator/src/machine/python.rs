@@ -217,6 +217,7 @@ pub(crate) struct ScriptGiven {
     blocked: u32,
     counters: u32,
     turns: Vec<Vec<u32>>,
+    handlers: Vec<(u32, u32)>,
 }
 
 #[derive(FromPyObject)]
@@ -252,6 +253,10 @@ fn act((name, a, b, c): ActGiven) -> PyResult<Act> {
             code: c,
         },
         "turn" => Act::Turn(a),
+        "unblock" => Act::Unblock(a),
+        "set" => Act::Set { color: a, phase: b },
+        "await" => Act::Await { colors: a, code: b },
+        "told" => Act::Told { color: a, task: b },
         "mark" => Act::Mark(a),
         "done" => Act::Done,
         other => return Err(PyValueError::new_err(format!("code does no {other}"))),
@@ -289,6 +294,7 @@ impl ScriptGiven {
             blocked: self.blocked,
             counters: self.counters,
             turns: self.turns,
+            handlers: self.handlers,
         })
     }
 }

@@ -65,8 +65,19 @@ impl Clock<'_> {
                 .is_some_and(|route| route.receive == side)
         };
         router.queue.len() < self.timing.router_queue
+            && !router.down
             && open(router.position)
-            && (router.commands == 0 || open(self.behind_commands(slot)))
+            && (router.commands == 0 || self.is_open_behind(slot, side))
+    }
+
+    /// Whether the position to which commands lead is open; behind a teardown nothing is accepted.
+    fn is_open_behind(&self, slot: usize, side: u8) -> bool {
+        let router = &self.routers[slot];
+        let mut words = router.queue.words();
+        !words.any(|word| word.command == Command::Teardown)
+            && self
+                .route_at(router, self.behind_commands(slot))
+                .is_some_and(|route| route.receive == side)
     }
 
     fn behind_commands(&self, slot: usize) -> u32 {
@@ -83,7 +94,7 @@ impl Clock<'_> {
         let last = setting.positions.len() as u32 - 1;
         match command {
             Command::Data => position,
-            Command::Reset => 0,
+            Command::Reset | Command::Teardown => 0,
             Command::HandOver(left) if left == 0 || !setting.ring => position,
             Command::Advance | Command::HandOver(_) if position < last => position + 1,
             Command::Advance | Command::HandOver(_) => {
@@ -137,6 +148,9 @@ impl Clock<'_> {
     fn leaves(&mut self, pe: usize, color: u32, word: Word, taken: u8) -> Result<u8, Refused> {
         let slot = self.slot(pe, color);
         let router = &self.routers[slot];
+        if router.down {
+            return Err(Refused::Blocked);
+        }
         let Some(route) = self.route_at(router, router.position) else {
             return Err(Refused::Blocked);
         };
@@ -201,6 +215,11 @@ impl Clock<'_> {
             router.commands -= 1;
             let before = router.position;
             self.routers[slot].position = self.position_behind(slot, before, word.command);
+            if word.command == Command::Teardown {
+                self.routers[slot].down = true;
+                self.pes[pe].torn |= 1 << color;
+                self.look_at(pe, self.now + 1);
+            }
             word.command = self.passed_on(slot, word.command);
         }
         if was_full || !is_data {

@@ -45,6 +45,22 @@ pub enum Act {
     },
     Activate(u32),
     Block(u32),
+    Unblock(u32),
+    /// The PE sets its router for a phase on a color that was torn down.
+    Set {
+        color: u32,
+        phase: u32,
+    },
+    /// Goes on with other code if some of these colors, as bits, are set and not yet torn down.
+    Await {
+        colors: u32,
+        code: u32,
+    },
+    /// The PE is told that a color is torn down; a task is due if it is the last that is awaited.
+    Told {
+        color: u32,
+        task: u32,
+    },
     /// Words are combined by a call-back, one by one: from each to the next as many cycles as every
     /// other one takes. What is sent leaves as the call returns.
     Call {
@@ -104,18 +120,23 @@ pub struct Script {
     pub counters: u32,
     /// Code that follows code, as `Act::Turn` has it.
     pub turns: Vec<Vec<u32>>,
+    /// The code that runs when a color is torn down, by color.
+    pub handlers: Vec<(u32, u32)>,
 }
 
 impl Script {
     /// What is wrong with its numbers, in words.
-    pub fn check(&self, colors: usize) -> Result<(), &'static str> {
+    pub fn check(&self, colors: usize, phases: usize) -> Result<(), &'static str> {
         let code = |code: &u32| (*code as usize) < self.codes.len();
         let op = |op: &u32| (*op as usize) < self.ops.len();
         let good = |act: &Act| match act {
             Act::Issue(of) | Act::Settle(of) | Act::Load { op: of, .. } => op(of),
             Act::Call { op: of, .. } => op(of),
             Act::Follow { task, code: of } => *task < 32 && code(of),
-            Act::Activate(task) | Act::Block(task) => *task < 32,
+            Act::Activate(task) | Act::Block(task) | Act::Unblock(task) => *task < 32,
+            Act::Set { color, phase } => (*color as usize) < colors && (*phase as usize) < phases,
+            Act::Await { code: of, .. } => code(of),
+            Act::Told { color, task } => (*color as usize) < colors && *task < 32,
             Act::Again {
                 counter, code: of, ..
             } => *counter < self.counters && code(of),
@@ -123,7 +144,8 @@ impl Script {
             _ => true,
         };
         let lists = |list: &Vec<u32>| !list.is_empty() && list.iter().all(code);
-        if !self.turns.iter().all(lists) {
+        let handlers = |(color, of): &(u32, u32)| (*color as usize) < colors && code(of);
+        if !self.turns.iter().all(lists) || !self.handlers.iter().all(handlers) {
             return Err("code leads to code, operations and tasks that are given");
         }
         if self.codes.is_empty() || !self.codes.iter().flatten().all(good) {
@@ -176,5 +198,7 @@ pub fn check(
     {
         return Err("a PE has a script that is not given");
     }
-    scripts.iter().try_for_each(|script| script.check(colors))
+    scripts
+        .iter()
+        .try_for_each(|script| script.check(colors, given.phases.len()))
 }

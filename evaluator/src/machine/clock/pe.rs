@@ -5,6 +5,9 @@ use super::given::{Act, End};
 use super::state::{Clock, Command, Pe, Thread, Word};
 use crate::machine::plan::Advance;
 
+/// The task that is told of teardowns.
+const TEARDOWNS: u32 = 29;
+
 /// What has come of a turn.
 enum Turn {
     /// The slot is taken.
@@ -65,7 +68,8 @@ impl Clock<'_> {
         if !own.launched {
             return Some(32);
         }
-        let ready = own.active & !own.blocked;
+        let told = u32::from(own.torn != 0) << TEARDOWNS;
+        let ready = (own.active | told) & !own.blocked;
         let behind = (1..=32u32).map(|step| (own.last_task + step) % 32);
         behind.into_iter().find(|task| ready >> task & 1 == 1)
     }
@@ -82,7 +86,17 @@ impl Clock<'_> {
             return;
         };
         let own = &mut self.pes[pe];
-        own.code = if own.launched {
+        own.code = if own.launched && task == TEARDOWNS {
+            let color = own.torn.trailing_zeros();
+            own.torn &= own.torn - 1;
+            own.last_task = task;
+            let handlers = &self.scripts[own.script as usize].handlers;
+            let of = handlers.iter().find(|one| one.0 == color);
+            match of {
+                Some((_, code)) => *code,
+                None => return,
+            }
+        } else if own.launched {
             own.active &= !(1 << task);
             own.last_task = task;
             own.follows[task as usize]
@@ -253,6 +267,22 @@ impl Clock<'_> {
                 Act::Follow { task, code } => own.follows[task as usize] = code,
                 Act::Activate(task) => own.active |= 1 << task,
                 Act::Block(task) => own.blocked |= 1 << task,
+                Act::Unblock(task) => own.blocked &= !(1 << task),
+                Act::Set { color, phase } => self.set_router(pe, color, phase),
+                Act::Await { colors, code } => {
+                    own.awaited = own.in_use & colors;
+                    if own.awaited != 0 {
+                        (own.code, own.at) = (code, 0);
+                        continue;
+                    }
+                }
+                Act::Told { color, task } => {
+                    own.in_use &= !(1 << color);
+                    if own.awaited == 1 << color {
+                        own.active |= 1 << task;
+                    }
+                    own.awaited &= !(1 << color);
+                }
                 Act::Again {
                     counter,
                     count,
@@ -327,7 +357,8 @@ fn command_of(command: Advance, own: bool) -> Command {
     match command {
         Advance::Nothing | Advance::OwnRouter => Command::Data,
         Advance::Control => Command::Advance,
-        Advance::Reset | Advance::Teardown => Command::Reset,
+        Advance::Reset => Command::Reset,
+        Advance::Teardown => Command::Teardown,
         Advance::HandOver => Command::HandOver(1 + u8::from(own)),
     }
 }

@@ -1,7 +1,7 @@
 //! The state of the machine with a clock.
 
 use super::given::{Script, Timing};
-use crate::machine::plan::{Given, Route};
+use crate::machine::plan::{Given, Route, Set};
 use crate::machine::state::{shape, window, Shape, Window, NONE};
 
 /// A word of a queue: the first cycle in which it can go on, its color, and the command that it is.
@@ -21,6 +21,7 @@ pub(super) enum Command {
     Data,
     Advance,
     Reset,
+    Teardown,
     /// Of routers with a ring as many as are left advance, and take it off.
     HandOver(u8),
 }
@@ -98,6 +99,8 @@ pub(super) struct Router {
     pub queue: Queue<ROUTER>,
     /// How many of its words are commands.
     pub commands: u8,
+    /// It is torn down.
+    pub down: bool,
 }
 
 /// An operation under way.
@@ -134,6 +137,10 @@ pub(super) struct Pe {
     pub follows: Vec<u32>,
     pub counters: Vec<u32>,
     pub turned: Vec<u32>,
+    /// Colors as bits: torn down, of which the PE has not been told; set; awaited.
+    pub torn: u32,
+    pub in_use: u32,
+    pub awaited: u32,
     pub issued: Vec<u32>,
     pub threads: Vec<Thread>,
     pub turn: usize,
@@ -161,6 +168,8 @@ pub(super) struct Clock<'a> {
     /// Of each PE those on its sides, NONE beyond the edge.
     pub neighbours: Vec<[u32; 4]>,
     pub timing: Timing,
+    /// Of each phase what filters count by.
+    pub shapes: Vec<Shape>,
     pub scripts: &'a [Script],
     /// Colors in the order of their numbers.
     pub by_number: Vec<u32>,
@@ -205,6 +214,7 @@ impl<'a> Clock<'a> {
             passed: 0,
             queue: Queue::default(),
             commands: 0,
+            down: false,
         };
         let beside = |pe: usize, side: u8| given.neighbour(pe, side).map_or(NONE, |pe| pe as u32);
         let neighbours = (0..given.pes()).map(|pe| [0, 1, 2, 3].map(|side| beside(pe, side)));
@@ -212,6 +222,11 @@ impl<'a> Clock<'a> {
             given,
             neighbours: neighbours.collect(),
             timing,
+            shapes: given
+                .phases
+                .iter()
+                .map(|one| shape(one, given.pes()))
+                .collect(),
             scripts,
             by_number,
             bit_of,
@@ -254,20 +269,49 @@ impl<'a> Clock<'a> {
     /// All routers are as some phase sets them.
     fn set_routers(&mut self) {
         let pes = self.given.pes();
-        for phase in &self.given.phases {
-            let shape: Shape = shape(phase, pes);
-            for set in &phase.sets {
-                let slot = self.slot(set.pe as usize, set.color);
-                let place = phase.place_at[set.pe as usize] as i64;
-                let filter = set.filter.map_or(NONE, |filter| {
-                    let of = &phase.filters[filter as usize];
-                    self.windows.push(window(of, &shape, place));
-                    self.windows.len() as u32 - 1
-                });
-                let router = &mut self.routers[slot];
-                (router.setting, router.filter) = (set.setting, filter);
+        for (color, down) in self.given.torn_down.iter().enumerate() {
+            for pe in 0..pes {
+                let slot = self.slot(pe, color as u32);
+                self.routers[slot].down = *down;
             }
         }
+        let given = self.given;
+        for (number, phase) in given.phases.iter().enumerate() {
+            for set in &phase.sets {
+                if !given.torn_down[set.color as usize] {
+                    self.set(number, set);
+                }
+            }
+        }
+    }
+
+    /// A router is as a phase sets it.
+    fn set(&mut self, phase: usize, set: &Set) {
+        let (slot, of) = (
+            self.slot(set.pe as usize, set.color),
+            &self.given.phases[phase],
+        );
+        let place = of.place_at[set.pe as usize] as i64;
+        let filter = set.filter.map_or(NONE, |filter| {
+            let found = window(&of.filters[filter as usize], &self.shapes[phase], place);
+            self.windows.push(found);
+            self.windows.len() as u32 - 1
+        });
+        let router = &mut self.routers[slot];
+        (router.setting, router.filter) = (set.setting, filter);
+        (router.position, router.passed, router.down) = (0, 0, false);
+    }
+
+    /// A PE sets its router for a phase on a color, which is no longer torn down.
+    pub(super) fn set_router(&mut self, pe: usize, color: u32, phase: u32) {
+        let sets = &self.given.phases[phase as usize].sets;
+        let first = sets.partition_point(|set| (set.pe as usize) < pe);
+        let mut own = sets[first..].iter().take_while(|set| set.pe as usize == pe);
+        if let Some(set) = own.find(|set| set.color == color) {
+            self.set(phase as usize, set);
+        }
+        self.pes[pe].in_use |= 1 << color;
+        self.changed(pe);
     }
 }
 
@@ -293,6 +337,9 @@ fn begun(scripts: &[Script], script: u32, start: u64) -> Pe {
         follows: vec![0; 32],
         counters: vec![0; of.counters as usize],
         turned: vec![0; of.turns.len()],
+        torn: 0,
+        in_use: 0,
+        awaited: 0,
         issued: vec![0; of.ops.len()],
         threads: Vec::new(),
         turn: 0,

@@ -96,6 +96,7 @@ fn chain(ops: Vec<TimedOp>) -> Script {
         blocked: 0,
         counters: 1,
         turns: Vec::new(),
+        handlers: Vec::new(),
     }
 }
 
