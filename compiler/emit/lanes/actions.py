@@ -162,8 +162,9 @@ Sets = tuple[tuple[int, int, int], ...]  # colors of routers, by how many sides,
 
 @dataclass(frozen=True)
 class _Part:
-    """A PE's part in a phase, which has a number: what it does in which slot, the wavelets and the first slice of each,
-    how many ends sections have, and whether signs are turned back; empty if it has none."""
+    """A PE's part in a phase, which has a number: what it does in which slot, the wavelets and the
+    first slice of each, how many ends sections have, whether signs are turned back, which routers
+    it sets, and rows of step tables; empty if it has none."""
 
     number: int
     phase: PhaseModel
@@ -229,12 +230,8 @@ class _Pe:
                 acts = [*code(1), do("unblock", task)]
             else:
                 told = do("told", index, self.common.task(start))
-                acts = [
-                    *code(2 * READ + 2 + STORE),
-                    told,
-                    *self.takes.taken,
-                    *code(READ + 1 + STORE),
-                ]
+                acts = [*code(2 * READ + 2 + STORE), told, *self.takes.taken]
+                acts += code(READ + 1 + STORE)
             yield index, self.same_code(acts)
 
     def _depth(self, kind: str, queue: int) -> int:
@@ -297,13 +294,19 @@ class _Pe:
         return [*counted, *self.takes.passed, *jumps, do("done")]
 
     def _chosen(self, turn: int, call: int) -> Acts:
-        """The call is found by its number; behind it code jumps to where returns meet."""
+        """The call is found by halving; behind it code jumps to where returns meet."""
         calls, takes = self.common.calls, self.takes
-        others = [act for _ in range(call) for act in (*code(1), *takes.taken)]
+        found, ends = Acts(), Acts()
+        first, behind = 0, len(calls)
+        while behind - first > 1:
+            middle = first + (behind - first + 1) // 2
+            left = call < middle
+            found += [*code(1), *(takes.passed if left else takes.taken)]
+            ends += takes.taken if left else []
+            first, behind = (first, middle) if left else (middle, behind)
         begun = self._pointers(turn, call, code(READ + INDEX))
         begun += _Call(self, turn, call, calls[call]).begin()
-        ends = takes.taken if call + 1 < len(calls) else []
-        return [*others, *code(1), *takes.passed, *begun, *ends, *takes.taken]
+        return [*found, *begun, *ends, *takes.taken]
 
     def _next_round(self) -> Acts:
         begun = self._pointers(1, 0, code(INDEX))
@@ -478,10 +481,8 @@ class _Call:
 
     def begin(self) -> Acts:
         """The collective's function."""
-        model, takes_part = (
-            self.model,
-            any(part.acts or part.sets for part in self.pe.parts[self.of]),
-        )
+        model, parts = self.model, self.pe.parts[self.of]
+        takes_part = any(part.acts or part.sets for part in parts)
         acts = code(READ + STORE) if model.has_word else []
         if (model.site.takes_part or not model.phases) and not takes_part:
             return acts + self.run("finish")
@@ -1194,7 +1195,7 @@ def _given(plan: Plan, lengths: Lengths) -> int | None:
     return lengths[dynamic.name][0] * contract.element.words
 
 
-def _parts(
+def _parts(  # noqa: PLR0913, PLR0917 - a phase, and what is known of it
     plan: Plan,
     phase: Phase,
     model: PhaseModel,
