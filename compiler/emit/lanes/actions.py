@@ -406,16 +406,16 @@ class _Call:
         phase, common = part.phase, self.common
         if phase.closing:
             return [*self._awaits_teardowns(part), *self._set(part), *self.run(phase.first)]
-        body = self.task(f"opened {phase.name}", lambda: self._opened(part))
         if not part.sets:
-            return self.pe.turn([body])
+            return self._opened(part)
+        body = self.task(f"opened {phase.name}", lambda: self._opened(part))
         starts = self.pe.same_code([*code(READ), *self.takes.taken, *self.pe.turn([body])])
         waits = self.pe.same_code([*self.takes.taken, *code(STORE_CONSTANT)])
         colors = sum(1 << color for color, _, _ in part.sets)
         return [
             do("follow", common.task(common.library.start_task), starts),
             *code(READ + 1 + STORE + 1), do("await", colors, waits), *self.takes.passed,
-            *self.pe.turn([body]),
+            *self._opened(part), *self.takes.taken,
         ]  # fmt: skip
 
     def _opened(self, part: _Part) -> Acts:
