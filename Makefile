@@ -12,7 +12,7 @@ JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 FABSIM_CRATES  := src program lowering frontend engine host binding
 FABSIM_SOURCES := fabsim/Cargo.toml fabsim/Cargo.lock fabsim/pyproject.toml \
                   $(shell find $(FABSIM_CRATES:%=fabsim/%) fabsim/python -type f -not -name '*.pyc')
-EVALUATOR_SOURCES := $(wildcard evaluator/*.toml evaluator/*.lock evaluator/*.pyi evaluator/src/*.rs evaluator/src/*/*.rs)
+EVALUATOR_SOURCES := $(wildcard evaluator/*.toml evaluator/*.lock evaluator/*.pyi evaluator/src/*.rs evaluator/src/*/*.rs evaluator/src/*/*/*.rs)
 RUST := evaluator fabsim
 
 # Where a change is tried, dependencies are those that are written down; the nightly run has the newest.

@@ -326,6 +326,7 @@ impl Clock<'_> {
         let colors = self.given.colors.len();
         for at in 0..self.runs.recording.len() {
             let pe = self.runs.recording[at] as usize;
+            self.starts_routing(pe); // a word that is refused asks in each cycle
             let views: Vec<u8> = (0..colors).map(|color| self.view(pe * colors + color)).collect();
             if let Some(record) = &mut self.runs.nodes[pe].record {
                 record.first.push(record.events.len() as u32);
