@@ -21,7 +21,8 @@
 //!   over the link in every cycle of the common period (`Clock::agrees`), and thus always.
 //! - *Looking more often than necessary changes nothing*, so whoever wakes is looked at.
 //!
-//! What is told of a run, ends of PEs and marks, is never within a recorded period.
+//! What is told of a run, ends of PEs and marks, is never within a recorded period, nor is it that a PE
+//! sets its router (`Pe::irregular`).
 
 use std::cmp::Reverse;
 use std::collections::hash_map::DefaultHasher;
@@ -695,6 +696,8 @@ impl Clock<'_> {
         state.extend([own.code, own.at, own.last_task, own.active, own.blocked]);
         state.extend([own.turn as u32, own.output_turn as u32]);
         state.extend([own.link_turn, from_now(own.ready_at)]);
+        state.extend([own.torn, own.in_use, own.awaited]);
+        state.extend(&own.turned);
         state.extend(own.loaded.iter().map(|at| from_now(*at)));
         let follows = own.follows.iter().enumerate().filter(|(_, code)| **code > 0);
         state.extend(follows.map(|(task, code)| (task as u32) << 24 | code));
@@ -721,7 +724,7 @@ impl Clock<'_> {
         counted.extend(own.counters.iter().chain(&own.issued).map(|n| i64::from(*n)));
         let colors = self.given.colors.len();
         for router in &self.routers[pe * colors..(pe + 1) * colors] {
-            state.push(router.position);
+            state.extend([router.position, router.setting, u32::from(router.down)]);
             put(&mut state, &mut router.queue.words());
             counted.push(router.passed);
         }
@@ -878,7 +881,8 @@ fn code_of(command: Command) -> u32 {
         Command::Data => 0,
         Command::Advance => 1,
         Command::Reset => 2,
-        Command::HandOver(left) => 3 + u32::from(left),
+        Command::Teardown => 3,
+        Command::HandOver(left) => 4 + u32::from(left),
     }
 }
 
