@@ -55,12 +55,11 @@ def compile_text(  # noqa: PLR0913 - the text, then how
 
 
 def compiled(spec: Spec, skew: int = 0, *, text: str = DEFAULT) -> Bundle:
-    """The bundle of a Spec as one of the texts; raises CollcError. Results apart of lengths that
-    calls give, and operands of three dimensions, are printed as lanes alone, so a program that has
-    some is printed so. If that does not have all the rest of the program yet, it is planned without
-    such operands."""
-    contracts = [one.contract for one in spec.collectives]
-    if text == LANES or any(one.result and one.run_length for one in contracts):
+    """The bundle of a Spec as one of the texts; raises CollcError. Results apart of lengths or
+    roots that calls give, and operands of three dimensions, are printed as lanes alone, so a
+    program that has some is printed so. If that does not have all the rest of a program with such
+    operands yet, it is planned without them."""
+    if text == LANES or any(map(_gives_apart, spec.collectives)):
         return _as_lanes(planned_spec(spec), skew)
     planned = planned_spec(spec, skew)
     phases = (phase for plan in planned.plan.plans for phase in plan.phases)
@@ -70,6 +69,12 @@ def compiled(spec: Spec, skew: int = 0, *, text: str = DEFAULT) -> Bundle:
         except CollcError:
             planned = planned_spec(spec, skew, dimensions=1)
     return bundle_of(planned, skew, text=text)
+
+
+def _gives_apart(one: Collective) -> bool:
+    """Whether the result is in another buffer, and calls give its length or root."""
+    contract = one.contract
+    return contract.result is not None and bool(contract.run_length or one.root_of_call)
 
 
 def _as_lanes(planned: Planned, skew: int) -> Bundle:

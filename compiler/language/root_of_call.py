@@ -127,12 +127,6 @@ def _only_root(declaration: CollectiveDecl) -> Comparison:
         at = chooses.span if chooses is not None else said[1].span
         what = what if chooses is not None else "a second root of the call"
         raise not_supported(what, at, help="give a number for one of them")
-    if declaration.contract.into is not None:
-        what = "a result apart from the vectors, with a root that is given when the program runs"
-        at = declaration.contract.into.span
-        raise not_supported(
-            what, at, help="leave `into` out, or write a number for the root", fix=""
-        )
     if leaves_open(declaration):
         what = "`auto` with a root that is given when the program runs"
         help = _HELPS[declaration.contract.kind.text]

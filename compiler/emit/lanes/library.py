@@ -302,11 +302,10 @@ def _selections(
         if one.names == (one.name,):
             continue
         of, length = named[one.names[0]], one.length.name
-        cases = [
-            (one.lengths(i)[1], (f"{name}(vector, {length});",)) for i, name in enumerate(one.names)
-        ]
+        given = f"input, vector, {length}" if of.input else f"vector, {length}"
+        cases = [(one.lengths(i)[1], (f"{name}({given});",)) for i, name in enumerate(one.names)]
         choice = tuple(halved(length, cases))
-        yield SelectionModel(one.name, length, of.held, of.element, choice)
+        yield SelectionModel(one.name, length, *_held(of), of.element, choice)
 
 
 def _roots(program: ProgramPlan, collectives: Sequence[CollectiveModel]) -> Iterator[RootModel]:
@@ -316,7 +315,13 @@ def _roots(program: ProgramPlan, collectives: Sequence[CollectiveModel]) -> Iter
         of = named[one.names[0]]
         length = one.length.name if one.length else ""
         rank = rank_of(one, of.site)
-        yield RootModel(one.name, one.root, one.ranks, rank, of.held, of.element, length, one.names)
+        held = _held(of)
+        yield RootModel(one.name, one.root, one.ranks, rank, *held, of.element, length, one.names)
+
+
+def _held(of: CollectiveModel) -> tuple[int, int]:
+    """Elements of the array that a collective is given, and of that of its input, if it is one."""
+    return of.held, of.input_held if of.input else 0
 
 
 def _by_color(

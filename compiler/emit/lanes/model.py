@@ -369,11 +369,13 @@ class CollectiveModel:
 
 @dataclass(frozen=True)
 class SelectionModel:
-    """A choice of collectives by a length, as statements."""
+    """A choice of collectives by a length, as statements. The array that is the input has
+    `input_held` elements where the result is apart from it, and none elsewhere."""
 
     name: str
     length: str
     held: int
+    input_held: int
     element: str
     choice: tuple[str, ...]
 
@@ -389,6 +391,7 @@ class RootModel:
     ranks: int
     rank: str
     held: int
+    input_held: int
     element: str
     length: str
     names: tuple[str, str, str]
@@ -396,7 +399,8 @@ class RootModel:
     @property
     def given(self) -> str:
         """What the collectives of the choice are given."""
-        return f"vector, {self.length}" if self.length else "vector"
+        arrays = "input, vector" if self.input_held else "vector"
+        return f"{arrays}, {self.length}" if self.length else arrays
 
 
 @dataclass(frozen=True)
