@@ -1,6 +1,6 @@
 """The laws of plans: what a change of form or scope may cost, measured on the simulator.
 
-    python tests/laws.py [--jobs N] [--seed N] [--drawn N] [--law N] [--text forms] [--page]
+    python tests/laws.py [--jobs N] [--seed N] [--drawn N] [--law N] [--text lanes] [--page]
 
 `tests/law_programs.py` says which programs: a fixed part, and a part that a seed chooses, which is
 a new one each time and is printed; `--seed` repeats it. Each program is compiled and run by
@@ -448,8 +448,7 @@ What a cell may take is what it is held against, and in cycles besides:
 - 1 % for what `run auto` chooses (law 5), 2 % and {OF_A_PREDICTION} cycles of a prediction (law 7).
 
 A cell that is *not judged* has a program that is refused; which refusals are wrong, law 0 says.
-`forms` is the text that `collc build` writes, `lanes` that of `collc build --text lanes`. {cells}
-cells: a fixed part, and {drawn} that seed {seed} has drawn.
+By the text of {texts}. {cells} cells: {part}, and {drawn} that seed {seed} has drawn.
 """
 
 
@@ -459,11 +458,14 @@ def page(
     *,
     seed: int,
     count: int,
+    every: int,
 ) -> str:
     """docs/laws.md."""
     first = next(iter(by_text))
     cells = len(by_text[first])
-    words = {"cells": cells, "drawn": count, "seed": seed}
+    part = "a fixed part" if every == 1 else f"one in {every} of a fixed part"
+    words = {"cells": cells, "drawn": count, "seed": seed, "part": part}
+    words["texts"] = " and of ".join(by_text)
     head = HEAD.format_map(vars(law_programs) | words)
     lines = [head, "## What may be relied on", "", *kept(by_text[first]), "", *table(by_text), ""]
     lines += ["## What is broken today", "", *broken(by_text[first])]
@@ -476,8 +478,8 @@ def page(
 @click.option("--seed", type=int, help="Of the drawn part; another one each time unless said.")
 @click.option("--drawn", "count", default=80, help="Cells that the seed draws.")
 @click.option("--law", "chosen", type=int, multiple=True, help="These laws alone.")
-@click.option("--text", "texts", multiple=True, default=TEXTS, type=click.Choice(TEXTS))
-@click.option("--every", default=1, help="One in so many of the fixed cells.")
+@click.option("--text", "texts", multiple=True, default=("lanes",), type=click.Choice(TEXTS))
+@click.option("--every", default=1, help="One in so many of the cells that are not drawn.")
 @click.option("--page", "written", is_flag=True, help="Write docs/laws.md.")
 def main(
     jobs: int,
@@ -491,7 +493,7 @@ def main(
     """Measure the cells of all laws, print what came of them."""
     seed = random.SystemRandom().randrange(10**6) if seed is None else seed
     print(f"seed {seed}", flush=True)
-    cells = [*list(fixed())[::every], *choices(seed), *drawn(seed, count)]
+    cells = [*[*fixed(), *choices(seed)][::every], *drawn(seed, count)]
     cells = [cell for cell in cells if cell.law in chosen or not chosen]
     examples = [run for cliff in cliffs() for run in (*cliff.here[1], cliff.there[1])]
     runs = [run for cell in cells for run in (cell.run, *cell.against)]
@@ -502,7 +504,7 @@ def main(
     if not chosen:
         print(*cliff_rows(found, 0), sep="\n")
     if written:
-        PAGE.write_text(page(by_text, found, seed=seed, count=count), encoding="utf-8")
+        PAGE.write_text(page(by_text, found, seed=seed, count=count, every=every), encoding="utf-8")
     sys.exit(any(one.broken for one in by_text[texts[0]]))
 
 
