@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from collc.base.diagnostics import Span
 from collc.base.files import MANIFEST
 from collc.spec import Reserved, Spec
 
@@ -56,14 +57,15 @@ def beside(spec: Spec, others: Sequence[Reserved]) -> Spec:
     if not others:
         return spec
     if spec.program is not None:
-        reserved = _with(spec.program.reserved, others)
+        reserved = _with(spec.program.reserved, others, spec.program.span)
         return replace(spec, program=replace(spec.program, reserved=reserved))
     (one,) = spec.collectives
-    limits = replace(one.limits, reserved=_with(one.limits.reserved, others))
+    limits = replace(one.limits, reserved=_with(one.limits.reserved, others, one.span))
     return replace(spec, collectives=(replace(one, limits=limits),))
 
 
-def _with(own: Reserved, others: Sequence[Reserved]) -> Reserved:
+def _with(own: Reserved, others: Sequence[Reserved], at: Span) -> Reserved:
+    """The same and what others have, said at a place where the file has no `reserve`."""
     every = (own, *others)
 
     def all_of(part: Callable[[Reserved], tuple[int, ...]]) -> tuple[int, ...]:
@@ -77,4 +79,5 @@ def _with(own: Reserved, others: Sequence[Reserved]) -> Reserved:
         tasks=all_of(lambda one: one.tasks),
         dsrs=all_of(lambda one: one.dsrs),
         memory_bytes=sum(one.memory_bytes for one in every),
+        clauses=own.clauses or (at,),
     )

@@ -1,4 +1,4 @@
-"""What surrounds the text of lanes: names, manifests, back ends, and libraries beside each other."""
+"""What surrounds the text of lanes: names, manifests, back ends, libraries beside each other."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ program { CALLS }
 FIRST = """target {target}
 grid row = 6 x 1
 collective total = allreduce({name}: f32[{length}], add) on row {{ {steps} }}
+collective also = allreduce({name}: f32[{length}], max) on row {{ {steps} }}
 program {{ {calls} }}
 """
 TREE = "reduce row by chain to 0 then broadcast from (0, 0)"
@@ -151,8 +152,9 @@ def _beside(folder: Path, target: str, form: str, calls: str, after: tuple[str, 
     (folder / "kernel.csl").write_text(KERNEL.replace("CALL", call))
 
 
-@pytest.mark.parametrize("calls", ["total", "repeat 2 { total }"])
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    ("form", "calls"), [*((form, "total") for form in FORMS), ("trees", "total also")]
+)
 @pytest.mark.parametrize("target", ["wse2", "wse3"])
 def test_two_libraries_are_under_way_together_in_one_kernel(
     tmp_path: Path, target: str, form: str, calls: str
