@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 import fabsim
+from collc.base.diagnostics import CollcError
+from collc.driver.after import occupied
 from collc.driver.pipeline import compile_text
 from commands import collc
 
@@ -70,7 +72,7 @@ var y_ptr: [*]f32 = &y;
 var left: u16 = 0;
 fn run() void {
   left = 2;
-  one.CALL(&x);
+  one.total(&x);
   two.total(&y);
 }
 fn ended() void {
@@ -148,14 +150,16 @@ def _beside(folder: Path, target: str, form: str, calls: str, after: tuple[str, 
         done = collc("build", f"{name}.coll", "--text", "lanes", *told, "-o", of, cwd=folder)
         assert done.returncode == 0, done.stderr
     (folder / "layout.csl").write_text(LAYOUT)
-    call = "total" if calls == "total" else "total_run"
-    (folder / "kernel.csl").write_text(KERNEL.replace("CALL", call))
+    (folder / "kernel.csl").write_text(KERNEL)
 
 
 @pytest.mark.parametrize(
-    ("form", "calls"), [*((form, "total") for form in FORMS), ("trees", "total also")]
+    ("target", "form", "calls"),
+    [
+        *((target, form, "total") for target in ("wse2", "wse3") for form in FORMS),
+        ("wse3", "trees", "total also within colors <= 2"),
+    ],
 )
-@pytest.mark.parametrize("target", ["wse2", "wse3"])
 def test_two_libraries_are_under_way_together_in_one_kernel(
     tmp_path: Path, target: str, form: str, calls: str
 ) -> None:
@@ -193,3 +197,18 @@ def test_a_library_that_cannot_be_beside_another_says_why(tmp_path: Path) -> Non
     assert (no_text.returncode, "layout.csl" in no_text.stderr) == (2, True)
     other = collc(*words, "one", "--target", "wse3", cwd=tmp_path)
     assert (other.returncode, "for wse2" in other.stderr) == (2, True)
+
+
+def test_what_another_library_has_is_in_the_message_where_too_little_is_left(
+    tmp_path: Path,
+) -> None:
+    first, second = (
+        FIRST.format(target="wse2", name="x", length=9, steps=TREE, calls=calls)
+        for calls in ("total also", "total")
+    )
+    compile_text(first, "first.coll", {}, emitted="lanes").write(tmp_path)
+    _, had = occupied(tmp_path)
+    with pytest.raises(CollcError) as refused:
+        compile_text(second, "second.coll", {}, emitted="lanes", after=[had])
+    assert [one.code for one in refused.value.diagnostics] == ["C305"]
+    assert "input_queues 2 .. 5" in str(refused.value)
