@@ -157,7 +157,7 @@ def _beside(folder: Path, target: str, form: str, calls: str, after: tuple[str, 
     ("target", "form", "calls"),
     [
         *((target, form, "total") for target in ("wse2", "wse3") for form in FORMS),
-        ("wse3", "trees", "total also within colors <= 2"),
+        ("wse3", "trees", "total also within colors <= 2 reserve dsrs 4 .. 6"),
     ],
 )
 def test_two_libraries_are_under_way_together_in_one_kernel(
@@ -210,5 +210,8 @@ def test_what_another_library_has_is_in_the_message_where_too_little_is_left(
     _, had = occupied(tmp_path)
     with pytest.raises(CollcError) as refused:
         compile_text(second, "second.coll", {}, emitted="lanes", after=[had])
-    assert [one.code for one in refused.value.diagnostics] == ["C305"]
-    assert "input_queues 2 .. 5" in str(refused.value)
+    (problem,) = refused.value.diagnostics
+    assert problem.code == "C305"
+    assert [said for _, said in problem.also] == [
+        "`reserve` keeps input_queues 2 .. 5, output_queues 2 .. 5"
+    ]
