@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -46,6 +46,7 @@ _SIDES = (Direction.NORTH, Direction.EAST, Direction.SOUTH, Direction.WEST, Dire
 _NUMBERS = {side: number for number, side in enumerate(_SIDES)}
 _NOWHERE = 7  # the side towards a place that is no neighbour
 
+Filters = Callable[[Role], Mapping[str, Filter]]
 Names = Mapping[str, int]  # symbolic colors, each with its number among those given
 
 
@@ -123,9 +124,9 @@ def calls_of_program(plan: ProgramPlan, calls: Sequence[int], cuts: Sequence[Int
     return Calls(plan.plans, tuple(names), tuple(calls), tuple(cuts))
 
 
-def given_of(calls: Calls) -> Given:
-    """What the machine is given of calls."""
-    made = _Making(calls)
+def given_of(calls: Calls, filters: Filters = sieves_of) -> Given:
+    """What the machine is given of calls; of the filters of roles these are at routers."""
+    made = _Making(calls, filters)
     phases = [made.phase(of, phase) for of, plan in enumerate(calls.plans) for phase in plan.phases]
     first = np.cumsum([0, *(len(plan.phases) for plan in calls.plans)]).tolist()
     stages = tuple(
@@ -175,8 +176,8 @@ def rows_of(plan: Plan) -> Array:
 class _Making:
     """What is numbered as phases are read: colors, and settings of routers."""
 
-    def __init__(self, calls: Calls) -> None:
-        self.calls = calls
+    def __init__(self, calls: Calls, filters: Filters) -> None:
+        self.calls, self.filters = calls, filters
         self.colors: dict[int, Color] = {}
         self.numbers: dict[int, int] = {}
         self.settings: dict[SettingGiven, int] = {}
@@ -201,7 +202,7 @@ class _Making:
         words = plan.collective.contract.element.words
         parts = PAIR if phase.paired else 1
         sizes = np.diff(slicing.bounds) * words // parts
-        counters = [sieves_of(role) for role in phase.roles]
+        counters = [self.filters(role) for role in phase.roles]
         filters = list(dict.fromkeys(one for found in counters for one in found.values()))
         sets = self._sets(of, phase, line, filters)
         return PhaseGiven(
@@ -256,7 +257,7 @@ class _Making:
         rows = [np.zeros((0, 4), dtype=np.int64)]
         for index, role in enumerate(phase.roles):
             pes = np.flatnonzero(line.role_at == index)
-            counters = sieves_of(role)
+            counters = self.filters(role)
             for use in role.colors:
                 if use.color in elsewhere or not use.positions or not len(pes):
                     continue

@@ -10,6 +10,7 @@ from collc_evaluator import time_machine
 from collc.base.columns import Ints
 from collc.base.values import dataclass
 from collc.machine.reading import Calls, given_of
+from collc.plan import filters_of
 from collc.target import Target
 
 NO_COLOR = -1
@@ -111,7 +112,7 @@ def timed(
 ) -> Timed:
     """Run scripts, of which each PE of the grid has one; PEs begin at `starts`, 0 if there are
     none. Raises StuckError, and TooLongError where more than the `most` words move."""
-    given = given_of(calls)
+    given = given_of(calls, filters_of)
     target = calls.plans[0].target
     begins = np.zeros(len(script_at), dtype=np.int64) if starts is None else starts
     done, marks, words, stuck, given_up = time_machine(

@@ -53,6 +53,7 @@ from collc.emit.lanes.model import (
     TornDownModel,
 )
 from collc.emit.lanes.numbers import Key
+from collc.emit.lanes.phases import in_blocks
 from collc.emit.lanes.row_text import (
     BEHIND,
     ENDS,
@@ -70,7 +71,7 @@ from collc.machine.given import Given as GivenCalls
 from collc.machine.given import PhaseGiven
 from collc.machine.reading import Calls, calls_of_plan, calls_of_program, given_of
 from collc.machine.timed import NO_COLOR, Script, TimedOp
-from collc.plan import Action, Advance, Phase, Plan
+from collc.plan import Action, Advance, Phase, Plan, filters_of
 from collc.plan.plan import ProgramPlan
 from collc.spec.simd import PAIR, WIDE
 
@@ -100,7 +101,9 @@ def words_at(
     if act.last is not None:
         last = act.last.slices
         count = last.first.at(place) + last.count.at(place) - first
-    return (slicing.size(first, count) * words // parts,)
+    if act.sieve is not None and not act.is_local:
+        return (count * act.sieve.period.number_at(place) * slicing.size(0) * words // parts,)
+    return (slicing.size(first, count) * act.op.slices.blocks * words // parts,)
 
 
 def _turns_at(plan: Plan, phase: Phase, first: int, act: Act) -> tuple[int, ...]:
@@ -553,6 +556,8 @@ class _Call:
             return [*loads, *self._base(again), *code(1 + STORE)]
         if placed.act.table is not None:
             return self._load_table(part, slot, again)
+        if in_blocks(placed.act):
+            return [*self._base(again), *self._pointed(part, placed), *code(STORE)]
         if placed.act.is_local or self._calls_back(placed.act):
             kept = bool(self.model.run_length) + STORE
             return [*self._base(again), *self._pointed(part, placed), *code(kept)]
@@ -673,7 +678,8 @@ class _Call:
         number = self._op(part, slot, placed)
         passes = placed.rounds > 1
         self.base = ""  # what operations write is read again
-        return [*(load(3, number) if passes else []), do("issue", number)]
+        loads = 3 if passes else 2 if in_blocks(placed.act) else 0
+        return [*load(loads, number), do("issue", number)]
 
     def _called(self, name: str, by_pointer: bool) -> Acts:
         """A function, or what a variable points at."""
@@ -1122,8 +1128,6 @@ Lengths = Mapping[str, Sequence[int]]
 
 def _untimed(phase: Phase, model: PhaseModel) -> Iterator[str]:
     """What a phase has and the clock does not."""
-    if phase.in_blocks:
-        yield "slices in several blocks"
     if model.cut.dynamic_length:
         yield "slices of dynamic lengths"
 
@@ -1139,7 +1143,7 @@ def scripts_of(
     if program.program.rooted:
         raise UntimedError("roots of calls")
     calls = calls_of(program)
-    given = given_of(calls)
+    given = given_of(calls, filters_of)
     engine = program.target.cycles.engine
     index = {number: at for at, number in enumerate(given.numbers)}
     colors = tuple(

@@ -194,6 +194,9 @@ impl Clock<'_> {
             self.land(pe as usize, u32::from(color), side, word);
         }
         self.landings = landings;
+        for pe in std::mem::take(&mut self.told) {
+            self.tell(pe as usize);
+        }
     }
 
     pub(super) fn carry(&mut self, one: &Move) {
@@ -218,7 +221,7 @@ impl Clock<'_> {
             if word.command == Command::Teardown {
                 self.routers[slot].down = true;
                 self.pes[pe].torn |= 1 << color;
-                self.look_at(pe, self.now + 1);
+                self.told.push(pe as u32);
             }
             word.command = self.passed_on(slot, word.command);
         }

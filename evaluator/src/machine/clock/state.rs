@@ -185,6 +185,8 @@ pub(super) struct Clock<'a> {
     /// Words that come to routers of PEs: the color, by which side.
     pub landings: Vec<(u32, u8, u8, Word)>,
     pub runs: super::runs::Runs,
+    /// PEs whose routers are torn down in this cycle.
+    pub told: Vec<u32>,
     pub left: usize,
     pub words: u64,
     pub marks: Vec<u64>,
@@ -240,6 +242,7 @@ impl<'a> Clock<'a> {
             moves: Vec::new(),
             landings: Vec::new(),
             runs: Default::default(),
+            told: Vec::new(),
             left: given.pes(),
             words: 0,
             marks: Vec::new(),

@@ -119,6 +119,15 @@ impl Clock<'_> {
         }
     }
 
+    /// A PE whose slot is free is told of a teardown in this cycle, others in the next one.
+    pub(super) fn tell(&mut self, pe: usize) {
+        if self.pes[pe].seen == Some(self.now) {
+            self.look_at(pe, self.now + 1);
+        } else if let Some(at) = self.step(pe) {
+            self.look_at(pe, at);
+        }
+    }
+
     /// One cycle; false if nothing will ever happen again.
     fn cycle(&mut self) -> bool {
         if self.rising.is_empty() && self.routing.is_empty() && self.runs.is_quiet() {
