@@ -44,6 +44,7 @@ from collc.emit.lanes.model import (
     CLOSING_TASK,
     OWN_TASK,
     ClassModel,
+    CollectiveModel,
     JoinModel,
     LibraryModel,
     PhaseModel,
@@ -69,7 +70,12 @@ from collc.emit.lanes.row_text import (
 )
 from collc.machine.given import Given as GivenCalls
 from collc.machine.given import PhaseGiven
-from collc.machine.reading import Calls, calls_of_plan, calls_of_program, given_of
+from collc.machine.reading import (
+    Calls,
+    calls_of_plan,
+    calls_of_program,
+    given_of,
+)
 from collc.machine.timed import NO_COLOR, Script, TimedOp
 from collc.plan import Action, Advance, Phase, Plan, filters_of
 from collc.plan.plan import ProgramPlan
@@ -145,10 +151,10 @@ class _Common:
             if number in self.index:
                 yield self.index[number], color
 
-    @property
-    def calls(self) -> tuple[int, ...]:
-        """The collective of each call of a round."""
-        return (0,) if self.program.alone else self.program.calls
+    def model(self, of: int) -> CollectiveModel:
+        """The model of a plan with a number, of those that have code of their own."""
+        name = self.program.plans[of].collective.name
+        return next(one for one in self.library.collectives if one.name == name)
 
     @property
     def rounds(self) -> int:
@@ -184,7 +190,10 @@ class _Part:
 class _Pe:
     """Makes the script of PEs that do the same; `parts` are theirs in the phases of collectives."""
 
-    def __init__(self, common: _Common, parts: Sequence[Sequence[_Part]]) -> None:
+    def __init__(
+        self, common: _Common, parts: Sequence[Sequence[_Part]], calls: tuple[int, ...]
+    ) -> None:
+        self.calls = calls
         self.common, self.parts, self.takes = common, parts, common.takes
         self.codes: list[Acts] = []
         self.ops: list[TimedOp] = []
@@ -259,21 +268,21 @@ class _Pe:
 
     def _launched(self) -> Acts:
         """What the launch begins."""
-        call = self.common.calls[0]
+        call = self.calls[0]
         if self.common.program.alone:
             return _Call(self, 0, 0, call).begin()
-        several = len(self.common.calls) * self.common.rounds > 1
+        several = len(self.calls) * self.common.rounds > 1
         counts = code(STORE_CONSTANT + STORE * (self.common.rounds > 1)) if several else []
         counts += self._length(call)
         return [do("mark", 0), *counts, *_Call(self, 0, 0, call).begin()]
 
     def _length(self, call: int) -> Acts:
         """The length of a round is read, if it is not known."""
-        return code(READ) if self.common.library.collectives[call].run_length else []
+        return code(READ) if self.common.model(call).run_length else []
 
     def called(self, turn: int, call: int) -> Acts:
         """What follows the end of a call, in the first round, or in one of the others."""
-        calls, rounds = self.common.calls, self.common.rounds
+        calls, rounds = self.calls, self.common.rounds
         if self.common.program.alone:
             return [do("mark", len(self.common.library.phases)), do("done")]
         mark = do("mark", turn * len(calls) + call + 1)
@@ -298,7 +307,7 @@ class _Pe:
 
     def _chosen(self, turn: int, call: int) -> Acts:
         """The call is found by halving; behind it code jumps to where returns meet."""
-        calls, takes = self.common.calls, self.takes
+        calls, takes = self.calls, self.takes
         found, ends = Acts(), Acts()
         first, behind = 0, len(calls)
         while behind - first > 1:
@@ -313,12 +322,12 @@ class _Pe:
 
     def _next_round(self) -> Acts:
         begun = self._pointers(1, 0, code(INDEX))
-        return [*begun, *_Call(self, 1, 0, self.common.calls[0]).begin(), *self.takes.taken]
+        return [*begun, *_Call(self, 1, 0, self.calls[0]).begin(), *self.takes.taken]
 
     def _pointers(self, turn: int, call: int, acts: Acts) -> Acts:
         """Where the vectors of a round are."""
-        of = self.common.calls[call]
-        if self.common.rounds == 1 or not self.common.library.collectives[of].buffer:
+        of = self.calls[call]
+        if self.common.rounds == 1 or not self.common.model(of).buffer:
             return self._length(of)
         return [*acts, *self._length(of)]
 
@@ -371,7 +380,7 @@ class _Call:
     def __init__(self, pe: _Pe, turn: int, call: int, of: int) -> None:
         self.pe, self.number, self.of = pe, (turn, call), of
         self.takes, self.common = pe.takes, pe.common
-        self.model = pe.common.library.collectives[of]
+        self.model = pe.common.model(of)
         self.plan, self.costs = pe.common.program.plans[of], pe.common.costs[of]
         self.pointed: set[object] = set()
         self.base = "vector"  # what is known to be in the variable that has the caller's vector
@@ -1138,10 +1147,10 @@ def scripts_of(
     """What the machine runs of a program, the scripts of its PEs, and which of them each has. Of
     dynamic lengths those of the first round count, by name; the longest where none are given.
     Raises UntimedError for what the clock does not have."""
-    if program.call_streams:
-        raise UntimedError("calls beside each other")
     if program.program.rooted:
         raise UntimedError("roots of calls")
+    if program.call_streams:
+        raise UntimedError("calls beside each other")
     calls = calls_of(program)
     given = given_of(calls, filters_of)
     engine = program.target.cycles.engine
@@ -1160,21 +1169,44 @@ def scripts_of(
     common = _Common(program, library, colors, costs, words, takes, index)
     columns, parts = [], []
     at = 0
-    for which, (plan, model) in enumerate(zip(program.plans, library.collectives, strict=True)):
-        for phase, of in zip(plan.phases, model.phases, strict=True):
+    shared = {one.name: name for one, name in library.equal}
+    for which, plan in enumerate(program.plans):
+        if plan.collective.name in shared:
+            at += len(plan.phases)
+            continue
+        for phase, of in zip(plan.phases, common.model(which).phases, strict=True):
             for what in _untimed(phase, of):
                 raise UntimedError(what)
             column, found = _parts(plan, phase, of, given, at, colors[which], told[which])
             columns.append(column)
             parts.append(found)
             at += 1
+    called = _calls_of(program, lengths or {}, shared)
     rows, script_at = _distinct(columns, given.width * given.height)
     scripts = []
     for row in rows:
         own = iter([of[which] for of, which in zip(parts, row, strict=True)])
-        by_collective = [[next(own) for _ in plan.phases] for plan in program.plans]
-        scripts.append(_Pe(common, by_collective).script())
+        by_collective = [
+            [] if plan.collective.name in shared else [next(own) for _ in plan.phases]
+            for plan in program.plans
+        ]
+        scripts.append(_Pe(common, by_collective, called).script())
     return calls, scripts, script_at
+
+
+def _calls_of(program: ProgramPlan, lengths: Lengths, shared: Mapping[str, str]) -> tuple[int, ...]:
+    """The collectives of the calls of a round, which lengths choose. Plans that share code are that
+    whose code it is."""
+    if program.alone:
+        return (0,)
+    choices, found = {one.name: one for one in program.program.selections}, []
+    for call in program.program.calls:
+        of = choices.get(call)
+        name = call
+        if of is not None:
+            name = of.chosen(lengths.get(of.length.name, (of.length.most,))[0])
+        found.append(program.index_of_collective(shared.get(name, name)))
+    return tuple(found)
 
 
 def _distinct(columns: Sequence[Ints], pes: int) -> tuple[list[list[int]], Ints]:
