@@ -251,7 +251,7 @@ class RowText:
     def prepare(self, row: Row, *, first: bool = False) -> None:
         """A row is prepared, which at the beginning of a call is the first one."""
         if first:
-            self.add(code(STORE_CONSTANT + READ + STORE))
+            self.add(code(READ + STORE))
         else:
             self.read("next")
             self.add(code(ROW), wait(ADDRESS), code(READ + STORE), wait(LATE))
