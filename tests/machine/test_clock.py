@@ -52,6 +52,9 @@ WITHIN = {  # 2 % and 3 cycles
     "bruck": {"P": 7, "E": 3},
     "scan_grid": {"W": 3, "H": 3},
     "pairwise_reduce_scatter": {"P": 8, "B": 16},
+    "ring_reduce": {"P": 6, "B": 32},
+    "all_to_all_2d": {},
+    "tree_barrier": {"P": 7},
 }
 
 PROGRAM = """
@@ -61,6 +64,14 @@ collective one = reduce(a: f32[5], add) on row {{ order west_to_east reduce chai
 collective two = broadcast(b: f32[5]) on row {{ broadcast from 0 }}
 collective three = reduce(c: f32[5], add) on row {{ order west_to_east reduce star to 0 }}
 program {{ {calls} }}
+"""
+
+TORN_DOWN = """
+target {target}
+grid row = 6 x 1
+collective one = reduce(a: f32[40], add) on row {{ order west_to_east reduce chain to 0 }}
+collective two = broadcast(b: f32[40]) on row {{ broadcast from 0 }}
+program {{ {calls} within colors <= 2 reconfigure teardown }}
 """
 
 DYNAMIC = """
@@ -101,6 +112,16 @@ def test_calls_and_rounds_of_a_program_are_predicted_exactly(calls: str, target:
     text = PROGRAM.format(target=target, calls=calls)
     bundle = compile_text(text, "p.coll", {}, emitted="lanes")
     assert bundle.prediction.cycles == bundle.run().cycles
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("calls", ["one", "two one", "repeat 3 { one two }"])
+def test_routers_that_phases_set_and_tear_down_are_waited_for(calls: str, target: str) -> None:
+    text = TORN_DOWN.format(target=target, calls=calls)
+    bundle = compile_text(text, "t.coll", {}, emitted="lanes")
+    assert any(color.torn_down for color in bundle.program.colors)
+    cycles = bundle.run().cycles
+    assert abs(bundle.prediction.cycles - cycles) <= 0.02 * cycles + 60
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -158,7 +179,11 @@ def test_a_script_whose_words_never_come_is_told() -> None:
 def test_a_script_that_leads_nowhere_is_refused() -> None:
     bundle = compiled("chain", "wse2", "lanes", {"P": 3, "B": 4})
     calls, scripts, which = scripts_of(bundle.program, libraries_of(bundle.program, "bad.coll")[0])
-    for act in (("issue", 9, 0, 0), ("again", 0, 2, 0), ("dance", 0, 0, 0)):
+    wrong = (
+        ("issue", 9, 0, 0), ("again", 0, 2, 0), ("dance", 0, 0, 0),
+        ("turn", 0, 0, 0), ("set", 0, 99, 0), ("await", 1, 7, 0), ("told", 99, 0, 0),
+    )  # fmt: skip
+    for act in wrong:
         with pytest.raises(ValueError, match=r"code (leads|does)"):
             timed(calls, [Script(((act,),), (), (), (), 0, 0)], which * 0)
     assert timed(calls, scripts, which).done.max() > 0

@@ -924,8 +924,8 @@ class _RowLane:
         return self.call._timed(
             self.part,
             self.slot,
-            receive="" if what == "out" else table.receives_on,
-            send="" if into else table.sends_on,
+            receive="" if what == "out" else table.receives_on or "",
+            send="" if into else table.sends_on or "",
             words=tuple(words[:1] if len(set(words)) == 1 else words),
             end=(end, self.task),
         )
@@ -1039,8 +1039,8 @@ class _Steps:
         """A step, if there is one; and those behind it for which nothing is waited."""
         lanes, takes = self.lanes, self.takes
         if step == self.steps:
-            over = [act for _ in lanes for act in (*code(READ + BIT), *takes.passed)]
-            return [*over, *self.call.run(self.section.next), *takes.taken]
+            asked = [act for _ in lanes for act in (*code(READ + BIT), *takes.passed)]
+            return [*asked, *self.call.run(self.section.next), *takes.taken]
         acts = [*code(READ + BIT), *(act for _ in lanes for act in takes.taken)]
         acts += code(STORE_CONSTANT)
         firsts = [_first(lane.rows, step) for lane in lanes]
