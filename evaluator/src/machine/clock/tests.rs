@@ -306,3 +306,84 @@ fn what_leads_to_nothing_is_told_in_words() {
     assert!(found(bad).is_err());
     assert!(check(&given, TIMING, &[good], &[0, 1], &[0], &[0, 0]).is_err());
 }
+
+#[test]
+fn a_turn_goes_on_with_one_code_after_the_other_and_again_with_the_first() {
+    let mut script = idle();
+    script.codes = vec![
+        vec![Act::Turn(0)],
+        vec![Act::Code(10), Act::Turn(0)],
+        vec![Act::Code(100), Act::Turn(0)],
+        vec![Act::Done],
+    ];
+    let given = line(1, vec![vec![(RAMP, 0)]], &[(0, 0, 0)]);
+    for (list, cycles) in [(vec![1, 2, 3], 110), (vec![2, 3], 100), (vec![1, 1, 3], 20)] {
+        script.turns = vec![list];
+        assert_eq!(run(&given, &[script.clone()], &[0]).done[0], cycles);
+    }
+    script.turns = vec![vec![]];
+    assert!(script.check(1, 1).is_err(), "a list has code");
+}
+
+#[test]
+fn words_wait_for_a_router_that_is_torn_down_until_its_pe_sets_it() {
+    let mut given = eastward(2);
+    given.torn_down = vec![true];
+    let mut scripts = [
+        chain(vec![op(None, Some(0), 3)]),
+        chain(vec![op(Some(0), None, 3)]),
+    ];
+    assert_eq!(
+        run(&given, &scripts, &[0, 0]).stuck,
+        Some(1),
+        "the sender has a queue for three words"
+    );
+    let set = Act::Set { color: 0, phase: 0 };
+    scripts[0].codes[0].insert(0, set);
+    scripts[1].codes[0].insert(0, set);
+    let soon = run(&given, &scripts, &[0, 0]);
+    scripts[1].codes[0].insert(0, Act::Code(50));
+    let late = run(&given, &scripts, &[0, 0]);
+    assert_eq!((soon.stuck, late.stuck), (None, None));
+    assert!(late.done[1] > 50 && late.done[1] > soon.done[1]);
+}
+
+#[test]
+fn a_teardown_is_told_to_every_pe_that_it_passes() {
+    let mut given = eastward(3);
+    given.torn_down = vec![true];
+    let set = Act::Set { color: 0, phase: 0 };
+    let told = |first: Vec<Act>| {
+        let mut script = idle();
+        script.codes = vec![
+            first,
+            vec![Act::Told { color: 0, task: 2 }],
+            vec![Act::Done],
+        ];
+        script.codes[0].extend([
+            Act::Follow { task: 2, code: 2 },
+            Act::Await { colors: 1, code: 3 },
+            Act::Done,
+        ]);
+        script.codes.push(vec![]);
+        script.handlers = vec![(0, 1)];
+        script
+    };
+    let mut sender = told(vec![set, Act::Issue(0)]);
+    let mut command = op(None, Some(0), 1);
+    (command.command, command.end) = (Advance::Teardown, End::Nothing);
+    sender.ops = vec![command];
+    let found = run(
+        &given,
+        &[sender, told(vec![set]), told(vec![set])],
+        &[0, 0, 0],
+    );
+    assert_eq!(found.stuck, None);
+    assert!(found.done[0] < found.done[1] && found.done[1] < found.done[2]);
+    let idle_first = run(
+        &given,
+        &[told(vec![]), told(vec![set]), told(vec![set])],
+        &[0, 0, 0],
+    );
+    assert_eq!(idle_first.stuck, Some(1), "nobody tears it down");
+}
