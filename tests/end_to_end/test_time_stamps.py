@@ -27,7 +27,7 @@ from collc.target.fabric import fabric_of
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 Stamps = npt.NDArray[np.int64]
-OVERHEAD = 12  # cycles from the last stamp at most, and those of taking it
+LOOP = 11  # cycles of a turn of the loop in which a PE waits for its start, beside its stamp
 
 ALONE = """
 target wse2
@@ -35,6 +35,11 @@ grid one = 1 x 1
 collective total = allreduce(x: f32[4], add) on one { run auto }
 program { total }
 """
+
+
+def turn(target: str) -> int:
+    """Cycles from the last stamp at most, and those of taking it: PEs begin that far apart."""
+    return LOOP + dict(fabsim.timing_numbers("simfabric", target))["stamp_cycles"]
 
 
 def compiled(example: str, parameters: dict[str, int], target: str) -> Bundle:
@@ -58,12 +63,7 @@ def ran(bundle: Bundle, target: str, *words: str) -> Row:
         ("tree_barrier", {}),
     ],
 )
-def test_the_cycles_are_those_of_a_run_without_a_host(
-    example, parameters, target, request: pytest.FixtureRequest
-) -> None:
-    if (example, target) == ("allreduce_2d", "wse3"):
-        reason = "153 cycles by the stamps, 155 of a run without a host"
-        request.applymarker(pytest.mark.xfail(strict=True, reason=reason))
+def test_the_cycles_are_those_of_a_run_without_a_host(example, parameters, target) -> None:
     bundle = compiled(example, parameters, target)
     row = ran(bundle, target, "--hop", "1")
     untimed = compile_text(
@@ -71,8 +71,8 @@ def test_the_cycles_are_those_of_a_run_without_a_host(
     ).run()
     assert row.cycles is not None
     assert row.starts_within is not None
-    assert row.starts_within <= 12
-    assert row.cycles - row.starts_within <= untimed.cycles + OVERHEAD
+    assert row.starts_within <= turn(target)
+    assert row.cycles - row.starts_within <= untimed.cycles + turn(target)
     assert untimed.cycles <= row.cycles
 
 
@@ -93,7 +93,19 @@ def stamped(bundle: Bundle, target: str, folder: Path) -> tuple[Stamps, Stamps]:
     return begins - begins.min(), ends - begins.min()
 
 
-@pytest.mark.parametrize("target", ["wse2", "wse3"])
+@pytest.mark.parametrize(
+    "target",
+    [
+        "wse2",
+        pytest.param(
+            "wse3",
+            marks=pytest.mark.xfail(
+                strict=True,
+                reason="starts 22 cycles apart are predicted to cost 8 and cost 17 at least",
+            ),
+        ),
+    ],
+)
 def test_steps_take_what_they_are_predicted_to_with_these_starts(
     target: str, tmp_path: Path
 ) -> None:
@@ -105,7 +117,7 @@ def test_steps_take_what_they_are_predicted_to_with_these_starts(
     begins, ends = stamped(bundle, target, tmp_path)
     row = ran(bundle, target, "--hop", "1")
     assert (row.cycles, row.starts_within) == (ends.max(), begins.max())
-    assert begins.max() <= 12
+    assert begins.max() <= turn(target)
     (phase,), (pattern,) = bundle.plan.phases, bundle.schedule.phases
     assert isinstance(pattern, StepsPhase)
     costs, none = costs_of_phase(costs_of(bundle.plan), bundle.plan, 0), np.zeros_like(begins)
@@ -114,7 +126,7 @@ def test_steps_take_what_they_are_predicted_to_with_these_starts(
         for starts in (none, begins)
     )
     untimed = compile_text(text, "ring_allreduce", parameters, target).run().cycles
-    assert untimed + apart - together <= ends.max() <= untimed + apart - together + OVERHEAD
+    assert untimed + apart - together <= ends.max() <= untimed + apart - together + turn(target)
 
 
 def test_the_vendors_clock_on_a_wse3_has_hops_of_two(monkeypatch: pytest.MonkeyPatch) -> None:
