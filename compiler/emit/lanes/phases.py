@@ -458,7 +458,9 @@ class _Builder:
 
     def section(self, at: int) -> SectionModel:
         """A section of the PE's text."""
-        layout, name = self.layouts[at], f"{self.phase.name}_{at + 1}" if at else self.phase.name
+        # a number alone is what ends the name of a collective's second phase along an axis
+        layout = self.layouts[at]
+        name = f"{self.phase.name}_section_{at + 1}" if at else self.phase.name
         most = 1 if self._by_steps(at) else self._most_ends(at)
         joins = tuple(
             JoinModel(

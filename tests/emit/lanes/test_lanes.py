@@ -585,3 +585,16 @@ def test_a_collective_may_be_called_like_what_the_text_declares(name: str) -> No
     )
     report = compile_text(text, "a.coll", {}, "wse2", emitted="lanes").run()
     assert report.verified, report.problem
+
+
+def test_a_section_is_not_called_as_another_phase_of_its_axis_is() -> None:
+    """Phases along an axis are numbered, from the second on; the first one has several sections."""
+    examples = Path(__file__).parents[3] / "examples"
+    text = (examples / "allreduce_slices.coll").read_text(encoding="utf-8")
+    steps = "run rows by linear_barrier then run columns by linear_barrier"
+    barrier = f"collective go = barrier() on wafer {{ {steps} }}\nprogram {{ go total }}"
+    text = text.replace("program { total }", barrier)
+    bundle = compile_text(text, "t.coll", {"W": 4, "H": 4, "B": 16}, "wse2", emitted="lanes")
+    names = re.findall(r"^fn (\w+)\(", bundle.files["t_pe.csl"], re.MULTILINE)
+    assert len(names) == len(set(names))
+    assert bundle.run(seed=1).verified
