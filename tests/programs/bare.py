@@ -12,6 +12,7 @@ from collc.cost.choice import build_program_plan
 from collc.driver.pipeline import prove_program
 from collc.driver.planning import with_remedies
 from collc.driver.proving import refuse_if_any
+from collc.emit import texts
 from collc.plan.plan import ProgramPlan
 from collc.run import RunReport
 from collc.schedule.barrier_tokens import with_tokens
@@ -34,5 +35,8 @@ def planned(
 def run_planned(spec: Spec, plan: ProgramPlan, skew: int = 0, seed: int = 1) -> RunReport:
     """Emit a plan and run it; raises as `collc.run.run_texts`."""
     nothing = Prediction(0, 0, {}, ())  # nobody reads it
-    texts = render(spec, plan, nothing, (), skew)
-    return run_program(texts, plan, spec.target, seed=seed)
+    if texts.DEFAULT == texts.FORMS:
+        return run_program(render(spec, plan, nothing, (), skew), plan, spec.target, seed=seed)
+    plan = replace(plan, skewed=False)  # the kernel has the waits whether they are asked for or not
+    files = render(spec, plan, nothing, ())
+    return run_program(files, plan, spec.target, seed=seed, most_idle=skew)
