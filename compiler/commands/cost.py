@@ -17,7 +17,7 @@ from collc.commands.source import (
     source_options,
     text_option,
 )
-from collc.cost import show_prediction
+from collc.cost import show_note, show_prediction
 from collc.driver.bundle import Bundle
 from collc.driver.cycles_by_colors import by_colors, program_by_colors, show_by_colors
 from collc.lowering.between_uses import between_uses
@@ -105,6 +105,8 @@ def _print_program(bundle: Bundle, *, verbose: bool) -> None:
     """The same as text: what its calls add up to and what was chosen; the rest if asked for."""
     click.echo(f"predicted: {bundle.prediction.cycles} cycles")
     click.echo(f"  {_added_up(bundle)}")
+    for line in show_note(bundle.prediction):
+        click.echo(line)
     for selection, found in bundle.choices():
         click.echo(show_ranges(selection, found), nl=False)
     if _exchange_together(bundle.program):

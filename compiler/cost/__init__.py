@@ -3,4 +3,4 @@
 from collc.cost.axis_shortcut import cycles_of, cycles_or_never
 from collc.cost.expectations import unmet_expectations
 from collc.cost.predict import CriticalPath, Prediction, predict
-from collc.cost.show import show_gap, show_prediction
+from collc.cost.show import show_gap, show_note, show_prediction

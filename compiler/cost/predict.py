@@ -46,7 +46,7 @@ class Prediction:
     `bound` is what no program for the contract can go below (`collc.cost.bound`), `tree_bound`
     what no tree can where trees are used (`collc.cost.tree_bound`). `breakdown` gives each phase
     the cycles by which it moves the end, in order, and the rest to "start" and "completion"; it
-    adds up to `cycles`.
+    adds up to `cycles`. A `note` says what the prediction leaves out, if anything.
     """
 
     cycles: int
@@ -54,6 +54,7 @@ class Prediction:
     breakdown: dict[str, int]
     critical_path: tuple[CriticalPath, ...]
     tree_bound: int | None = None
+    note: str = ""
 
     @property
     def gap(self) -> float | None:

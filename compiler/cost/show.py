@@ -10,7 +10,13 @@ def show_prediction(prediction: Prediction) -> str:
     """Cycles against the bound, where they go, and what the slowest line waits for."""
     parts = ", ".join(f"{name} {part}" for name, part in prediction.breakdown.items() if part)
     head = [f"predicted: {prediction.cycles} cycles{show_gap(prediction)}", f"  {parts}"]
-    return "\n".join([*head, *(_path(path) for path in prediction.critical_path)]) + "\n"
+    paths = [_path(path) for path in prediction.critical_path]
+    return "\n".join([*head, *paths, *show_note(prediction)]) + "\n"
+
+
+def show_note(prediction: Prediction) -> list[str]:
+    """What a prediction leaves out, as lines."""
+    return [f"note: {prediction.note}"] if prediction.note else []
 
 
 def show_gap(prediction: Prediction) -> str:

@@ -99,19 +99,21 @@ class TooLongError(Exception):
     """More words move than are followed."""
 
 
-MOST_WORDS = 200_000_000  # that are followed, which takes half a minute
+MOST_WORDS = 200_000_000  # that are followed one by one, which takes half a minute
 
 
-def timed(
+def timed(  # noqa: PLR0913 - what runs, and how
     calls: Calls,
     scripts: Sequence[Script],
     script_at: Ints,
     starts: Ints | None = None,
     most: int = MOST_WORDS,
+    *,
     by_word: bool = False,
 ) -> Timed:
     """Run scripts, of which each PE of the grid has one; PEs begin at `starts`, 0 if there are
-    none. Raises StuckError, and TooLongError where more than the `most` words move."""
+    none. Words are followed one by one where PEs do something new, `by_word` everywhere, which
+    gives the same. Raises StuckError, and TooLongError where more than the `most` are followed."""
     given = given_of(calls, filters_of)
     target = calls.plans[0].target
     begins = np.zeros(len(script_at), dtype=np.int64) if starts is None else starts
@@ -126,7 +128,7 @@ def timed(
         by_word,
     )
     if given_up:
-        raise TooLongError(f"more than {most} words move")
+        raise TooLongError(f"more than {most} words would have to be followed one by one")
     if stuck is not None:
         place = stuck % given.width, stuck // given.width
         raise StuckError(f"PE {place} never ends")

@@ -207,3 +207,27 @@ def test_more_words_than_are_followed_are_told() -> None:
     assert timed(calls, scripts, which, most=words).words == words
     with pytest.raises(TooLongError, match="more than"):
         timed(calls, scripts, which, most=words // 2)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize(
+    ("example", "sizes"),
+    [
+        ("two_phase", {"P": 100}),
+        ("ring_allreduce", {"P": 24, "B": 96}),
+        ("allreduce_2d", {"W": 6, "H": 5, "B": 200}),
+    ],
+)
+def test_who_repeats_itself_takes_the_cycles_of_following_every_word(
+    example: str, sizes: dict[str, int], target: str
+) -> None:
+    program = compiled(example, target, "lanes", given(example, sizes)).program
+    found = scripts_of(program, libraries_of(program, "runs.coll")[0])
+    starts = np.arange(len(found[2]), dtype=np.int64) * 37 % 101
+    for begins in (None, starts):
+        one, runs = timed(*found, begins, by_word=True), timed(*found, begins)
+        assert (one.done.tolist(), one.marks, one.words) == (
+            runs.done.tolist(),
+            runs.marks,
+            runs.words,
+        )

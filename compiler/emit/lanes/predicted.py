@@ -14,6 +14,9 @@ from collc.machine.timed import Timed, TooLongError, timed
 from collc.plan.plan import ProgramPlan
 
 
+OTHER_TEXT = "these are cycles of the text of forms; those of lanes are not predicted"
+
+
 def predicted(
     program: ProgramPlan,
     bounds: Prediction,
@@ -22,16 +25,16 @@ def predicted(
 ) -> Prediction:
     """The cycles of a program with some dynamic lengths, whose PEs begin at `starts`, and where
     they go; with the bound of another prediction, but not that of trees, which is one of another
-    text's start-up. Where the clock lacks something, or too many words move for being followed one
-    by one, it is the other prediction, of the text of forms. Raises CollcError for what is not
-    printed as lanes."""
+    text's start-up. Where the clock lacks something, or too many words have to be followed one by
+    one, it is the other prediction, of the text of forms, and its note says so. Raises CollcError
+    for what is not printed as lanes."""
     library, *others = libraries_of(program, "")
     if others:
         return bounds
     try:
         found = timed(*scripts_of(program, _with_all(library, program), lengths), starts)
-    except (TooLongError, UntimedError):
-        return bounds
+    except (TooLongError, UntimedError) as lacks:
+        return replace(bounds, note=f"{OTHER_TEXT}: {lacks}")
     cycles = int(found.done.max())
     breakdown: dict[str, int] = {}
     for name, part in _parts(program, found):

@@ -282,7 +282,10 @@ impl Clock<'_> {
             return self.accepts(self.slot(next, color), opposite(side));
         }
         if self.runs.replays.is_some() {
-            let phase = self.runs.record(pe).map_or(0, |record| record.phase(self.now));
+            let phase = self
+                .runs
+                .record(pe)
+                .map_or(0, |record| record.phase(self.now));
             return self.runs.answered(pe, phase);
         }
         let open = match self.runs.record(next) {
@@ -328,7 +331,9 @@ impl Clock<'_> {
         for at in 0..self.runs.recording.len() {
             let pe = self.runs.recording[at] as usize;
             self.starts_routing(pe); // a word that is refused asks in each cycle
-            let views: Vec<u8> = (0..colors).map(|color| self.view(pe * colors + color)).collect();
+            let views: Vec<u8> = (0..colors)
+                .map(|color| self.view(pe * colors + color))
+                .collect();
             if let Some(record) = &mut self.runs.nodes[pe].record {
                 record.first.push(record.events.len() as u32);
                 record.views.extend(views);
@@ -374,7 +379,8 @@ impl Clock<'_> {
     }
 
     fn awake_beside(&self, pe: usize, side: u8) -> Option<usize> {
-        self.neighbour(pe, side).filter(|next| !self.runs.sleeps(*next))
+        self.neighbour(pe, side)
+            .filter(|next| !self.runs.sleeps(*next))
     }
 
     /// Before words land: who is sent others than recorded wakes. Then what sleeps sends to who is awake.
@@ -531,15 +537,25 @@ impl Clock<'_> {
         };
         record.first.push(record.events.len() as u32);
         let is_same = record.state == state && !self.pes[pe].irregular;
-        record.change = counted.iter().zip(&record.counted).map(|(b, a)| b - a).collect();
+        record.change = counted
+            .iter()
+            .zip(&record.counted)
+            .map(|(b, a)| b - a)
+            .collect();
         let colors = self.given.colors.len();
         record.opens = vec![0; colors];
         for (at, side) in record.views.iter().enumerate() {
             record.opens[at % colors] |= if *side == CLOSED { 0 } else { 1 << side };
         }
-        let periods = if is_same { self.periods(pe, &record) } else { 0 };
+        let periods = if is_same {
+            self.periods(pe, &record)
+        } else {
+            0
+        };
         let period = record.period;
-        let pays = periods.saturating_mul(period) >= WORTH;
+        // who only waits costs nothing awake, and would keep a run that is stuck from its end
+        let goes_on = record.words > 0 || record.change.iter().any(|change| *change != 0);
+        let pays = goes_on && periods.saturating_mul(period) >= WORTH;
         if !pays || !(0..RAMP).all(|side| self.agrees(pe, side, &record)) {
             let node = &mut self.runs.nodes[pe];
             (node.seen_at, node.seen, node.limit) = (0, 0, 1);
@@ -548,12 +564,17 @@ impl Clock<'_> {
             return;
         }
         let node = &mut self.runs.nodes[pe];
-        node.deals = record.events.iter().fold(0, |sides, event| sides | 1 << event.side);
+        node.deals = record
+            .events
+            .iter()
+            .fold(0, |sides, event| sides | 1 << event.side);
         (node.mode, node.turn, node.failures) = (Mode::Sleeps, node.turn + 1, 0);
         node.record = Some(record);
         let turn = node.turn;
         if let Some(cycles) = periods.checked_mul(period) {
-            self.runs.ends.push(Reverse((self.now + cycles, pe as u32, turn)));
+            self.runs
+                .ends
+                .push(Reverse((self.now + cycles, pe as u32, turn)));
         }
         self.find_borders(pe);
         self.changed(pe);
@@ -561,7 +582,10 @@ impl Clock<'_> {
 
     /// Whether the record of a node agrees with that of its neighbour, if that sleeps.
     fn agrees(&self, pe: usize, side: u8, own: &Record) -> bool {
-        let Some(next) = self.neighbour(pe, side).filter(|next| self.runs.sleeps(*next)) else {
+        let Some(next) = self
+            .neighbour(pe, side)
+            .filter(|next| self.runs.sleeps(*next))
+        else {
             return true;
         };
         let Some(other) = self.runs.record(next) else {
@@ -699,7 +723,11 @@ impl Clock<'_> {
         state.extend([own.torn, own.in_use, own.awaited]);
         state.extend(&own.turned);
         state.extend(own.loaded.iter().map(|at| from_now(*at)));
-        let follows = own.follows.iter().enumerate().filter(|(_, code)| **code > 0);
+        let follows = own
+            .follows
+            .iter()
+            .enumerate()
+            .filter(|(_, code)| **code > 0);
         state.extend(follows.map(|(task, code)| (task as u32) << 24 | code));
         state.extend(own.threads.iter().map(|thread| thread.op));
         let part = match self.calls(pe) {
@@ -712,7 +740,11 @@ impl Clock<'_> {
             state.push(0);
             for word in words {
                 state.push(from_now(u64::from(word.ready)));
-                state.push(u32::from(word.color) << 16 | code_of(word.command) << 1 | u32::from(word.advances));
+                state.push(
+                    u32::from(word.color) << 16
+                        | code_of(word.command) << 1
+                        | u32::from(word.advances),
+                );
                 state[from] += 1;
             }
         };
@@ -721,7 +753,12 @@ impl Clock<'_> {
         }
         counted.extend(own.threads.iter().map(|thread| i64::from(thread.left)));
         counted.push(i64::from(own.part));
-        counted.extend(own.counters.iter().chain(&own.issued).map(|n| i64::from(*n)));
+        counted.extend(
+            own.counters
+                .iter()
+                .chain(&own.issued)
+                .map(|n| i64::from(*n)),
+        );
         let colors = self.given.colors.len();
         for router in &self.routers[pe * colors..(pe + 1) * colors] {
             state.extend([router.position, router.setting, u32::from(router.down)]);
@@ -746,7 +783,11 @@ impl Clock<'_> {
         let (since, shift) = (record.since, times * record.period);
         let later = |at: &mut u64| *at += if *at > since { shift } else { 0 };
         let word_later = |word: &mut Word| {
-            word.ready += if u64::from(word.ready) > since { shift as u32 } else { 0 };
+            word.ready += if u64::from(word.ready) > since {
+                shift as u32
+            } else {
+                0
+            };
         };
         let mut change = record.change.iter().map(|change| change * times as i64);
         let mut count = |value: &mut u32| {
@@ -754,13 +795,18 @@ impl Clock<'_> {
         };
         let is_call = self.calls(pe).is_some();
         let own = &mut self.pes[pe];
-        own.threads.iter_mut().for_each(|thread| count(&mut thread.left));
+        own.threads
+            .iter_mut()
+            .for_each(|thread| count(&mut thread.left));
         let mut part = own.part;
         count(&mut part);
         if is_call {
             own.part = part;
         }
-        own.counters.iter_mut().chain(&mut own.issued).for_each(&mut count);
+        own.counters
+            .iter_mut()
+            .chain(&mut own.issued)
+            .for_each(&mut count);
         later(&mut own.ready_at);
         own.loaded.iter_mut().for_each(later);
         for end in own.outputs.iter_mut().chain(&mut own.inputs) {
@@ -783,9 +829,18 @@ impl Clock<'_> {
         let issues = &change[threads + 1 + counters..][..own.issued.len()];
         let mut most = u64::MAX;
         let mut within = |room: i64, step: i64| {
-            most = most.min(if step > 0 { room.max(0) as u64 / step as u64 } else { 0 });
+            most = most.min(if step > 0 {
+                room.max(0) as u64 / step as u64
+            } else {
+                0
+            });
         };
-        for (thread, left) in own.threads.iter().zip(change).filter(|(_, left)| **left != 0) {
+        for (thread, left) in own
+            .threads
+            .iter()
+            .zip(change)
+            .filter(|(_, left)| **left != 0)
+        {
             let at_once = script.ops[thread.op as usize].at_once;
             let is_one = issues[thread.op as usize] == 0;
             let room = i64::from(thread.left) - i64::from(at_once) - 1;
@@ -807,7 +862,11 @@ impl Clock<'_> {
                 within(room, if is_one { *turns } else { 0 });
             }
         }
-        for (op, issued) in issues.iter().enumerate().filter(|(_, issued)| **issued != 0) {
+        for (op, issued) in issues
+            .iter()
+            .enumerate()
+            .filter(|(_, issued)| **issued != 0)
+        {
             let alike = alike(&script.ops[op].words, own.issued[op], *issued);
             within(alike.map_or(i64::MAX, |alike| alike - 1), *issued);
         }
@@ -824,7 +883,11 @@ impl Clock<'_> {
                         (window.passes, window.period)
                     };
                     // the word behind those of a period is looked at, too
-                    let room = if at - passed >= first { last - at - 1 } else { 0 };
+                    let room = if at - passed >= first {
+                        last - at - 1
+                    } else {
+                        0
+                    };
                     within(room, *passed);
                 }
             }
@@ -845,7 +908,9 @@ fn alike(words: &[u32], issued: u32, step: i64) -> Option<i64> {
 /// The fewest turns that code takes before a counter begins again.
 fn least_turns(codes: &[Vec<Act>], counter: u32) -> u32 {
     let counts = codes.iter().flatten().filter_map(|act| match act {
-        Act::Again { counter: of, count, .. } if *of == counter => Some(*count),
+        Act::Again {
+            counter: of, count, ..
+        } if *of == counter => Some(*count),
         _ => None,
     });
     counts.min().unwrap_or(0)
@@ -856,8 +921,11 @@ fn is_received(from: (&Record, usize, u8), to: (&Record, usize, u8)) -> bool {
     let (record, phase, side) = from;
     let (other, other_phase, other_side) = to;
     let mut sent = 0;
-    let same = record.events(phase).iter().filter(|event| event.side == side).all(|event| {
-        match event.what {
+    let same = record
+        .events(phase)
+        .iter()
+        .filter(|event| event.side == side)
+        .all(|event| match event.what {
             What::Asked(open) => (other.view(other_phase, event.color) == other_side) == open,
             What::Sent(command) => {
                 sent += 1;
@@ -868,11 +936,11 @@ fn is_received(from: (&Record, usize, u8), to: (&Record, usize, u8)) -> bool {
                 })
             }
             What::Landed(_) => true,
-        }
-    });
-    let landed = other.events(other_phase).iter().filter(|event| {
-        event.side == other_side && matches!(event.what, What::Landed(_))
-    });
+        });
+    let landed = other
+        .events(other_phase)
+        .iter()
+        .filter(|event| event.side == other_side && matches!(event.what, What::Landed(_)));
     same && landed.count() == sent
 }
 

@@ -6,6 +6,9 @@ use crate::machine::plan::{
     Advance, Filter, Given, Number, Phase, Role, Route, Set, Setting, Slices, EAST, RAMP, WEST,
 };
 
+/// As many as take a tenth of a second.
+const RANDOM_PLANS: u64 = 600;
+
 const TIMING: Timing = Timing {
     hop: 1,
     ramp_up: 3,
@@ -106,7 +109,16 @@ fn run(given: &Given, scripts: &[Script], starts: &[i64]) -> Timed {
         .collect();
     let numbers: Vec<i64> = (0..given.colors.len() as i64).collect();
     assert_eq!(check(given, TIMING, scripts, &at, &numbers, starts), Ok(()));
-    timed(given, TIMING, scripts, &at, &numbers, starts, 1 << 20, false)
+    timed(
+        given,
+        TIMING,
+        scripts,
+        &at,
+        &numbers,
+        starts,
+        1 << 20,
+        false,
+    )
 }
 
 /// From west to east: the first PE sends, all others pass on, the last one takes.
@@ -386,4 +398,164 @@ fn a_teardown_is_told_to_every_pe_that_it_passes() {
         &[0, 0, 0],
     );
     assert_eq!(idle_first.stuck, Some(1), "nobody tears it down");
+
+/// Numbers that look random, below a bound each.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, bound: u32) -> u32 {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1);
+        ((self.0 >> 33) % u64::from(bound)) as u32
+    }
+
+    fn of<T: Clone>(&mut self, all: &[T]) -> T {
+        all[self.below(all.len() as u32) as usize].clone()
+    }
+}
+
+/// So many words go in pieces, each with code around it, or by call-backs; `first` is the code that begins it.
+fn some_turns(dice: &mut Dice, script: &mut Script, mut op: TimedOp, total: u32, first: u32) {
+    let number = script.ops.len() as u32;
+    let piece = dice.of(&[1, 2, 6, 30, total, total]);
+    (op.at_once, op.all) = (1 + dice.below(2), dice.below(2) == 0);
+    (op.words, op.yields) = (vec![piece], dice.below(3) == 0);
+    let mut begins = vec![
+        Act::Follow {
+            task: 1,
+            code: first + 1,
+        },
+        Act::Code(dice.below(4)),
+        Act::Wait(dice.below(3)),
+    ];
+    if dice.below(4) == 0 {
+        let (cycles, other) = (2 + dice.below(3), 2 + dice.below(3));
+        let op = number;
+        begins.extend([Act::Call { op, cycles, other }, Act::Activate(1)]);
+    } else {
+        begins.extend([
+            Act::Load {
+                count: 1,
+                op: number,
+            },
+            Act::Issue(number),
+        ]);
+    }
+    let again = Act::Again {
+        counter: number,
+        count: total / piece,
+        code: first,
+    };
+    script.codes.extend([begins, vec![again]]);
+    script.ops.push(op);
+}
+
+/// A PE does one operation behind the other, or all at once.
+fn some_script(dice: &mut Dice, ops: Vec<TimedOp>, total: u32) -> Script {
+    let mut script = idle();
+    script.inputs = vec![(0, 2), (1, 2 + dice.below(3))];
+    script.counters = 2;
+    if ops.len() == 2 && dice.below(2) == 0 {
+        script.ops = ops;
+        script.ops[1].end = End::Unblocks(1);
+        script.blocked = 1 << 1;
+        let follow = Act::Follow { task: 1, code: 1 };
+        script.codes = vec![vec![follow, Act::Issue(0), Act::Issue(1)], vec![Act::Done]];
+        return script;
+    }
+    script.codes.clear();
+    let count = ops.len();
+    for (number, op) in ops.into_iter().enumerate() {
+        some_turns(dice, &mut script, op, total, 3 * number as u32);
+        let next = Act::Follow {
+            task: 1,
+            code: 3 * number as u32 + 3,
+        };
+        let go_on = [next, Act::Activate(1)];
+        script.codes.push(vec![]);
+        let last = script.codes.len() - 2;
+        if number + 1 < count {
+            script.codes[last].extend(go_on);
+        } else {
+            script.codes[last].push(Act::Done);
+        }
+    }
+    if count == 0 {
+        script.codes = vec![vec![Act::Done]];
+    }
+    script
+}
+
+/// One color goes from the first PE to some others; one of those sends what it receives on by another.
+fn some_plan(dice: &mut Dice) -> (Given, Vec<Script>) {
+    let east = bit(EAST);
+    let settings = vec![
+        vec![(RAMP, east)],
+        vec![(WEST, east)],
+        vec![(WEST, east | bit(RAMP))],
+        vec![(WEST, bit(RAMP))],
+    ];
+    let (width, total) = (3 + dice.below(6), 30 * (1 + dice.below(9)));
+    let relay = 1 + dice.below(width - 2);
+    let (mut sets, mut scripts) = (Vec::new(), Vec::new());
+    for pe in 0..width {
+        let last = pe == width - 1;
+        let takes = pe == relay || last || dice.below(2) == 0;
+        let setting = |first: u32, takes| match pe {
+            pe if pe == first => 0,
+            _ if last => 3,
+            _ => 1 + u32::from(takes),
+        };
+        sets.push((pe, 0, setting(0, takes)));
+        let mut ops = Vec::new();
+        if pe == 0 {
+            ops.push(op(None, Some(0), total));
+        } else if takes {
+            ops.push(op(Some(0), (pe == relay).then_some(1), total));
+        }
+        if pe >= relay {
+            let takes = last || dice.below(2) == 0;
+            sets.push((pe, 1, setting(relay, takes)));
+            if takes && pe > relay {
+                ops.push(op(Some(1), None, total));
+            }
+        }
+        scripts.push(some_script(dice, ops, total));
+    }
+    (line(width as usize, settings, &sets), scripts)
+}
+
+#[test]
+fn who_repeats_itself_is_not_followed_and_takes_the_same_cycles() {
+    let (mut words, mut followed, mut ended) = (0, 0, 0);
+    for seed in 0..RANDOM_PLANS {
+        let mut dice = Dice(seed);
+        let (given, scripts) = some_plan(&mut dice);
+        let pes = scripts.len() as u32;
+        let starts: Vec<i64> = (0..pes).map(|_| i64::from(dice.below(90))).collect();
+        let at: Vec<u32> = (0..pes).collect();
+        let checked = check(&given, TIMING, &scripts, &at, &[0, 1], &starts);
+        assert_eq!(checked, Ok(()));
+        let run = |by_word| {
+            let most = 1 << 20;
+            timed(
+                &given,
+                TIMING,
+                &scripts,
+                &at,
+                &[0, 1],
+                &starts,
+                most,
+                by_word,
+            )
+        };
+        let (one, runs) = (run(true), run(false));
+        assert_eq!(one.done, runs.done, "plan {seed}");
+        assert_eq!(one.stuck, runs.stuck, "plan {seed}");
+        assert_eq!(one.words, runs.words, "plan {seed}");
+        words += runs.words;
+        followed += runs.followed;
+        ended += u64::from(one.stuck.is_none());
+    }
+    assert!(followed * 4 < words * 3, "{followed} of {words} words");
+    assert!(ended * 3 > RANDOM_PLANS, "{ended} plans end, others are stuck");
 }

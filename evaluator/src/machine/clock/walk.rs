@@ -65,18 +65,21 @@ impl Calendar {
 }
 
 /// When PEs have done their part, PE by PE; when the last of them came to each `Mark`; how many words
-/// went from router to router. A PE that never ends is `stuck`; where more than the most words went,
-/// the run is given up.
+/// went from router to router. A PE that never ends is `stuck`; where more than the most words were
+/// followed one by one, the run is given up.
 #[derive(Clone, Debug)]
 pub struct Timed {
     pub done: Vec<i64>,
     pub marks: Vec<u64>,
     pub words: u64,
+    /// So many of them were followed one by one.
+    pub followed: u64,
     pub stuck: Option<usize>,
     pub given_up: bool,
 }
 
-/// Run scripts to their end, or until `most` words have moved. PEs begin at `starts`; `numbers` are
+/// Run scripts to their end, or until `most` words have been followed: all `by_word`, or else not those
+/// of PEs that repeat what they did, which gives the same. PEs begin at `starts`; `numbers` are
 /// those of colors.
 pub fn timed(
     given: &Given,
@@ -105,6 +108,7 @@ pub fn timed(
         done: done.collect(),
         marks: std::mem::take(&mut clock.marks),
         words: clock.words + clock.runs.skipped,
+        followed: clock.words,
         stuck: clock.pes.iter().position(|pe| pe.done.is_none()),
         given_up: clock.words > most,
     }
