@@ -13,7 +13,6 @@ from collc.emit.lanes.model import LibraryModel
 from collc.machine.timed import Timed, TooLongError, timed
 from collc.plan.plan import ProgramPlan
 
-
 OTHER_TEXT = "these are cycles of the text of forms; those of lanes are not predicted"
 
 
