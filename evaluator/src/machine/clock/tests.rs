@@ -398,6 +398,7 @@ fn a_teardown_is_told_to_every_pe_that_it_passes() {
         &[0, 0, 0],
     );
     assert_eq!(idle_first.stuck, Some(1), "nobody tears it down");
+}
 
 /// Numbers that look random, below a bound each.
 struct Dice(u64);
@@ -557,5 +558,8 @@ fn who_repeats_itself_is_not_followed_and_takes_the_same_cycles() {
         ended += u64::from(one.stuck.is_none());
     }
     assert!(followed * 4 < words * 3, "{followed} of {words} words");
-    assert!(ended * 3 > RANDOM_PLANS, "{ended} plans end, others are stuck");
+    assert!(
+        ended * 3 > RANDOM_PLANS,
+        "{ended} plans end, others are stuck"
+    );
 }
