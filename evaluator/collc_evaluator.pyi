@@ -481,6 +481,7 @@ def time_machine(
     by_word: bool,
 ) -> tuple[_Ints, list[int], int, int | None, bool]:
     """Scripts run cycle by cycle on the routers that are given: when each PE has done its part, -1
-    if it never does; when the last one has come to each mark; how many words have gone from router to router; the first PE that
-    has not ended; whether more than the `most` words were followed. All words are followed `by_word`, else not those
-    of PEs that repeat what they did. ValueError where numbers lead to what is not given."""
+    if it never does; when the last one has come to each mark; how many words have gone from router
+    to router; the first PE that has not ended; whether more than the `most` words were followed.
+    All words are followed `by_word`, else not those of PEs that repeat what they did. ValueError
+    where numbers lead to what is not given."""

@@ -216,6 +216,8 @@ def test_more_words_than_are_followed_are_told() -> None:
         ("two_phase", {"P": 100}),
         ("ring_allreduce", {"P": 24, "B": 96}),
         ("allreduce_2d", {"W": 6, "H": 5, "B": 200}),
+        ("program_parts", {}),
+        ("select", {}),
     ],
 )
 def test_who_repeats_itself_takes_the_cycles_of_following_every_word(

@@ -23,12 +23,14 @@ impl Clock<'_> {
         for yields in [false, true] {
             if let Some(number) = self.ready_thread(pe, yields) {
                 self.move_words(pe, number);
+                self.pes[pe].taken = Some(self.now);
                 return Some(self.now + 1);
             }
         }
         let own = &self.pes[pe];
         if own.runs && own.ready_at <= self.now {
             if let Turn::Taken = self.run_code(pe) {
+                self.pes[pe].taken = Some(self.now);
                 return Some(self.now + 1);
             }
         }

@@ -158,6 +158,8 @@ pub(super) struct Pe {
     /// The cycle that it was put down for last, and the one in which it had its turn.
     pub looked: u64,
     pub seen: Option<u64>,
+    /// The last cycle in which something had its slot.
+    pub taken: Option<u64>,
     /// Whether its router, and its output queues, are looked at in each cycle.
     pub routes: bool,
     pub rises: bool,
@@ -360,6 +362,7 @@ fn begun(scripts: &[Script], script: u32, start: u64) -> Pe {
         link_turn: 0,
         looked: u64::MAX,
         seen: None,
+        taken: None,
         routes: false,
         rises: false,
     }

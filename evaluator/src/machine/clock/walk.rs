@@ -125,7 +125,7 @@ impl Clock<'_> {
 
     /// A PE whose slot is free is told of a teardown in this cycle, others in the next one.
     pub(super) fn tell(&mut self, pe: usize) {
-        if self.pes[pe].seen == Some(self.now) {
+        if self.pes[pe].taken == Some(self.now) {
             self.look_at(pe, self.now + 1);
         } else if let Some(at) = self.step(pe) {
             self.look_at(pe, at);
