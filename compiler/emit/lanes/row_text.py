@@ -106,7 +106,8 @@ class Facts:
 class Applied(Protocol):
     """How many registers an operation in memory has, and its cycles."""
 
-    def __call__(self, elements: int, *, combines: bool) -> tuple[int, int]:  # noqa: D102
+    def __call__(self, elements: int, *, combines: bool) -> tuple[int, int]:
+        """Of an operation on so many elements that it combines or moves."""
         ...
 
 
