@@ -76,12 +76,6 @@ TOLD = {
         "write `all_to_all`, and make all slices as long as the longest",
         True,
     ),
-    "an own vector apart with a length of the run": (
-        "reduce(x: f32[n <= 4], add) into y on row { reduce chain to 0 }",
-        "not supported yet",
-        "leave `into` out, or fix the length",
-        True,
-    ),
     "a misspelled operation of the type": (
         "reduce(x: f32[4], ad) on row { run auto }",
         "no operation called ad",

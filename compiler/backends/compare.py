@@ -31,7 +31,8 @@ class Row:
     `cycles` are those of the slowest launch from the first start of a PE to the last end,
     `starts_within` how far the starts were apart; None where the program has no time stamps or did
     not come to its end. `against` is the difference from the prediction, as a part of it: the
-    prediction is of PEs that begin together, so how far the starts were apart is no difference.
+    prediction is of PEs that begin together and take no stamps, so how far the starts were apart,
+    and what a stamp takes, is no difference.
     """
 
     on: str
@@ -45,11 +46,13 @@ class Row:
 
 @dataclass(frozen=True)
 class Trial:
-    """A program to be tried: its files, target, and prediction in cycles."""
+    """A program to be tried: its files, target, and prediction in cycles; and the cycles of taking
+    a time stamp, if it takes some."""
 
     files: Mapping[str, str]
     arch: str
     predicted: int
+    stamp: int = 0
 
 
 @dataclass(frozen=True)
@@ -89,19 +92,20 @@ def _judged(trial: Trial, job: Job, place: Place, back_end: BackEnd) -> Row:
     except CompileError as error:
         return replace(row, result="refused", why=str(error))
     outcome = back_end.run(compiled, "run.py", place.arguments)
-    row = _with_times(row, outcome, trial.predicted)
+    row = _with_times(row, outcome, trial)
     if outcome.status or SUCCESS not in outcome.output:
         return replace(row, result="wrong", why=_said(outcome))
     return row
 
 
-def _with_times(row: Row, outcome: Outcome, predicted: int) -> Row:
+def _with_times(row: Row, outcome: Outcome, trial: Trial) -> Row:
     """A row with the cycles of the slowest launch, if the program says what it took."""
     found = [(int(cycles), int(within)) for cycles, within in _CYCLES.findall(outcome.output)]
     if not found:
         return row
     cycles, within = max(found)
-    nearest = min(max(predicted, cycles - within), cycles)
+    predicted = trial.predicted
+    nearest = min(max(predicted, cycles - within - trial.stamp), cycles)
     against = (nearest - predicted) / predicted if predicted else None
     return replace(row, cycles=cycles, starts_within=within, against=against)
 

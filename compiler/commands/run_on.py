@@ -19,7 +19,7 @@ from collc.commands.directory import write
 from collc.commands.output import FAULT, WRONG_RUN, facts_of, predicted_facts, print_data
 from collc.commands.source import Source
 from collc.driver.bundle import Bundle
-from collc.emit.clock import HOP, LATE_CYCLES
+from collc.emit.clock import HOP, LATE_CYCLES, STAMP
 from collc.plan.dynamic_lengths import Lengths, checked_lengths
 from collc.target import TARGETS
 from collc.target.fabric import MACHINES, Wanted, fabric_of, machine_of
@@ -125,7 +125,8 @@ def run_on(  # noqa: PLR0913, PLR0917 - the program, then how
         write(bundle.placed(wanted).files, output)
     lengths = _lengths(bundle, runs)
     prediction = bundle.predicted(lengths)
-    trial = Trial(bundle.files, bundle.spec.target, prediction.cycles)
+    target = bundle.spec.target
+    trial = Trial(bundle.files, target, prediction.cycles, 0 if untimed else STAMP[target])
     # Where the program cannot let PEs begin late itself, the simulator does.
     late = LATE_CYCLES if runs.late is None else runs.late
     settings = replace(asked.settings, late_cycles=late if untimed else 0)

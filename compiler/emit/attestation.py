@@ -61,7 +61,7 @@ FORMS = (
         "registers of fabric operands loaded before the program begins",
         r"@load_to_dsr\(dsr_\w+, (fab(in|out)_dsd( \.control)?(?! \.)[^)]*|mem1d_dsd)\)"
         r" in a comptime block",
-        IN_COMPTIME + r"^ +@load_to_dsr\(",
+        IN_COMPTIME + r"^ +(?:if \([^\n]*\) \{ )?@load_to_dsr\(",
     ),
     Form(
         "registers of fabric operands loaded by calls, with what ends them",
@@ -76,7 +76,7 @@ FORMS = (
     Form(
         "an address given to an operand of several dimensions",
         r"@set_dsd_base_addr\(mem4d_dsd.*\)",
-        r"@set_dsd_base_addr\(@get_dsd\(mem4d_dsd",
+        r"@set_dsd_base_addr\((@get_dsd\(mem4d_dsd|block_elements|again_and_again)",
     ),
     Form("a stride of a memory operand", r"memory DSD \.stride = int", r"\.stride = "),
     Form(".priority", r"priority .*|.*\.priority = .*", r"\.priority = "),

@@ -20,7 +20,7 @@ from collc.schedule.barrier_tokens import with_tokens
 from collc.target import TARGETS
 
 PRELUDE = Path(__file__).parents[2] / "grammar" / "prelude.coll"
-ALGORITHMS = re.findall(r"^algorithm (\w+)\(n(.*?)\)", PRELUDE.read_text(), re.MULTILINE)
+ALGORITHMS = re.findall(r"^algorithm ([a-z]\w*)\(n(.*?)\)", PRELUDE.read_text(), re.MULTILINE)
 ALL = bool(os.environ.get("COLLC_ALL_SIZES"))  # the nightly run compiles all plans
 VALUES = {"root": 0, "G": 2, "c": 3}
 CONTRACTS = (
