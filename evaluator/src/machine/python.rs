@@ -344,8 +344,9 @@ pub(crate) fn time_machine<'py>(
     clock::check(&given, timing, &scripts, &script_at, &numbers, &starts)
         .map_err(PyValueError::new_err)?;
     let found = py.detach(|| {
+        let followed = clock::Followed { most, by_word };
         clock::timed(
-            &given, timing, &scripts, &script_at, &numbers, &starts, most, by_word,
+            &given, timing, &scripts, &script_at, &numbers, &starts, followed,
         )
     });
     Ok((

@@ -17,4 +17,4 @@ mod tests;
 mod walk;
 
 pub use given::check;
-pub use walk::{timed, Timed};
+pub use walk::{timed, Followed, Timed};

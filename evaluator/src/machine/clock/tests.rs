@@ -1,7 +1,7 @@
 //! Small machines: a line of PEs with a color or two.
 
 use super::given::{Act, End, Script, TimedOp, Timing};
-use super::{check, timed, Timed};
+use super::{check, timed, Followed, Timed};
 use crate::machine::plan::{
     Advance, Filter, Given, Number, Phase, Role, Route, Set, Setting, Slices, EAST, RAMP, WEST,
 };
@@ -116,8 +116,10 @@ fn run(given: &Given, scripts: &[Script], starts: &[i64]) -> Timed {
         &at,
         &numbers,
         starts,
-        1 << 20,
-        false,
+        Followed {
+            most: 1 << 20,
+            by_word: false,
+        },
     )
 }
 
@@ -545,8 +547,7 @@ fn who_repeats_itself_is_not_followed_and_takes_the_same_cycles() {
                 &at,
                 &[0, 1],
                 &starts,
-                most,
-                by_word,
+                Followed { most, by_word },
             )
         };
         let (one, runs) = (run(true), run(false));

@@ -78,9 +78,15 @@ pub struct Timed {
     pub given_up: bool,
 }
 
-/// Run scripts to their end, or until `most` words have been followed: all `by_word`, or else not those
-/// of PEs that repeat what they did, which gives the same. PEs begin at `starts`; `numbers` are
-/// those of colors.
+/// How words are followed: all of them `by_word`, or else not those of PEs that repeat what they did,
+/// which gives the same; and the `most` that are before the run is given up.
+#[derive(Clone, Copy, Debug)]
+pub struct Followed {
+    pub most: u64,
+    pub by_word: bool,
+}
+
+/// Run scripts to their end. PEs begin at `starts`; `numbers` are those of colors.
 pub fn timed(
     given: &Given,
     timing: Timing,
@@ -88,9 +94,9 @@ pub fn timed(
     script_at: &[u32],
     numbers: &[i64],
     starts: &[i64],
-    most: u64,
-    by_word: bool,
+    followed: Followed,
 ) -> Timed {
+    let Followed { most, by_word } = followed;
     let mut clock = Clock::new(given, timing, scripts, script_at, numbers, starts);
     if !by_word {
         clock.runs = Runs::new(given.pes());
