@@ -233,3 +233,8 @@ def test_who_repeats_itself_takes_the_cycles_of_following_every_word(
             runs.marks,
             runs.words,
         )
+
+
+def test_tasks_that_follow_each_other_by_the_hundred_are_timed() -> None:
+    prediction = compiled("program_grid", "wse2", "lanes", {}).prediction
+    assert not prediction.note

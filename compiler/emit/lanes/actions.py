@@ -196,6 +196,9 @@ class _Pe:
         self.calls = calls
         self.common, self.parts, self.takes = common, parts, common.takes
         self.codes: list[Acts] = []
+        # code that has a number and is still to be made: tasks follow each other by the hundred,
+        # too many to make one within the other
+        self.due: list[tuple[int, Callable[[], Acts]]] = []
         self.ops: list[TimedOp] = []
         self.op_numbers: dict[object, int] = {}
         self.code_numbers: dict[object, int] = {}
@@ -220,6 +223,9 @@ class _Pe:
         """The whole of it."""
         self.codes.append([])
         self.codes[0] = self._launched()
+        while self.due:
+            number, acts = self.due.pop()
+            self.codes[number] = acts()
         handlers = tuple(self._handlers())
         return Script(
             tuple(map(tuple, self.codes)),
@@ -336,7 +342,7 @@ class _Pe:
         if key not in self.code_numbers:
             self.code_numbers[key] = len(self.codes)
             self.codes.append([])
-            self.codes[self.code_numbers[key]] = acts()
+            self.due.append((self.code_numbers[key], acts))
         return self.code_numbers[key]
 
     def same_code(self, acts: Acts) -> int:
