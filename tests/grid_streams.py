@@ -10,13 +10,12 @@ are compared with NumPy. The status is 1 where a result is wrong.
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 import click
+from lanes_text import fabsim_options
 
 from collc.base.diagnostics import CollcError
 from collc.driver.pipeline import compile_text
@@ -95,20 +94,6 @@ def _scopes() -> Iterator[Case]:
         yield Case(f"{contract} twice in a program", twice)
 
 
-@contextmanager
-def late_starts() -> Iterator[None]:
-    """PEs begin late."""
-    before = os.environ.get("FABSIM_OPTIONS")
-    os.environ["FABSIM_OPTIONS"] = "--late-starts 300:7"
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ["FABSIM_OPTIONS"]
-        else:
-            os.environ["FABSIM_OPTIONS"] = before
-
-
 def problem_of(case: Case, target: str) -> tuple[int, int, str]:
     """Cycles, those predicted, and what is wrong."""
     try:
@@ -117,7 +102,7 @@ def problem_of(case: Case, target: str) -> tuple[int, int, str]:
         return 0, 0, f"refused: {error.diagnostics[0].message}"
     try:
         run = bundle.run(repeats=CALLS)
-        with late_starts():
+        with fabsim_options("--late-starts 300:7"):
             late = bundle.run(repeats=CALLS)
     except RunError as error:
         return 0, 0, str(error).splitlines()[0]

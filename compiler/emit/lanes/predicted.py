@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from collc.base.columns import Ints
@@ -27,11 +27,9 @@ def predicted(
     text's start-up. Where the clock lacks something, or too many words have to be followed one by
     one, it is the other prediction, of the text of forms, and its note says so. Raises CollcError
     for what is not printed as lanes."""
-    library, *others = libraries_of(program, "")
-    if others:
-        return bounds
+    libraries = libraries_of(program, "")
     try:
-        found = timed(*scripts_of(program, _with_all(library, program), lengths), starts)
+        found = timed(*scripts_of(program, _with_all(libraries, program), lengths), starts)
     except (TooLongError, UntimedError) as lacks:
         return replace(bounds, note=f"{OTHER_TEXT}: {lacks}")
     cycles = int(found.done.max())
@@ -43,11 +41,13 @@ def predicted(
     return replace(bounds, cycles=cycles, breakdown=breakdown, critical_path=(), tree_bound=None)
 
 
-def _with_all(library: LibraryModel, program: ProgramPlan) -> LibraryModel:
-    """The library with a model for each collective, also of those that have the code of another."""
-    named = {one.name: one for one in (*library.collectives, *(of for of, _ in library.equal))}
+def _with_all(libraries: Sequence[LibraryModel], program: ProgramPlan) -> LibraryModel:
+    """The first library with a model for each collective of all of them, also of those that have
+    the code of another."""
+    models = [one for of in libraries for one in (*of.collectives, *(m for m, _ in of.equal))]
+    named = {one.name: one for one in models}
     every = tuple(named[plan.collective.name] for plan in program.plans)
-    return replace(library, collectives=every)
+    return replace(libraries[0], collectives=every)
 
 
 def _parts(program: ProgramPlan, found: Timed) -> Iterator[tuple[str, int]]:

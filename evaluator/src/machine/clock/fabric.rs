@@ -23,7 +23,7 @@ enum Refused {
 }
 
 impl Clock<'_> {
-    /// One word goes from the output queues of a PE to its router; queues take turns. False if there
+    /// One word goes from the output queues of a PE to its router; queues alternate. False if there
     /// is no use in looking again before something changes.
     pub(super) fn rise(&mut self, pe: usize) -> bool {
         let count = self.pes[pe].outputs.len();

@@ -1,4 +1,4 @@
-//! The slot of a PE: operations before code, those that yield behind the others; equals take turns.
+//! The slot of a PE: operations before code, those that yield behind the others; equals alternate.
 
 use super::given::TimedOp;
 use super::given::{Act, End};
@@ -62,7 +62,7 @@ impl Clock<'_> {
         words.chain(code).filter(|at| *at > self.now).min()
     }
 
-    /// The task that begins next: those that are active and not blocked take turns.
+    /// The task that begins next: those that are active and not blocked alternate.
     fn next_task(&self, own: &Pe) -> Option<u32> {
         if own.runs {
             return None;
