@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from grid_streams import collective, late_starts
+from grid_streams import collective
+from lanes_text import fabsim_options
 
 from collc.base.diagnostics import CollcError
 from collc.checks.traffic.stream_shapes import stream_shapes
@@ -57,7 +58,7 @@ def test_an_all_to_all_is_right_three_times_and_late(
     assert streamed(bundle.plan) == [True, True]
     report = bundle.run(repeats=3)
     assert report.verified, report.problem
-    with late_starts():
+    with fabsim_options("--late-starts 300:7"):
         late = bundle.run(repeats=3, seed=4)
     assert late.verified, late.problem
 
