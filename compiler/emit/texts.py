@@ -2,4 +2,4 @@
 
 FORMS, LANES = "forms", "lanes"  # a text for each form of a plan, one text for all
 TEXTS = (FORMS, LANES)
-DEFAULT = FORMS
+DEFAULT = LANES
