@@ -13,10 +13,11 @@ import click
 from collc.base.diagnostics import Diagnostic, shown
 from collc.commands.sarif import sarif_log
 from collc.commands.status import FAULT, USAGE, WRONG_RUN
-from collc.cost import Prediction, show_gap
+from collc.cost import show_gap
 from collc.driver.bundle import Bundle
 from collc.language.render import as_json, headline, render
 from collc.lowering.reconfiguration import reconfiguration_bytes
+from collc.machine.prediction import Prediction
 from collc.tuning.show import decision_as_data, show_chosen, show_decision
 
 __all__ = [

@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import product
 
-from collc.cost.axis_shortcut import NEVER, cycles_or_never
+from collc.cost.predict import NEVER, cycles_or_never
 from collc.cost.relays import relays_at_least
 from collc.cost.steps_model import steps_at_least
-from collc.cost.streams import streams_at_least
+from collc.cost.stream_bounds import streams_at_least
 from collc.lowering import (
     Alternative,
     alternatives_of,

@@ -4,7 +4,7 @@ import operator
 from collections.abc import Callable, Iterable, Iterator
 
 from collc.base.diagnostics import Diagnostic, Edit
-from collc.cost.predict import Prediction
+from collc.machine.prediction import Prediction
 from collc.plan import Plan
 from collc.plan.plan import ProgramPlan
 from collc.spec import Expectation

@@ -1,7 +1,6 @@
 """A prediction as text."""
 
-from collc.cost.line import Wait
-from collc.cost.predict import CriticalPath, Prediction
+from collc.machine.prediction import CriticalPath, Prediction, Wait
 
 SHOWN_WAITS = 6
 

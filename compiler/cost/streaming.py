@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from collc.cost.axis_shortcut import NEVER, cycles_or_never
+from collc.cost.predict import NEVER, cycles_or_never
 from collc.lowering import candidate_plans
 from collc.lowering.streams import recognised, why_not
 from collc.plan import Phase, Plan

@@ -12,13 +12,12 @@ from collc.base.diagnostics import Diagnostic
 from collc.base.files import write_files
 from collc.base.progress import under_way
 from collc.base.values import dataclass
-from collc.cost import Prediction, predict
-from collc.cost.program import predict_program
+from collc.cost import predict, predict_program
 from collc.emit.clock import MEMORY_BYTES
-from collc.emit.lanes.predicted import predicted as predicted_lanes
 from collc.emit.render import with_commands
-from collc.emit.texts import DEFAULT, LANES
+from collc.emit.texts import DEFAULT
 from collc.language.show import show_spec, show_steps
+from collc.machine.prediction import Prediction
 from collc.plan import Plan
 from collc.plan.dynamic_lengths import Given, checked_lengths
 from collc.plan.placement import colors_of
@@ -115,8 +114,6 @@ class Bundle:
         fitting = checked_lengths(self.program.program, lengths.items())
         if not fitting:
             return self.prediction
-        if self.text == LANES:
-            return predicted_lanes(self.program, self.prediction, fitting)
         return predict_program(self.program, fitting)
 
     @property

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 from collc.base.diagnostics import CollcError
 from collc.base.values import dataclass
-from collc.cost import Prediction
-from collc.cost.program import predict_program
+from collc.cost import predict_program
 from collc.driver.planning import planned, planned_program
 from collc.driver.proving import proved, proved_together
 from collc.lowering.reconfiguration import reconfiguration_bytes
+from collc.machine.prediction import Prediction
 from collc.plan.plan import ProgramPlan
 from collc.schedule import Schedule
 from collc.spec import Collective, Program, Spec

@@ -13,7 +13,6 @@ from collc.driver.longest import with_longest
 from collc.driver.planning import Planned, architectures, planned_spec
 from collc.driver.proving import prove_all, refuse_if_any
 from collc.emit.clock import with_time_stamps
-from collc.emit.lanes.predicted import predicted as predicted_lanes
 from collc.emit.render import render
 from collc.emit.spelling import spelled
 from collc.emit.texts import DEFAULT, FORMS, LANES
@@ -98,8 +97,6 @@ def _with_streams(spec: Spec) -> Spec:
 def bundle_of(planned: Planned, skew: int = 0, *, text: str = DEFAULT) -> Bundle:
     """The bundle of a program whose plan keeps all limits, as one of the texts."""
     spec, program, schedules, prediction = planned
-    if text == LANES:
-        prediction = predicted_lanes(program, prediction)
 
     @under_way("writing CSL")
     def emitted() -> dict[str, str]:

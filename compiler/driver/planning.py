@@ -8,9 +8,8 @@ from collc.base.diagnostics import CollcError, Diagnostic
 from collc.base.progress import under_way
 from collc.checks.budgets.colors import allowed
 from collc.checks.program import SHORTAGES, check_program
-from collc.cost import Prediction, predict, unmet_expectations
+from collc.cost import predict, predict_program, unmet_expectations
 from collc.cost.choice import build_call_streams, build_plan, build_program_plan
-from collc.cost.program import predict_program
 from collc.driver.proving import proved, proved_together, refuse_if_any
 from collc.emit.reserved import unusable_names
 from collc.lowering.resources import left_by
@@ -21,6 +20,7 @@ from collc.lowering.root_of_call import (
     side_of,
 )
 from collc.lowering.sharing import apart
+from collc.machine.prediction import Prediction
 from collc.plan import Plan
 from collc.plan.form import form_of
 from collc.plan.placement import parity_of

@@ -7,13 +7,13 @@ from dataclasses import asdict
 from typing import Any
 
 from collc.base.files import MANIFEST
-from collc.cost import Prediction
 from collc.emit.attestation import forms_of
 from collc.emit.clock import MEMORY_BYTES
 from collc.emit.model import BundleModel
 from collc.emit.program import ProgramModel
 from collc.lowering.between_uses import between_uses
 from collc.lowering.reconfiguration import reconfiguration_bytes
+from collc.machine.prediction import Prediction
 from collc.plan.plan import ProgramPlan
 from collc.spec import Contract, Decision, Spec
 from collc.target import SDK_RELEASES

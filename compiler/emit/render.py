@@ -12,7 +12,6 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from collc.base.files import MANIFEST
-from collc.cost import Prediction
 from collc.emit.clock import HOP, ClockModel, clock_model
 from collc.emit.lanes.kernel import kernel_of
 from collc.emit.lanes.library import libraries_of, with_numbers
@@ -21,6 +20,7 @@ from collc.emit.manifest import manifest_of, with_hashes
 from collc.emit.model import BundleModel, model_of
 from collc.emit.program import ProgramModel, call_stream_models, program_model
 from collc.emit.texts import DEFAULT, FORMS, LANES
+from collc.machine.prediction import Prediction
 from collc.plan.plan import ProgramPlan
 from collc.schedule import Schedule
 from collc.spec import Spec

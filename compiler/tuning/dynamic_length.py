@@ -11,12 +11,11 @@ from dataclasses import field, replace
 
 from collc.base.table import aligned
 from collc.base.values import dataclass
-from collc.cost import cycles_of
 from collc.cost.choice import fastest
+from collc.cost.predict import cycles_for
 from collc.language.elaborate import alternative
 from collc.lowering.resources import left_by
 from collc.plan import Plan
-from collc.plan.dynamic_lengths import plan_of_length
 from collc.schedule import build_schedule
 from collc.spec import Collective, Program, Selection, Spec
 from collc.target import TARGETS, Target
@@ -125,11 +124,6 @@ class _Search:
             colors = self.program.colors or len(self.target.colors)
             self.made[key] = fastest(schedule, self.target, colors)
         return self.made[key]
-
-
-def cycles_for(plan: Plan, length: int) -> int:
-    """Predicted for vectors of a length."""
-    return cycles_of(plan_of_length(plan, length))
 
 
 @dataclass(frozen=True)

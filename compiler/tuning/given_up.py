@@ -4,10 +4,11 @@ from collections.abc import Iterator, Sequence
 from math import log2
 
 from collc.base.diagnostics import Diagnostic, Span
-from collc.cost import Prediction, predict
+from collc.cost import predict
 from collc.cost.choice import build_plan
 from collc.lowering.resources import left_by
 from collc.lowering.sharing import apart
+from collc.machine.prediction import Prediction
 from collc.plan import Plan
 from collc.plan.plan import ProgramPlan
 from collc.schedule import Schedule

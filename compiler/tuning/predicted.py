@@ -6,8 +6,8 @@ from typing import NamedTuple
 from collc.base.diagnostics import Diagnostic
 from collc.base.values import dataclass
 from collc.checks import BUDGETS, TRAFFIC, check_plan
-from collc.cost.axis_shortcut import NEVER, cycles_or_never
 from collc.cost.choice import build_plan, relays_take
+from collc.cost.predict import NEVER, cycles_or_never
 from collc.language.show import show_steps
 from collc.lowering.resources import left_by
 from collc.plan import Plan

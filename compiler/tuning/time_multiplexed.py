@@ -5,12 +5,12 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from collc.checks.program import check_program
-from collc.cost import Prediction
+from collc.cost import predict_program
 from collc.cost.choice import build_program_plan
-from collc.cost.program import predict_program
 from collc.emit.reserved import unusable_in_program
 from collc.lowering import candidate_plans
 from collc.lowering.sharing import widest
+from collc.machine.prediction import Prediction
 from collc.plan.plan import ProgramPlan
 from collc.schedule import Schedule
 from collc.schedule.barrier_tokens import with_tokens

@@ -10,8 +10,8 @@ from functools import lru_cache
 
 from collc.base.grids import Grid
 from collc.base.progress import Tell, under_way
-from collc.cost.axis_shortcut import cycles_or_never
 from collc.cost.choice import build_plan
+from collc.cost.predict import cycles_or_never
 from collc.schedule import build_schedule
 from collc.spec import (
     Collective,

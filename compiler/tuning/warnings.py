@@ -6,11 +6,11 @@ from dataclasses import replace
 import numpy as np
 
 from collc.base.diagnostics import Diagnostic
-from collc.cost import Prediction, cycles_of
+from collc.cost import cycles_of
 from collc.cost.choice import build_plan
-from collc.cost.line import Wait
 from collc.language.kinds import OPTIMAL
 from collc.language.optimal_tree import best_tree
+from collc.machine.prediction import Prediction, Wait
 from collc.plan import Plan
 from collc.plan.form import Form, form_of
 from collc.schedule import ReducePhase, Schedule, ascending, build_schedule, step_of

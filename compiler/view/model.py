@@ -11,8 +11,8 @@ from collc.base.grids import Grid, Lines
 from collc.base.paths import Path, Pe
 from collc.base.values import dataclass
 from collc.base.version import __version__
-from collc.cost import Prediction
 from collc.cost.show import wait_words
+from collc.machine.prediction import Prediction
 from collc.plan import ColorUse, Direction, Phase, Plan, Region, Role, Route, Strided
 from collc.plan.form import form_of
 from collc.plan.plan import ProgramPlan

@@ -17,7 +17,6 @@ import numpy as np
 
 from collc.base.columns import Ints
 from collc.base.values import dataclass
-from collc.cost.operations import Costs, costs_of, depth_of
 from collc.emit.lanes.acts import (
     BIT,
     COUNTED,
@@ -55,6 +54,7 @@ from collc.emit.lanes.model import (
 )
 from collc.emit.lanes.numbers import Key
 from collc.emit.lanes.phases import in_blocks
+from collc.emit.lanes.rates import Rates, depth_of, rates_of
 from collc.emit.lanes.row_text import (
     BEHIND,
     ENDS,
@@ -133,12 +133,12 @@ def received_in(key: Key) -> Numbered:
 @dataclass(frozen=True)
 class _Common:
     """What PEs have in common: the program and its library; for each collective the index that the
-    machine has for each color, the costs of its operations in memory, and the words of a vector."""
+    machine has for each color, the rates of its operations in memory, and the words of a vector."""
 
     program: ProgramPlan
     library: LibraryModel
     colors: tuple[Mapping[str, int], ...]
-    costs: tuple[Costs, ...]
+    rates: tuple[Rates, ...]
     lengths: tuple[int, ...]
     takes: Takes
     index: Mapping[int, int]  # by the numbers of colors what the machine calls them
@@ -387,7 +387,7 @@ class _Call:
         self.pe, self.number, self.of = pe, (turn, call), of
         self.takes, self.common = pe.takes, pe.common
         self.model = pe.common.model(of)
-        self.plan, self.costs = pe.common.program.plans[of], pe.common.costs[of]
+        self.plan, self.rates = pe.common.program.plans[of], pe.common.rates[of]
         self.pointed: set[object] = set()
         self.base = "vector"  # what is known to be in the variable that has the caller's vector
         self.reads = 0
@@ -513,7 +513,7 @@ class _Call:
         return acts + self._loads(early=False)
 
     def _first_pass(self) -> Acts:
-        rate = self.costs.copy_rate if self.model.input else self.costs.negate_rate
+        rate = self.rates.copy if self.model.input else self.rates.negate
         cycles = ceil(self.common.lengths[self.of] / rate)
         return [*code(2), *self._in_memory("first pass", 2, cycles)]
 
@@ -525,7 +525,7 @@ class _Call:
     def _restore(self) -> Acts:
         acts: Acts = []
         if any(part.restores for part in self.pe.parts[self.of]):
-            cycles = ceil(self.common.lengths[self.of] / self.costs.negate_rate)
+            cycles = ceil(self.common.lengths[self.of] / self.rates.negate)
             acts = [*code(1), *self._in_memory("restore", 1, cycles)]
         return acts + self.run(self.model.restored)
 
@@ -687,7 +687,7 @@ class _Call:
     def _calls_back(self, act: Act) -> bool:
         """Whether code combines elements one by one."""
         combines = act.op.action is Action.COMBINE and act.command is Advance.NOTHING
-        return self.costs.maps and combines
+        return self.rates.maps and combines
 
     def _issue(self, part: _Part, slot: SlotModel, placed: PlacedAct) -> Acts:
         number = self._op(part, slot, placed)
@@ -735,18 +735,23 @@ class _Call:
 
     def in_memory_at(self, operands: int, *, combines: bool) -> tuple[int, int]:
         """How many registers an operation in memory has, and its cycles."""
-        if combines and self.costs.maps:
-            return 3, operands // self.costs.words * self.costs.combine - 1
-        rate = self.costs.apply_rate if combines else self.costs.move_rate
+        if combines and self.rates.maps:
+            return (
+                3,
+                operands // self.plan.collective.contract.element.words * self.rates.combine - 1,
+            )
+        rate = self.rates.combines if combines else self.rates.moves
         return 2, ceil(operands / rate)
 
     def _call_back(self, part: _Part, slot: SlotModel, placed: PlacedAct) -> Acts:
-        number, costs = self._op(part, slot, placed), self.costs
-        value = costs.answer + 1
-        index = costs.last_answer + 1
+        number, rates = self._op(part, slot, placed), self.rates
         acts, rounds = Acts(), placed.repeats * placed.rounds
         for left in reversed(range(rounds)):
-            acts += [*load(3, number), do("settle", number), do("call", number, value, index)]
+            acts += [
+                *load(3, number),
+                do("settle", number),
+                do("call", number, rates.answer, rates.last_answer),
+            ]
             if rounds > UNROLLED:
                 acts += [*code(2), *(self.takes.taken if left else self.takes.passed)]
         self.base = ""
@@ -1165,14 +1170,14 @@ def scripts_of(
         {name: index[color.number] for name, color in names.items() if color.number in index}
         for names in calls.colors
     )
-    costs = tuple(costs_of(plan, alone=False) for plan in program.plans)
+    rates = tuple(map(rates_of, program.plans))
     takes = Takes(engine.jump, engine.no_jump)
     told = [_given(plan, lengths or {}) for plan in program.plans]
     words = tuple(
         plan.collective.contract.words if of is None else of
         for plan, of in zip(program.plans, told, strict=True)
     )
-    common = _Common(program, library, colors, costs, words, takes, index)
+    common = _Common(program, library, colors, rates, words, takes, index)
     columns, parts = [], []
     at = 0
     shared = {one.name: name for one, name in library.equal}

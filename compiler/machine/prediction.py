@@ -1,0 +1,71 @@
+"""What is predicted of a program: its cycles, what they go into, what was waited for."""
+
+from __future__ import annotations
+
+from collc.base.diagnostics import Span
+from collc.base.values import dataclass
+
+
+@dataclass(frozen=True)
+class Wait:
+    """Why a rank could not take a vector earlier: it waited for `rank` to do `what`.
+
+    `what` is "vector" (its first element), "router" (its router to let vectors pass), "previous"
+    (the rank itself was taking the vector before), "start" (it was starting up) or "distance" (the
+    way to the farthest PE, of `rank` hops). For so many `cycles` the first element of `source` was
+    there already.
+    """
+
+    rank: int
+    what: str
+    cycles: int = 0
+    source: int | None = None
+
+
+@dataclass(frozen=True)
+class CriticalPath:
+    """What a phase waited for, first cause first; the last entry is what rank 0 waited for. `at` is
+    the step of the program that says so."""
+
+    phase: str
+    waits: tuple[Wait, ...]
+    at: Span
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """Cycles from the common start to the last PE's completion, and where they go.
+
+    `bound` is what no program for the contract can go below (`collc.cost.bound`), `tree_bound`
+    what no tree can where trees are used (`collc.cost.tree_bound`). `breakdown` gives each phase,
+    or each collective of a program, the cycles by which it moves the end, in order, and the rest to
+    "start" and "completion"; it adds up to `cycles`. A `note` says what the prediction leaves out,
+    if anything.
+    """
+
+    cycles: int
+    bound: int
+    breakdown: dict[str, int]
+    critical_path: tuple[CriticalPath, ...] = ()
+    tree_bound: int | None = None
+    note: str = ""
+
+    @property
+    def gap(self) -> float | None:
+        """How many times the bound; None for a single PE, which has nothing to do."""
+        return self.cycles / self.bound if self.bound else None
+
+    @property
+    def tree_gap(self) -> float | None:
+        """How many times the bound of all trees, where there is one."""
+        return self.cycles / self.tree_bound if self.tree_bound else None
+
+
+@dataclass(frozen=True)
+class ProgramPrediction(Prediction):
+    """Of a program; `bound` is that of its longest call, which says little of the whole."""
+
+    @property
+    def gap(self) -> float | None:
+        """None: calls overlap, so their bounds do not add up."""
+        return None
