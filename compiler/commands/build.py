@@ -21,7 +21,6 @@ from collc.commands.source import (
     print_warnings,
     reporting_each,
     sources_options,
-    text_option,
 )
 from collc.driver.bundle import Bundle
 from collc.driver.read_back import verify_text
@@ -58,7 +57,6 @@ class _Wanted:
     dump: str | None
     unread: bool
     timed: bool
-    emitted: str
     after: tuple[Path, ...]
     fabric: Wanted
 
@@ -87,7 +85,6 @@ class _Wanted:
 @click.option(
     "--name", callback=_name, metavar="NAME", help="Call the collective, and its modules, NAME."
 )
-@text_option
 @click.option(
     "--after",
     multiple=True,
@@ -130,9 +127,7 @@ def command(source: Source, alone: bool, wanted: Wanted, **options: Any) -> Told
         click.echo(_FRONT[asked.dump](*source.prove_all()), nl=False)
         return {}, ()
     source = source.for_target(wanted.target)
-    bundle = source.compile(
-        timed=asked.timed, name=asked.name, emitted=asked.emitted, after=asked.after
-    )
+    bundle = source.compile(timed=asked.timed, name=asked.name, after=asked.after)
     bundle = bundle.placed(wanted)
     if asked.dump:
         return _dumped(bundle, asked.dump, source), ()

@@ -15,7 +15,6 @@ from collc.commands.source import (
     print_warnings,
     reporting,
     source_options,
-    text_option,
 )
 from collc.cost import show_note, show_prediction
 from collc.driver.bundle import Bundle
@@ -46,7 +45,6 @@ def _range(_: click.Context, __: click.Parameter, value: str | None) -> range | 
 
 @click.command()
 @source_options
-@text_option
 @click.option(
     "--colors",
     "counts",
@@ -66,9 +64,7 @@ def _range(_: click.Context, __: click.Parameter, value: str | None) -> range | 
     help="Of a program, also what becomes of each color, and what else could have been chosen.",
 )
 @reporting
-def command(
-    source: Source, emitted: str, counts: range | None, network: Path | None, *, verbose: bool
-) -> None:
+def command(source: Source, counts: range | None, network: Path | None, *, verbose: bool) -> None:
     """Predict FILE's cycles, and say where they go."""
     if counts is not None and network is not None:
         raise click.UsageError("--colors is about this machine; leave out --network")
@@ -78,7 +74,7 @@ def command(
     if network is not None:
         _print_network_cost(source, network)
         return
-    bundle = source.compile(emitted=emitted)
+    bundle = source.compile()
     if source.as_data:
         of_program = {} if bundle.program.alone else _data_of_program(bundle)
         facts = facts_of(bundle) | warning_facts(bundle) | of_program

@@ -22,7 +22,7 @@ from collc.commands.directory import FILE, directory, write, write_file
 from collc.commands.fabric import fabric_options
 from collc.commands.output import WRONG_RUN, facts_of, predicted_facts, print_data
 from collc.commands.run_on import Asked, Runs, back_end_options, run_on
-from collc.commands.source import Source, reporting, source_options, text_option
+from collc.commands.source import Source, reporting, source_options
 from collc.driver.bundle import Bundle
 from collc.plan.dynamic_lengths import checked_lengths
 from collc.run import RunError, RunReport
@@ -177,7 +177,6 @@ def _lengths(
     help="Write what a buffer holds after the last run, an array of the same shape; of a program "
     "[round, height, width, length].",
 )
-@text_option
 @click.option(
     "--trace",
     type=FILE,
@@ -196,7 +195,6 @@ def command(  # noqa: PLR0913, PLR0917 - as many as there are options
     lengths: tuple[tuple[str, tuple[int, ...]], ...],
     inputs: Named,
     outputs: Named,
-    emitted: str,
     trace: Path | None,
     report: bool,
     wanted: Wanted,
@@ -213,9 +211,9 @@ def command(  # noqa: PLR0913, PLR0917 - as many as there are options
         raise click.UsageError("--input, --output, --trace and --report are of runs without --on")
     if asked.names:
         runs = Runs(seed, max(2, repeats), skew or None, lengths)
-        run_on(source, asked, wanted, runs, output, emitted)
+        run_on(source, asked, wanted, runs, output)
         return
-    bundle = source.compile(skew, emitted=emitted).placed(wanted)
+    bundle = source.compile(skew).placed(wanted)
     how: dict[str, Any] = {
         "seed": seed,
         "repeats": repeats,

@@ -115,12 +115,10 @@ _OPTIONS = (
 )
 
 
-def run_on(  # noqa: PLR0913, PLR0917 - the program, then how
-    source: Source, asked: Asked, wanted: Wanted, runs: Runs, output: Path | None, emitted: str
-) -> None:
+def run_on(source: Source, asked: Asked, wanted: Wanted, runs: Runs, output: Path | None) -> None:
     """Run one of the texts of a program on all back ends that are asked for, and print a table.
     Exits with 3 where results or cycles differ, with 1 where nothing could be run."""
-    bundle, untimed = _with_time_stamps(source, emitted)
+    bundle, untimed = _with_time_stamps(source)
     if output:
         write(bundle.placed(wanted).files, output)
     lengths = _lengths(bundle, runs)
@@ -147,12 +145,12 @@ def run_on(  # noqa: PLR0913, PLR0917 - the program, then how
         sys.exit(FAULT)
 
 
-def _with_time_stamps(source: Source, emitted: str) -> tuple[Bundle, str]:
+def _with_time_stamps(source: Source) -> tuple[Bundle, str]:
     """The program with time stamps; without, and why, where nothing is left for them."""
     try:
-        return source.compile(timed=True, emitted=emitted), ""
+        return source.compile(timed=True), ""
     except CollcError as error:
-        return source.compile(emitted=emitted), error.diagnostics[0].message
+        return source.compile(), error.diagnostics[0].message
 
 
 def _lengths(bundle: Bundle, runs: Runs) -> Lengths:

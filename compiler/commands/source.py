@@ -20,7 +20,6 @@ from collc.commands.output import FAULT, Form, print_data, print_sarif, report
 from collc.driver.after import occupied
 from collc.driver.bundle import Bundle
 from collc.driver.pipeline import compile_text, prove_program, prove_text, read
-from collc.emit.texts import DEFAULT, TEXTS
 from collc.language import read_source
 from collc.language.prelude import PRELUDE_FILE
 from collc.language.render import as_json, headline, render
@@ -70,18 +69,6 @@ _FORMS = click.option(
     show_default=True,
     help="How to print what is found: for people, a line each, as JSON, or as SARIF 2.1.0.",
 )
-
-
-def text_option(command: Callable[..., None]) -> Callable[..., None]:
-    """`--text`, which chooses what is emitted."""
-    return click.option(
-        "--text",
-        "emitted",
-        type=click.Choice(TEXTS),
-        default=DEFAULT,
-        show_default=True,
-        help="A PE text for each form of a plan, or (experimental) one for all, made from lanes.",
-    )(command)
 
 
 def source_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -169,16 +156,12 @@ class Source:
         *,
         timed: bool = False,
         name: str | None = None,
-        emitted: str = DEFAULT,
         after: tuple[Path, ...] = (),
     ) -> Bundle:
-        """The file's bundle; raises as `text` does, and CollcError for a program at fault, or for
-        what the text that is to be emitted does not have. It takes nothing that the libraries
-        with these manifests have."""
+        """The file's bundle; raises as `text` does, and CollcError for a program at fault. It takes
+        nothing that the libraries with these manifests have."""
         given = self.text, self.name, self.definitions, self.target, skew
-        return compile_text(
-            *given, timed=timed, name=name, emitted=emitted, after=self._occupied(after)
-        )
+        return compile_text(*given, timed=timed, name=name, after=self._occupied(after))
 
     def _occupied(self, manifests: tuple[Path, ...]) -> list[Reserved]:
         """What libraries have; raises UsageError where that cannot be known, or is of another

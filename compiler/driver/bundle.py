@@ -15,7 +15,6 @@ from collc.base.values import dataclass
 from collc.cost import predict, predict_program
 from collc.emit.clock import MEMORY_BYTES
 from collc.emit.render import with_commands
-from collc.emit.texts import DEFAULT
 from collc.language.show import show_spec, show_steps
 from collc.machine.prediction import Prediction
 from collc.plan import Plan
@@ -61,8 +60,7 @@ class Bundle:
     `program` is the plan of all that is called, `plans` and `schedules` are those of the
     collectives, and what they carry out, in order of first calls; of one collective also `schedule`
     and `plan`. In runs PEs wait before each call, each differently long, up to `most_idle` turns of
-    an empty loop; only a kernel of the text of lanes can be told to. `text` is the one
-    that the files are.
+    an empty loop.
     """
 
     spec: Spec
@@ -71,7 +69,6 @@ class Bundle:
     prediction: Prediction
     files: Mapping[str, str]
     most_idle: int = 0
-    text: str = DEFAULT
 
     @property
     def plans(self) -> tuple[Plan, ...]:

@@ -15,7 +15,6 @@ from collc.driver.proving import prove_all, refuse_if_any
 from collc.emit.clock import with_time_stamps
 from collc.emit.render import render
 from collc.emit.spelling import spelled
-from collc.emit.texts import DEFAULT, FORMS, LANES
 from collc.language import parse_source
 from collc.lowering.resources import left_by
 from collc.lowering.root_of_call import seen_from_the_root
@@ -35,78 +34,35 @@ def compile_text(  # noqa: PLR0913 - the text, then how
     *,
     timed: bool = False,
     name: str | None = None,
-    emitted: str = DEFAULT,
     after: Sequence[Reserved] = (),
 ) -> Bundle:
     """Compile a `.coll` text to a bundle, or raise CollcError with every problem found.
 
     `file` is the name used in messages and in the emitted comments; `target` overrides the file's
-    own, `name` the one collective's. With a `skew` PEs wait before each call, up to so many turns
-    of an empty loop: by the text for each form that is another program, by that of lanes the same
-    one, whose runs wait. A program that is `timed` has time stamps. What is `emitted` is a text for
-    each form, or, with "lanes", one for all, which is an experiment: it refuses what it does not
-    print yet. What libraries have that come before it in the same kernel is not taken.
+    own, `name` the one collective's. With a `skew` PEs wait in runs before each call, up to so many
+    turns of an empty loop. A program that is `timed` has time stamps. What libraries have that come
+    before it in the same kernel is not taken.
     """
     spec = beside(read(text, file, parameters, target, name=name), after)
-    spec = spec if emitted == FORMS else _with_streams(spec)
     spec = with_limits(with_time_stamps(spec) if timed else spec)
-    return compiled(spec, skew, text=emitted)
+    return compiled(spec, skew)
 
 
-def compiled(spec: Spec, skew: int = 0, *, text: str = DEFAULT) -> Bundle:
-    """The bundle of a Spec as one of the texts; raises CollcError. Results apart of lengths or
-    roots that calls give, and operands of three dimensions, are printed as lanes alone, so a
-    program that has some is printed so. If that does not have all the rest of a program with such
-    operands yet, it is planned without them."""
-    if text == LANES or any(map(_gives_apart, spec.collectives)):
-        return _as_lanes(planned_spec(spec), skew)
-    planned = planned_spec(spec, skew)
-    phases = (phase for plan in planned.plan.plans for phase in plan.phases)
-    if any(phase.in_blocks for phase in phases):
-        try:
-            return _as_lanes(planned_spec(spec) if skew else planned, skew)
-        except CollcError:
-            planned = planned_spec(spec, skew, dimensions=1)
-    return bundle_of(planned, skew, text=text)
+def compiled(spec: Spec, skew: int = 0) -> Bundle:
+    """The bundle of a Spec; raises CollcError."""
+    return replace(bundle_of(planned_spec(spec)), most_idle=skew)
 
 
-def _gives_apart(one: Collective) -> bool:
-    """Whether the result is in another buffer, and calls give its length or root."""
-    contract = one.contract
-    return contract.result is not None and bool(contract.run_length or one.root_of_call)
-
-
-def _as_lanes(planned: Planned, skew: int) -> Bundle:
-    """The text that is run late is the one that is built: PEs wait in the kernel."""
-    return replace(bundle_of(planned, text=LANES), most_idle=skew)
-
-
-def _with_streams(spec: Spec) -> Spec:
-    """The same, slices of lengths that calls give in streams: the text of lanes has them."""
-
-    def with_streams(one: Collective) -> Collective:
-        length = one.contract.run_length
-        if length is None:
-            return one
-        contract = replace(one.contract, run_length=replace(length, streams=True))
-        return replace(one, contract=contract)
-
-    return replace(spec, collectives=tuple(map(with_streams, spec.collectives)))
-
-
-def bundle_of(planned: Planned, skew: int = 0, *, text: str = DEFAULT) -> Bundle:
-    """The bundle of a program whose plan keeps all limits, as one of the texts."""
+def bundle_of(planned: Planned) -> Bundle:
+    """The bundle of a program whose plan keeps all limits."""
     spec, program, schedules, prediction = planned
 
     @under_way("writing CSL")
     def emitted() -> dict[str, str]:
         seen = seen_from_the_root(program)
-        serves = architectures(program, schedules)
-        return render(spec, seen, schedules, prediction, serves, skew, text)
+        return render(spec, seen, schedules, prediction, architectures(program, schedules))
 
-    # what a text does not have it says at once
-    files = LazyFiles(emitted) if text == FORMS else emitted()
-    return Bundle(spec, program, schedules, prediction, files, text=text)
+    return Bundle(spec, program, schedules, prediction, LazyFiles(emitted))
 
 
 def read(  # noqa: PLR0913 - the text, then how

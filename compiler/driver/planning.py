@@ -46,25 +46,21 @@ class Planned(NamedTuple):
     prediction: Prediction
 
 
-def planned_spec(spec: Spec, skew: int = 0, *, dimensions: int | None = None) -> Planned:
-    """Plan what a Spec says, or raise CollcError with every problem found. Operands have at most so
-    many `dimensions`, if that is given.
+def planned_spec(spec: Spec) -> Planned:
+    """Plan what a Spec says, or raise CollcError with every problem found.
 
-    A collective that is called once is alone, with colors of its own for each phase, unless PEs
-    wait before it (`skew`), it is on a part of a grid, or its limit of colors needs phases that
-    share some.
+    A collective that is called once is alone, with colors of its own for each phase, unless it is
+    on a part of a grid, or its limit of colors needs phases that share some.
     """
     program, machine = spec.program, TARGETS[spec.target]
-    if dimensions is not None:
-        machine = replace(machine, dimensions=dimensions)
-    if program is None and (skew or spec.collectives[0].grid.site is not None):
+    if program is None and spec.collectives[0].grid.site is not None:
         program = program_of_one(spec.collectives[0])
     if program is None:
         return _alone_or_time_multiplexed(spec, machine)
     schedules = proved_together(spec, program)
     plan = planned_program(schedules, program, machine)
     refuse_if_any(_unmet(plan))
-    return Planned(spec, replace(plan, skewed=skew > 0), schedules, predict_program(plan))
+    return Planned(spec, plan, schedules, predict_program(plan))
 
 
 def _unmet(plan: ProgramPlan) -> Iterator[Diagnostic]:

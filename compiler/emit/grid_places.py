@@ -4,6 +4,7 @@ from collc.base.grids import Grid, Lines, Site
 from collc.base.values import dataclass
 from collc.emit.conditions import conjunction, within
 from collc.plan import Phase, Strided
+from collc.spec import RootChoice
 
 
 @dataclass(frozen=True)
@@ -11,35 +12,28 @@ class SiteModel:
     """Where a collective stands on the grid of its program.
 
     `takes_part` is the condition that PE (x, y) is on it, empty if all are; there `x` and `y` are
-    its coordinates as the collective counts them. `root` names the PE or PEs of a root. `pes`
-    are the numbers of the PEs in NumPy text, a row for each group that has a collective to itself.
+    its coordinates as the collective counts them. `pes` are the numbers of the PEs in NumPy text, a
+    row for each group that has a collective to itself.
     """
 
-    width: int
-    height: int
     takes_part: str
     x: str
     y: str
-    root: str
     pes: str
 
 
-def site_model(grid: Grid, root: tuple[int, int]) -> SiteModel:
+def site_model(grid: Grid) -> SiteModel:
     """Where a grid lies on the one that it is a part of."""
     whole, site = grid.whole, grid.site
     if site is None:
-        home = f"PE ({root[0]}, {root[1]})"
-        return SiteModel(whole.width, whole.height, "", "x", "y", home, "PES.reshape(1, -1)")
+        return SiteModel("", "x", "y", "PES.reshape(1, -1)")
     area = site.area or grid
     columns = within("x", Strided(site.x, site.x + area.width - 1), whole.width)
     rows = within("y", Strided(site.y, site.y + area.height - 1), whole.height)
     return SiteModel(
-        whole.width,
-        whole.height,
         conjunction([*columns, *rows]) if columns or rows else "",
         "0" if site.lines is Lines.COLUMN else _behind("x", site.x),
         "0" if site.lines is Lines.ROW else _behind("y", site.y),
-        _root(site, root),
         _pes(site, area),
     )
 
@@ -55,15 +49,6 @@ def _pes(site: Site, area: Grid) -> str:
 def _behind(name: str, first: int) -> str:
     """A coordinate counted from `first` on."""
     return f"({name} - {first})" if first else name
-
-
-def _root(site: Site, root: tuple[int, int]) -> str:
-    x, y = str(site.x + root[0]), str(site.y + root[1])
-    if site.lines is Lines.ROW:
-        return f"PE ({x}, y), in each row y,"
-    if site.lines is Lines.COLUMN:
-        return f"PE (x, {y}), in each column x,"
-    return f"PE ({x}, {y})"
 
 
 def where(grid: Grid) -> str:
@@ -84,6 +69,13 @@ def coordinates(phase: Phase) -> tuple[str, str]:
 
 def places_at(phase: Phase, grid: Grid) -> tuple[str, str]:
     """What the layout calls a PE's place on its line, and the line's coordinate."""
-    site = site_model(grid, (0, 0))
+    site = site_model(grid)
     at = (site.x, site.y) if phase.axis == "x" else (site.y, site.x)
     return ("p", "0") if phase.path else at
+
+
+def rank_of(choice: RootChoice, site: SiteModel) -> str:
+    """The rank of PE (x, y) among those that a root may be, in CSL; 0 for one that has no part."""
+    place = site.x if choice.axis == "x" else site.y
+    rank = place if choice.places[0] == 0 else f"({len(choice.places) - 1} - {place})"
+    return f"if ({site.takes_part}) {rank} else 0" if site.takes_part else rank

@@ -2,15 +2,14 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from collc.base.files import MANIFEST
 from collc.emit.attestation import forms_of
 from collc.emit.clock import MEMORY_BYTES
-from collc.emit.model import BundleModel
-from collc.emit.program import ProgramModel
+from collc.emit.lanes.model import LibraryModel
 from collc.lowering.between_uses import between_uses
 from collc.lowering.reconfiguration import reconfiguration_bytes
 from collc.machine.prediction import Prediction
@@ -18,27 +17,25 @@ from collc.plan.plan import ProgramPlan
 from collc.spec import Contract, Decision, Spec
 from collc.target import SDK_RELEASES
 
+DSR_FILES = ("dsr_dest", "dsr_src0", "dsr_src1")  # a register's number is one of all of them
 
-def manifest_of(  # noqa: PLR0913, PLR0917 - what the manifest is of
+
+def manifest_of(
     spec: Spec,
     plan: ProgramPlan,
     prediction: Prediction,
-    model: BundleModel | ProgramModel,
+    libraries: Sequence[LibraryModel],
     texts: Mapping[str, str],
-    kind: str = "",
-    had: tuple[Sequence[int], Sequence[int]] | None = None,
 ) -> str:
-    """The manifest of a bundle with these texts, of a `kind` if they are not those of forms. What
-    is `had` are tasks and DSRs, if those of a program are others than the plan's."""
+    """The manifest of a bundle with these libraries and texts."""
     record: dict[str, Any] = {
         "schema": "collc/manifest/1",
-        "made_by": f"collc {model.version}",
-        "source": model.source,
+        "made_by": f"collc {libraries[0].version}",
+        "source": libraries[0].source,
         "target": spec.target,
-        **({"text": kind} if kind else {}),
         "sdk": list(SDK_RELEASES[spec.target]),
         "parameters": {parameter.name: parameter.value for parameter in spec.parameters},
-        **(_one(plan, model) if isinstance(model, BundleModel) else _several(plan, model, had)),
+        **(_one(plan, libraries[0]) if plan.alone else _several(plan, libraries)),
         "prediction": {
             "cycles": prediction.cycles,
             "bound": prediction.bound,
@@ -69,7 +66,7 @@ def _hashes(texts: Mapping[str, str]) -> dict[str, str]:
     return {name: hashlib.sha256(text.encode()).hexdigest() for name, text in present}
 
 
-def _one(plan: ProgramPlan, model: BundleModel) -> dict[str, Any]:
+def _one(plan: ProgramPlan, library: LibraryModel) -> dict[str, Any]:
     """A collective that is alone, and what it occupies."""
     collective = plan.plans[0].collective
     return {
@@ -77,32 +74,29 @@ def _one(plan: ProgramPlan, model: BundleModel) -> dict[str, Any]:
             "name": collective.name,
             "contract": collective.contract.name,
             **_buffer_of(collective.contract),
-            "width": model.width,
-            "height": model.height,
+            "width": library.width,
+            "height": library.height,
         },
         "resources": {
-            "colors": dict(model.colors),
-            "input_queues": model.input_queues,
-            "output_queues": model.output_queues,
-            "local_task_ids": [*model.task_ids, model.done_id],
-            **model.dsrs,
+            "colors": dict(plan.plans[0].colors),
+            "input_queues": library.input_queues,
+            "output_queues": library.output_queues,
+            "local_task_ids": library.task_ids,
+            **{file: library.dsr_ids for file in DSR_FILES if library.dsr_ids},
             "code_bytes_estimate": plan.code_bytes,
             "data_bytes": plan.data_bytes,
         },
     }
 
 
-def _several(
-    plan: ProgramPlan, model: ProgramModel, had: tuple[Sequence[int], Sequence[int]] | None
-) -> dict[str, Any]:
+def _several(plan: ProgramPlan, libraries: Sequence[LibraryModel]) -> dict[str, Any]:
     """The collectives of a program, with the colors that each phase uses."""
-    tasks, dsrs = had or (plan.task_ids, plan.dsr_ids)
     return {
         "program": {
             "calls": plan.program.calls,
             "rounds": plan.program.rounds,
-            "width": model.width,
-            "height": model.height,
+            "width": libraries[0].width,
+            "height": libraries[0].height,
         },
         "collectives": {
             one.collective.name: {
@@ -113,13 +107,17 @@ def _several(
         },
         "resources": {
             "colors": [color.as_data() for color in between_uses(plan)],
-            "local_task_ids": tasks,
-            "dsr_ids": dsrs,
+            "local_task_ids": _union(one.task_ids for one in libraries),
+            "dsr_ids": _union(one.dsr_ids for one in libraries),
             "code_bytes_estimate": plan.code_bytes,
             "data_bytes": plan.data_bytes,
             "reconfiguration_bytes": reconfiguration_bytes(plan),
         },
     }
+
+
+def _union(lists: Iterable[Sequence[int]]) -> list[int]:
+    return sorted({number for numbers in lists for number in numbers})
 
 
 def _buffer_of(contract: Contract) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""CSL and NumPy spellings of the plan's words: builtins, call-back bodies.
+"""CSL spellings of the plan's words: builtins, call-back bodies, what libraries are called.
 
 Only the constructs of docs/csl-constructs.md are used.
 """
@@ -139,3 +139,11 @@ def _vector_builtin(element: ElementType, operation: Operation | OwnOperation) -
     if element in _FLOAT_SUFFIX:
         return f"@{_SPELLED[operation].floats}{_FLOAT_SUFFIX[element]}"
     return _SPELLED[operation].integers
+
+
+CALL_STREAMS = ("collectives", "beside")  # then beside_2, ...
+
+
+def call_stream_name(index: int) -> str:
+    """What the kernel calls the library of a call stream."""
+    return CALL_STREAMS[index] if index < len(CALL_STREAMS) else f"{CALL_STREAMS[-1]}_{index}"

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
-from itertools import product
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from collc.base.files import MANIFEST
 from collc.emit.clock import HOP, ClockModel, clock_model
+from collc.emit.host import host_model
 from collc.emit.lanes.kernel import kernel_of
-from collc.emit.lanes.library import libraries_of, with_numbers
-from collc.emit.lanes.model import KernelModel, LibraryModel
+from collc.emit.lanes.library import libraries_of
+from collc.emit.lanes.model import LibraryModel
 from collc.emit.manifest import manifest_of, with_hashes
-from collc.emit.model import BundleModel, model_of
-from collc.emit.program import ProgramModel, call_stream_models, program_model
-from collc.emit.texts import DEFAULT, FORMS, LANES
 from collc.machine.prediction import Prediction
 from collc.plan.plan import ProgramPlan
 from collc.schedule import Schedule
@@ -35,70 +32,42 @@ _BRACKET = re.compile(r"[][(){}]")
 _BREAK = re.compile(r"(?<=,) | (?=(?:else|and|or|\+|-) )")
 
 
-def render(  # noqa: PLR0913, PLR0917 - the program, then how
+def render(
     spec: Spec,
     plan: ProgramPlan,
     schedules: Sequence[Schedule],
     prediction: Prediction,
     architectures: tuple[str, ...],
-    skew: int = 0,
-    text: str = DEFAULT,
 ) -> dict[str, str]:
     """The files of the bundle: {name: text}.
 
     `schedules` are what the collectives carry out. `architectures` are the targets whose limits the
-    plan keeps; each gets a commands file. With a `skew` PEs wait before each call, up to so many
-    turns of an empty loop.
+    plan keeps; each gets a commands file. Raises CollcError for what is not printed yet.
     """
-    source, due = source_name(spec.file), {one.collective.name: one for one in schedules}
-    model: BundleModel | ProgramModel
-    if plan.alone:
-        model = model_of(plan.plans[0], schedules[0], source)
-        clock = clock_model(spec, (model.width, model.height))
-    else:
-        model = program_model(plan, due, source, skew)
-        clock = clock_model(spec, (model.width, model.height))
-    had = None
-    if text == LANES:
-        libraries = libraries_of(plan, source)
-        texts = _texts_of_lanes(libraries, kernel_of(plan, model, libraries), model, clock)
-        if isinstance(model, BundleModel):
-            model = with_numbers(model, libraries[0])
-        had = _union(one.task_ids for one in libraries), _union(one.dsr_ids for one in libraries)
-    elif isinstance(model, BundleModel):
-        texts = _texts_of_one(model, clock)
-    else:
-        texts = _texts_of_several(model, call_stream_models(plan, due, model, source), clock)
-    texts |= _clock_texts(model, clock)
-    for arch in architectures:
-        commands = commands_file(arch, (model.width, model.height), timed=clock is not None)
-        texts[commands_name(arch)] = commands
-    kind = text if text != FORMS else ""
-    texts[MANIFEST] = manifest_of(spec, plan, prediction, model, texts, kind, had)
-    return dict(sorted(texts.items()))
-
-
-def _union(lists: Iterable[Sequence[int]]) -> list[int]:
-    return sorted({number for numbers in lists for number in numbers})
-
-
-def _texts_of_lanes(
-    libraries: Sequence[LibraryModel],
-    kernel: KernelModel,
-    model: BundleModel | ProgramModel,
-    clock: ClockModel | None,
-) -> dict[str, str]:
-    """What is emitted as lanes: the libraries, and the program around them."""
+    libraries = libraries_of(plan, source_name(spec.file))
+    first, due = libraries[0], {one.collective.name: one for one in schedules}
+    host = host_model(plan, due, first.source, first.version)
+    clock = clock_model(spec, (first.width, first.height))
+    kernel = kernel_of(plan, host.buffers, libraries)
     texts: dict[str, str] = {}
     for library in libraries:
         texts |= _texts_of_library(library)
-    names = {"layout.csl": "layout.csl", "kernel.csl": "pe_program.csl"}
-    given = {"m": libraries[0], "libraries": libraries, "k": kernel, "clock": clock}
-    texts |= {name: _filled(f"lanes/{template}", **given) for template, name in names.items()}
-    if isinstance(model, BundleModel):
-        return texts | {"run.py": _filled("run.py", m=model, clock=clock)}
-    host = {"p": model, "call_streams": (model,), "clock": clock}
-    return texts | {"run.py": _filled("program_run.py", **host)}
+    names = {"lanes/layout.csl": "layout.csl", "lanes/kernel.csl": "pe_program.csl"}
+    names |= {"run.py": "run.py"} | {name: name for name in _clock_files(clock)}
+    given = {"m": first, "libraries": libraries, "k": kernel, "p": host, "clock": clock}
+    texts |= {name: _filled(template, **given) for template, name in names.items()}
+    for arch in architectures:
+        commands = commands_file(arch, (first.width, first.height), timed=clock is not None)
+        texts[commands_name(arch)] = commands
+    texts[MANIFEST] = manifest_of(spec, plan, prediction, libraries, texts)
+    return dict(sorted(texts.items()))
+
+
+def _clock_files(clock: ClockModel | None) -> tuple[str, ...]:
+    """The modules that take time stamps, where a program has some; one PE needs no signal."""
+    if clock is None:
+        return ()
+    return ("clock_pe.csl",) if clock.alone else ("clock_layout.csl", "clock_pe.csl")
 
 
 def _texts_of_library(library: LibraryModel) -> dict[str, str]:
@@ -123,45 +92,6 @@ def _texts_of_library(library: LibraryModel) -> dict[str, str]:
                 f"{to}.csl": _filled(f"lanes/{it}.csl", **of) for it, to in files.items() if to
             }
     return texts
-
-
-def _texts_of_one(model: BundleModel, clock: ClockModel | None) -> dict[str, str]:
-    """What is emitted for one collective that has the files to itself."""
-    names = {
-        "collective_layout.csl": f"{model.name}_layout.csl",
-        "collective_pe.csl": f"{model.name}_pe.csl",
-        "layout.csl": "layout.csl",
-        "pe_program.csl": "pe_program.csl",
-        "run.py": "run.py",
-    }
-    return {name: _filled(template, m=model, clock=clock) for template, name in names.items()}
-
-
-def _texts_of_several(
-    model: ProgramModel, call_streams: tuple[ProgramModel, ...], clock: ClockModel | None
-) -> dict[str, str]:
-    """What is emitted for collectives that share colors, queues and tasks."""
-    texts = {}
-    for part, call_stream in product(("layout", "pe"), call_streams):
-        for module in call_stream.modules:
-            texts[f"{module.m.name}_{part}.csl"] = _filled(f"collective_{part}.csl", m=module.m)
-        texts[f"{call_stream.file}_{part}.csl"] = _filled(f"collectives_{part}.csl", p=call_stream)
-    kind = "call_streams" if len(call_streams) > 1 else "program"
-    names = {f"{kind}_layout.csl": "layout.csl", f"{kind}_pe.csl": "pe_program.csl"}
-    names["program_run.py"] = "run.py"
-    if model.torn_down:
-        names["router.csl"] = "router.csl"
-    given = {"p": model, "call_streams": call_streams, "clock": clock}
-    return texts | {name: _filled(template, **given) for template, name in names.items()}
-
-
-def _clock_texts(model: BundleModel | ProgramModel, clock: ClockModel | None) -> dict[str, str]:
-    """The modules that take time stamps, where a program has some; one PE needs no signal."""
-    if clock is None:
-        return {}
-    parts = ("pe",) if clock.alone else ("layout", "pe")
-    names = [f"clock_{part}.csl" for part in parts]
-    return {name: _filled(name, m=model, clock=clock) for name in names}
 
 
 def _filled(template: str, **given: object) -> str:

@@ -17,12 +17,9 @@ from collc.spec import Collective, Program, RootChoice, Selection, Spec
 
 PREFIX = "my_"
 
+# Templates of CSL in which buffers are named, and those in which collectives are.
 _KERNEL = ("lanes/layout", "lanes/kernel")
-# Templates of CSL in which a collective is named, those in which a buffer is, and Python's.
-_CALLING = ("layout", "pe_program", "program_layout", "program_pe", "program_one_call",
-            "call_streams_layout", "call_streams_pe", "collectives_layout",
-            "collectives_pe", "lanes/pe", *_KERNEL)  # fmt: skip
-_HOLDING = ("pe_program", "program_pe", "program_one_call", "call_streams_pe", "lanes/kernel")
+_CALLING = ("lanes/pe", *_KERNEL)
 
 _ANY = "\0"  # what is substituted
 _SUBSTITUTED = re.compile(r"\{\{.*?\}\}", re.DOTALL)
@@ -140,7 +137,7 @@ def _program(
 def _taken(collective: bool) -> Taken:
     """What a collective cannot be called, or a buffer or a length."""
     templates = files("collc.templates")
-    declared = _declared_in_templates(_CALLING if collective else _HOLDING)
+    declared = _declared_in_templates(_CALLING if collective else _KERNEL)
     words = set(KEYWORDS)
     python = "\n".join(
         path.read_text() for path in templates.iterdir() if path.name.endswith(".py.j2")

@@ -334,12 +334,12 @@ def with_steps(collective: Collective, clauses: Sequence[Clause]) -> Collective:
 
 
 def _as_known(collective: Collective, before: Collective) -> Collective:
-    """The same, with what is not said in a file as it was before: how names are spelled, and
-    whether slices of lengths that calls give may go in streams, what libraries beside it have."""
+    """The same, with what is not said in a file as it was before: how names are spelled, and what
+    libraries beside it have."""
     contract, known = collective.contract, before.contract
     length, of_before = contract.run_length, known.run_length
     if length and of_before:
-        length = replace(length, name=of_before.name, streams=of_before.streams)
+        length = replace(length, name=of_before.name)
     result = contract.result
     if result and known.result:
         result = replace(result, name=known.result.name)

@@ -189,8 +189,6 @@ def _streamed(schedule: Schedule, phase: StepsPhase, target: Target) -> Iterator
     """A phase made of steps as a stream, in every form that it has."""
     contract, path = schedule.collective.contract, schedule.collective.path
     length = contract.run_length
-    if length is not None and not length.streams:
-        return iter(())
     # slices of a length that calls give have one block each
     if blocks_of(phase) > 1 and (length or target.dimensions < OPERAND_DIMENSIONS):
         return iter(())

@@ -29,8 +29,7 @@ def show_program(plan: ProgramPlan) -> str:
 
 def _program(plan: ProgramPlan) -> Iterator[str]:
     program = plan.program
-    late = ", after waits" if plan.skewed else ""
-    yield f"program on {plan.target.name}: {' '.join(program.calls)}, {program.rounds} rounds{late}"
+    yield f"program on {plan.target.name}: {' '.join(program.calls)}, {program.rounds} rounds"
     yield "  collectives"
     collectives = tuple(readable(one.collective) for one in plan.plans)
     spec = Spec("plan.coll", plan.target.name, (), collectives, program)

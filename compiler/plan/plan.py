@@ -734,7 +734,7 @@ class ProgramPlan:
     `uses` are all phases, collective by collective; `calls` are indices of collectives. Of the
     plans, the numbers of queues, tasks and DSRs do not count: `colors` has the queues, `task_ids`
     are those of the whole program, `dsr_ids` what there is for every file. `code_bytes` and
-    `data_bytes` are estimates for the largest PE class. `skewed` says that PEs wait before calls.
+    `data_bytes` are estimates for the largest PE class.
     Where calls are in flight at the same time, `call_streams` are programs whose calls may be so,
     each with calls of its own one after the other, and with numbers that no other call stream has;
     the plan is all of them put together.
@@ -753,7 +753,6 @@ class ProgramPlan:
     dsr_ids: tuple[int, ...]
     code_bytes: int
     data_bytes: int
-    skewed: bool = False
     call_streams: tuple[ProgramPlan, ...] = ()
     alone: bool = False
 

@@ -511,7 +511,7 @@ def read_program(text: str) -> ProgramPlan:
     return of_one_call(read_plan(text)) if top.text.startswith("plan ") else _program(text, top)
 
 
-_HEAD = re.compile(r"program on \w+: [\w ]*, \d+ rounds(, after waits)?")
+_HEAD = re.compile(r"program on \w+: [\w ]*, \d+ rounds")
 
 
 def _program(text: str, top: Line) -> ProgramPlan:
@@ -563,7 +563,6 @@ def _program(text: str, top: Line) -> ProgramPlan:
         dsr_ids=heads["task ids"].read(integers, dsrs),
         code_bytes=code,
         data_bytes=data,
-        skewed=head[1] is not None,
         call_streams=tuple(streams),
     )
 

@@ -8,7 +8,7 @@ import importlib
 import os
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import field
 from pathlib import Path
 from types import MappingProxyType
@@ -165,11 +165,8 @@ def _newly_compiled(
             raise
 
 
-def tokens_of(simulator: Any, names: Sequence[str], given: Array) -> Array:  # noqa: ANN401 - see `fabsim_module`
-    """The tokens of all PEs, [height, width, 1], after a barrier, which has no buffer to copy; they
-    have one of the names, by the text that is run."""
-    held_at_first = {name for name, _, _ in simulator.variables(0, 0)}
-    name = next((one for one in names if one in held_at_first), names[0])
+def tokens_of(simulator: Any, name: str, given: Array) -> Array:  # noqa: ANN401 - see `fabsim_module`
+    """The tokens of all PEs, [height, width, 1], after a barrier, which has no buffer to copy."""
     found = np.empty_like(given)
     for y, x in np.ndindex(given.shape[:2]):
         held = simulator.read_variable(name, x, y)

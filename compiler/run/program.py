@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from collc.base.columns import Array, Bools
 from collc.base.grids import Grid
 from collc.base.values import dataclass
+from collc.emit.names import call_stream_name
 from collc.emit.one_turn import by_turns
-from collc.emit.program import call_stream_name
 from collc.plan.dynamic_lengths import Given, Lengths, checked_lengths, lengths_of_run
 from collc.plan.plan import ProgramPlan
 from collc.run import OfCall, Outcome, Progress, RunReport, run_texts, tokens_of
@@ -129,7 +129,7 @@ def run_program(  # noqa: PLR0913 - what to run, then how
     def turn(simulator: Any, number: int) -> Outcome:  # noqa: ANN401 - see `fabsim_module`
         given = _given(plan, seed + number, inputs)
         of_run = lengths_of_run(plan.program, fitting, seed + number)
-        copy_in(simulator, plan, given, seed + number)
+        copy_in(simulator, plan, given)
         copy_lengths(simulator, plan, of_run)
         launch = simulator.launch("run", progress=progress)
         wanted = wanted_of(plan, due, given, of_run)
@@ -173,7 +173,7 @@ def _by_turns(  # noqa: PLR0913, PLR0917 - what to run, then how
 
     def turn(simulator: Any, number: int) -> Outcome:  # noqa: ANN401 - see `fabsim_module`
         given = _given(plan, seed + number, None)
-        copy_in(simulator, plan, given, seed + number)
+        copy_in(simulator, plan, given)
         copy_lengths(simulator, plan, report.lengths)
         for name, value in ((first, number), (end, number + 1)):
             for y, x in np.ndindex(grid.height, grid.width):
@@ -237,14 +237,10 @@ def inputs_of(plan: ProgramPlan, seed: int) -> dict[str, Array]:
     return found
 
 
-def copy_in(simulator: Any, plan: ProgramPlan, given: dict[str, Array], seed: int) -> None:  # noqa: ANN401 - see `fabsim_module`
-    """Give all PEs their vectors, and where they wait before calls the numbers for that."""
-    grid = plan.plans[0].collective.grid.whole
+def copy_in(simulator: Any, plan: ProgramPlan, given: dict[str, Array]) -> None:  # noqa: ANN401 - see `fabsim_module`
+    """Give all PEs their vectors."""
     for name, (contract, _) in _buffers(plan).items():
         write_vectors(simulator, contract, given[name])
-    if plan.skewed:
-        dice = np.random.default_rng(seed).integers(0, 2**32, grid.width * grid.height, np.uint32)
-        simulator.memcpy_h2d("dice", dice, 0, 0, grid.width, grid.height, 1)
 
 
 def copy_lengths(simulator: Any, plan: ProgramPlan, lengths: Lengths) -> None:  # noqa: ANN401 - see `fabsim_module`
@@ -418,15 +414,13 @@ def _in_first(grid: Grid, vectors: NDArray[V], found: NDArray[V]) -> NDArray[V]:
     return np.concatenate([first, vectors[..., most:]], axis=-1)
 
 
-def _tokens_named(plan: ProgramPlan, name: str) -> tuple[str, ...]:
-    """The paths of a barrier's token in the PE program: by the text of forms a module's own, by
-    that of lanes the library's."""
+def _token_named(plan: ProgramPlan, name: str) -> str:
+    """The path of a barrier's token in the PE program."""
     if plan.alone:
-        return (f"{name}.{TOKEN}",)
+        return f"{name}.{TOKEN}"
     call_streams = enumerate(plan.call_streams or (plan,))
     own = next(i for i, s in call_streams if any(one.collective.name == name for one in s.plans))
-    library = call_stream_name(own)
-    return f"{library}.{name}.{TOKEN}", f"{library}.{name}_{TOKEN}"
+    return f"{call_stream_name(own)}.{name}_{TOKEN}"
 
 
 def _tokens(
@@ -441,7 +435,7 @@ def _tokens(
             continue
         given = make_input(one.collective, 0)
         wanted = carry_on(due[one.collective.name], given, np.ones(given.shape, np.bool_))
-        found = tokens_of(simulator, _tokens_named(plan, one.collective.name), given)
+        found = tokens_of(simulator, _token_named(plan, one.collective.name), given)
         wrong = describe(wanted.vectors, found, wanted.known)
         if wrong:
             return f"tokens of `{one.collective.name}`: {wrong}"

@@ -63,15 +63,13 @@ _BY_SLICES = frozenset(
 @dataclass(frozen=True)
 class RunLength:
     """`n <= B`: a length that is given when the program runs, by this name. The buffer holds `most`
-    elements; what is said here is for `least` to `longest` of them. Where slices of it may go in
-    `streams`, the text of PEs has these."""
+    elements; what is said here is for `least` to `longest` of them."""
 
     name: str
     most: int
     span: Span
     least: int
     longest: int
-    streams: bool = False
 
 
 @dataclass(frozen=True)

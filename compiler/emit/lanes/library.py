@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import TypeVar
 
 from collc.base.diagnostics import CollcError
+from collc.base.memoize import by_identity
 from collc.base.values import dataclass
 from collc.base.version import __version__
-from collc.emit.calls import rank_of
-from collc.emit.grid_places import site_model
+from collc.emit.grid_places import rank_of, site_model
 from collc.emit.headline import headline, promise_of
 from collc.emit.lanes.classes import classes_of
 from collc.emit.lanes.cuts import cut_of
@@ -18,6 +18,7 @@ from collc.emit.lanes.model import (
     ColorModel,
     JoinModel,
     LibraryModel,
+    MultiplexedColor,
     PhaseModel,
     RootModel,
     SectionModel,
@@ -29,19 +30,14 @@ from collc.emit.lanes.not_yet import UnprintedError, diagnostic
 from collc.emit.lanes.numbers import SECOND, Registers, Tasks
 from collc.emit.lanes.phases import Given, Numbers, phase_model
 from collc.emit.length_choice import halved
-from collc.emit.model import BundleModel, last_reduction
-from collc.emit.multiplexed import MultiplexedColor, color_mask
-from collc.emit.names import combine_of
+from collc.emit.names import call_stream_name, combine_of
 from collc.emit.paths import path_model
-from collc.emit.program import call_stream_name
-from collc.emit.registers import RegisterModel, name_of
 from collc.emit.spelling import taken_in_kernel
 from collc.lowering.resources import left_by
 from collc.lowering.shared_phases import shared_of
 from collc.plan import Plan
 from collc.plan.configuration import is_switched, setters
 from collc.plan.form import Form, form_of
-from collc.plan.geometry import home_of
 from collc.plan.one_word import are_one_word, reduces_one_word
 from collc.plan.plan import ProgramPlan, Use
 from collc.spec import ContractKind
@@ -61,29 +57,37 @@ def library_name(source: str, program: ProgramPlan) -> str:
 
 
 def libraries_of(program: ProgramPlan, source: str) -> tuple[LibraryModel, ...]:
-    """The libraries of a program: one; of calls beside each other one for each call stream. Raises
-    CollcError for what is not printed yet."""
-    named = {one.collective.name: one for one in program.plans}
+    """The libraries of a program, made from a source file of this name: one; of calls beside each
+    other one for each call stream. Raises CollcError for what is not printed yet."""
+    name, shown = library_name(source, program), re.sub(r"[^\w./ +-]", "_", source)
+    return tuple(
+        replace(one, name=f"{name}_{at}" if at else name, source=shown)
+        for at, one in enumerate(_unnamed(program))
+    )
+
+
+@by_identity(2)
+def _unnamed(program: ProgramPlan) -> tuple[LibraryModel, ...]:
+    """The same without names: what is predicted is printed next."""
     try:
         if not program.call_streams:
-            return (_library(program, source, Apart("", "", ())),)
+            return (_library(program, Apart("", ())),)
         tasks = _tasks_apart(program)
         return tuple(
-            _library(stream, source, Apart(call_stream_name(at), f"_{at}" if at else "", tasks[at]))
+            _library(stream, Apart(call_stream_name(at), tasks[at]))
             for at, stream in enumerate(program.call_streams)
         )
     except UnprintedError as found:
-        plan = next(iter(named.values())) if program.alone else None
+        plan = program.plans[0] if program.alone else None
         raise CollcError([diagnostic(plan, found.what)]) from None
 
 
 @dataclass(frozen=True)
 class Apart:
-    """What a library has for itself where others are beside it: what the program calls it, what
-    ends its name, and its tasks."""
+    """What a library has for itself where others are beside it: what the program calls it, and its
+    tasks."""
 
     module: str
-    ending: str
     tasks: tuple[int, ...]
 
 
@@ -97,31 +101,8 @@ def _tasks_apart(program: ProgramPlan) -> list[tuple[int, ...]]:
     return [(*of.task_ids, *left[at :: len(streams)]) for at, of in enumerate(streams)]
 
 
-def with_numbers(model: BundleModel, library: LibraryModel) -> BundleModel:
-    """What the manifest says of resources, with those that the library has."""
-    files = ("dsr_dest", "dsr_src0", "dsr_src1")
-    registers = tuple(
-        RegisterModel("", type, number, "", name_of(type, number))
-        for type in files
-        for number in library.dsr_ids
-    )
-    *tasks, last = library.task_ids or (-1,)
-    return replace(
-        model,
-        input_queues=library.input_queues,
-        output_queues=library.output_queues,
-        task_ids=tuple(tasks),
-        done_id=last,
-        registers=registers,
-    )
-
-
-def _library(program: ProgramPlan, source: str, apart: Apart) -> LibraryModel:
-    alone, target, name = (
-        program.alone,
-        program.target,
-        library_name(source, program) + apart.ending,
-    )
+def _library(program: ProgramPlan, apart: Apart) -> LibraryModel:
+    alone, target = program.alone, program.target
     plans, first = program.plans, program.plans[0]
     reserved = first.collective.limits.reserved if alone else program.program.reserved
     free = left_by(reserved, target)
@@ -166,10 +147,9 @@ def _library(program: ProgramPlan, source: str, apart: Apart) -> LibraryModel:
     )
     grid = first.collective.grid.whole
     return LibraryModel(
-        name=name,
+        name="",
         call_stream=apart.module,
-        type_name="".join(part.capitalize() for part in name.split("_") if part),
-        source=re.sub(r"[^\w./ +-]", "_", source),
+        source="",
         version=__version__,
         target=target.name,
         width=grid.width,
@@ -202,7 +182,7 @@ def _collective(
         prefix=prefix,
         headline=headline(plan),
         by_slices=promise_of(collective),
-        site=site_model(grid, home_of(plan)),
+        site=site_model(grid),
         width=grid.width,
         height=grid.height,
         path=path_model(collective.path, grid) if collective.path else None,
@@ -258,7 +238,7 @@ def _named(of: CollectiveModel, plan: Plan) -> CollectiveModel:
 def _ends_at_once(plan: Plan, given: Sequence[Given]) -> bool:
     """Whether a call may be over on some PE without an operation that ends in a task."""
     calls_back = bool(combine_of(plan.collective.contract).callback)
-    site = site_model(plan.collective.grid, home_of(plan))
+    site = site_model(plan.collective.grid)
     passes_on = any(
         of.multiplexed and not of.closing and not all(one.sections for one in of.classes)
         for of in given
@@ -272,7 +252,7 @@ def _torn_down(program: ProgramPlan) -> Iterator[TornDownModel]:
     for number, index in enumerate(torn_down):
         switched = "true" if is_switched(program, index) else "false"
         turns = tuple(_turning_outputs(program, index))
-        yield TornDownModel(index, -1, color_mask(number), switched, turns)
+        yield TornDownModel(index, -1, f"0x{1 << number:04x}", switched, turns)
 
 
 def _turning_outputs(program: ProgramPlan, index: int) -> Iterator[str]:
@@ -368,7 +348,7 @@ def _phases(
 def _given(program: ProgramPlan, collective: int) -> Iterator[Given]:
     """The phases of a collective."""
     plan = program.plans[collective]
-    negate, last = combine_of(plan.collective.contract).negate, last_reduction(plan)
+    negate, last = combine_of(plan.collective.contract).negate, _last_reduction(plan)
     own = {name: at for at, (name, _) in enumerate(plan.colors)}
     uses = {use.phase: dict(use.positions) for _, use in program.uses_of(collective)}
     shared = [] if program.alone else list(shared_of(program))
@@ -411,6 +391,12 @@ def _given(program: ProgramPlan, collective: int) -> Iterator[Given]:
             staged_word=one_word and not last_phase,
             follows_word=one_word and last_phase and bool(plan.collective.contract.buffer),
         )
+
+
+def _last_reduction(plan: Plan) -> int:
+    """The index of the last phase that combines; -1 if none does."""
+    kinds = enumerate(phase.kind for phase in plan.phases)
+    return max((i for i, kind in kinds if kind is not ContractKind.BROADCAST), default=-1)
 
 
 def _room(program: ProgramPlan) -> int:

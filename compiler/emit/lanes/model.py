@@ -6,15 +6,13 @@ library.
 
 from collc.base.values import dataclass
 from collc.emit.conditions import Cases
-from collc.emit.detours import DetoursModel
 from collc.emit.grid_places import SiteModel
 from collc.emit.lanes.classes import Act
 from collc.emit.lanes.cuts import Cut
 from collc.emit.length_choice import halved
-from collc.emit.multiplexed import MultiplexedColor
 from collc.emit.names import Combine
 from collc.emit.paths import PathModel
-from collc.emit.roles import RoutersModel, RoutesModel
+from collc.emit.routers import DetoursModel, RoutersModel, RoutesModel
 from collc.emit.step_tables import ProgramModel, in_groups
 from collc.spec.contract import spanned
 
@@ -171,6 +169,16 @@ class ClassModel:
     acts: tuple[PlacedAct, ...]
     ends: tuple[int, ...]
     restores: bool
+
+
+@dataclass(frozen=True)
+class MultiplexedColor:
+    """A symbolic color of a phase that phases of a program use one after the other: its bit among
+    the program's colors, and whether some phase changes switch positions on it."""
+
+    name: str
+    mask: str
+    switched: str
 
 
 @dataclass(frozen=True)
@@ -467,7 +475,6 @@ class LibraryModel:
 
     name: str
     call_stream: str
-    type_name: str
     source: str
     version: str
     target: str
@@ -487,6 +494,11 @@ class LibraryModel:
     start_task: int = -1  # the position of the task that goes on when these are
     selections: tuple[SelectionModel, ...] = ()
     rooted: tuple[RootModel, ...] = ()
+
+    @property
+    def type_name(self) -> str:
+        """Its name as that of a type."""
+        return "".join(part.capitalize() for part in self.name.split("_") if part)
 
     @property
     def closed(self) -> tuple[str, ...]:

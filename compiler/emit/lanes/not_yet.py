@@ -1,10 +1,10 @@
-"""What is not printed as lanes yet, in words."""
+"""What no code is written for yet, in words."""
 
 from collc.base.diagnostics import Diagnostic
 from collc.base.values import dataclass
 from collc.plan import Plan
 
-HELP = "leave out `--text lanes`; the text for each form has it"
+HELP = "use other steps, or a program with fewer collectives; please report this one"
 
 
 @dataclass(frozen=True)
@@ -17,5 +17,5 @@ class UnprintedError(Exception):
 def diagnostic(plan: Plan | None, what: str) -> Diagnostic:
     """The message about a collective, or about a program."""
     name = f"`{plan.collective.name}`: " if plan else ""
-    message = f"{name}`--text lanes` does not print {what} yet"
+    message = f"{name}collc cannot write code for {what} yet"
     return Diagnostic("C507", message, plan.collective.span if plan else None, help=HELP)

@@ -14,9 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from collc.base.values import dataclass
-from collc.emit.blocks import first_of_block
 from collc.emit.conditions import cases_of
-from collc.emit.detours import detours_model
 from collc.emit.grid_places import coordinates, places_at
 from collc.emit.lanes.classes import (
     Act,
@@ -27,13 +25,14 @@ from collc.emit.lanes.classes import (
     merged,
     places_in,
 )
-from collc.emit.lanes.cuts import Cut, cut_of, operation_of, simd_of
+from collc.emit.lanes.cuts import Cut, cut_of, first_of_block, operation_of, simd_of
 from collc.emit.lanes.model import (
     CLOSING_TASK,
     OWN_TASK,
     ClassModel,
     JoinModel,
     LaneModel,
+    MultiplexedColor,
     PhaseModel,
     PlacedAct,
     SectionModel,
@@ -44,9 +43,8 @@ from collc.emit.lanes.model import (
 from collc.emit.lanes.not_yet import UnprintedError
 from collc.emit.lanes.numbers import SECOND, Area, Key, Registers, Tasks, User
 from collc.emit.lanes.spelling import Speller
-from collc.emit.multiplexed import MultiplexedColor
 from collc.emit.names import combine_of
-from collc.emit.roles import RoutesModel, routers_models, routes_models
+from collc.emit.routers import RoutesModel, detours_model, routers_models, routes_models
 from collc.emit.step_tables import kinds_of, program_of, table_numbers, tables_of
 from collc.lowering.memory import row_numbers
 from collc.plan import (
@@ -67,7 +65,6 @@ from collc.plan.slots import slot_of
 from collc.plan.streams import asides_of
 
 NO_QUEUE = 0  # the position of one that nothing uses
-MOST_OUTPUTS = 4  # of a router, all sides but one
 
 
 @dataclasses.dataclass
@@ -188,9 +185,7 @@ def phase_model(numbers: Numbers, given: Given) -> PhaseModel:
         elements_in_word=2 if simd and plan.element.word.bytes == 2 else 1,
         operation=operation_of(phase, plan.collective.contract),
         multiplexed=given.multiplexed,
-        routers=routers_models(phase, torn_down, MOST_OUTPUTS, ids)
-        if given.sets == phase.name
-        else (),
+        routers=routers_models(phase, torn_down, ids) if given.sets == phase.name else (),
         sets=given.sets,
     )
 
