@@ -9,12 +9,10 @@ compiled, run on fabsim, checked against NumPy, and its cycles are compared with
 Exits with 1 if a point is off by more than 2 % and `START_UP` cycles, is below a bound, or gives a
 wrong result.
 
-    python tests/accuracy.py [points] [first] [--seconds S] [--jobs N] [--text lanes]
+    python tests/accuracy.py [points] [first] [--seconds S] [--jobs N]
 
-2060 points, from number 0 on. With `--text lanes` the text of lanes is run, and the machine with a
-clock predicts it; what that text does not print yet is left out like what is refused. What has been
-measured is kept in build/accuracy.jsonl: the same command goes on where it was interrupted, as long
-as compiler and fabsim are the same.
+2060 points, from number 0 on. What has been measured is kept in build/accuracy.jsonl: the same
+command goes on where it was interrupted, as long as compiler and fabsim are the same.
 """
 
 from __future__ import annotations
@@ -29,7 +27,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from time import perf_counter
 
@@ -40,11 +38,10 @@ from with_schedules import check_plan, render, run_program
 
 import building as b
 from collc.base.diagnostics import CollcError
-from collc.cost import Prediction, predict
+from collc.cost import predict
 from collc.cost.choice import build_plan
 from collc.driver.pipeline import compile_text
-from collc.emit.lanes.predicted import predicted as predicted_lanes
-from collc.emit.texts import FORMS, LANES
+from collc.machine.prediction import Prediction
 from collc.patterns import Kind, Pattern, all_patterns, instance
 from collc.patterns.facts import contracts_of
 from collc.plan import Plan
@@ -247,20 +244,18 @@ def _broadcast(pick: random.Random, shape: str) -> tuple[str, Collective]:
     return f"broadcast {width} x {height} from {x}, {y}", b.broadcast(width, height, x, y, length)
 
 
-def simulate(
-    schedule: Schedule, plan: Plan, prediction: Prediction, text: str = FORMS
-) -> RunReport:
-    """Emit a plan as one of the texts, and run that."""
+def simulate(schedule: Schedule, plan: Plan, prediction: Prediction) -> RunReport:
+    """Emit a plan, and run that."""
     spec = Spec("test.coll", plan.target.name, (), (schedule.collective,))
-    files = render(spec, of_one_call(plan), prediction, tuple(TARGETS), text=text)
+    files = render(spec, of_one_call(plan), prediction, tuple(TARGETS))
     return run_program(files, of_one_call(plan), plan.target.name, seed=1)
 
 
-def measure(chosen: AnyPoint, text: str = FORMS) -> Outcome | None:
-    """Compile and run a point as one of the texts; None if the machine has too little of something
-    for it, it is not made for so many PEs, or the text does not have it."""
+def measure(chosen: AnyPoint) -> Outcome | None:
+    """Compile and run a point; None if the machine has too little of something for it, or it is not
+    made for so many PEs."""
     if isinstance(chosen, TextPoint):
-        return _measured_text(chosen, text)
+        return _measured_text(chosen)
     try:
         schedule = _schedule(chosen)
     except CollcError:
@@ -271,9 +266,7 @@ def measure(chosen: AnyPoint, text: str = FORMS) -> Outcome | None:
     prediction = predict(plan)
     kind, why = _explained(schedule, plan, prediction)
     try:
-        if text == LANES:
-            prediction = predicted_lanes(of_one_call(plan), prediction)
-        report = simulate(schedule, plan, prediction, text)
+        report = simulate(schedule, plan, prediction)
     except CollcError:
         return None
     except RunError as error:
@@ -286,10 +279,10 @@ def measure(chosen: AnyPoint, text: str = FORMS) -> Outcome | None:
     return Outcome(chosen.about, report.cycles, prediction.cycles, fault, kind, why)
 
 
-def _measured_text(chosen: TextPoint, text: str) -> Outcome | None:
+def _measured_text(chosen: TextPoint) -> Outcome | None:
     """The same of a text; a program that compares nothing is as good as one that is refused."""
     try:
-        bundle = compile_text(chosen.text, "point.coll", {}, None, emitted=text)
+        bundle = compile_text(chosen.text, "point.coll", {}, None)
     except CollcError:
         return None
     predicted = bundle.predicted(chosen.lengths).cycles
@@ -363,12 +356,12 @@ def worst(outcomes: Sequence[Outcome]) -> Iterator[str]:
         )
 
 
-def _in_time(number: int, text: str) -> tuple[int, Outcome | None, bool]:
-    """A point's outcome by a text, and whether there was time for it."""
+def _in_time(number: int) -> tuple[int, Outcome | None, bool]:
+    """A point's outcome, and whether there was time for it."""
     signal.signal(signal.SIGALRM, _too_long)
     signal.alarm(MOST_SECONDS)
     try:
-        return number, measure(any_point(number), text), True
+        return number, measure(any_point(number)), True
     except TimeoutError:
         return number, None, False
     finally:
@@ -402,18 +395,17 @@ def known(mark: str) -> dict[int, Measured]:
     }
 
 
-def measured(numbers: Sequence[int], seconds: float, jobs: int, text: str) -> Iterator[Measured]:
-    """The points with these numbers by a text, as far as they get in so many seconds."""
-    mark, began = f"{fingerprint.of_tools()} {text}", perf_counter()
+def measured(numbers: Sequence[int], seconds: float, jobs: int) -> Iterator[Measured]:
+    """The points with these numbers, as far as they get in so many seconds."""
+    mark, began = fingerprint.of_tools(), perf_counter()
     before = known(mark)
     missing = [number for number in numbers if number not in before]
     yield from (before[number] for number in numbers if number in before)
-    in_time = partial(_in_time, text=text)
     PROGRESS.parent.mkdir(exist_ok=True)
     if not before:
         PROGRESS.write_text(mark + "\n", encoding="utf-8")
     with PROGRESS.open("a", encoding="utf-8") as file, ProcessPoolExecutor(jobs) as pool:
-        for count, found in enumerate(pool.map(in_time, missing, chunksize=4), 1):
+        for count, found in enumerate(pool.map(_in_time, missing, chunksize=4), 1):
             number, outcome, in_time = found
             row = [number, asdict(outcome) if outcome else None, in_time]
             file.write(json.dumps(row) + "\n")
@@ -452,12 +444,11 @@ def main() -> int:
     parser.add_argument("first", type=int, nargs="?", default=0)
     parser.add_argument("--seconds", type=float, default=float("inf"), help="end after these")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes")
-    parser.add_argument("--text", choices=(FORMS, LANES), default=FORMS, help="which one is run")
     options = parser.parse_args()
     end = options.first + options.count
     texts = range(TEXTS + options.first, TEXTS + options.first + options.count // OTHERS)
     numbers = [*range(options.first, end), *texts]
-    good = report(list(measured(numbers, options.seconds, options.jobs, options.text)))
+    good = report(list(measured(numbers, options.seconds, options.jobs)))
     return 0 if good else 1
 
 

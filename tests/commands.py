@@ -17,8 +17,7 @@ from typing import Any
 from collc.cli import COMMANDS
 
 _FORKED = get_context("forkserver")
-_BEFORE = [name for name in ("lanes_by_default",) if name in sys.modules]  # a plug-in's choice
-_FORKED.set_forkserver_preload([*_BEFORE, *(f"collc.commands.{name}" for name in COMMANDS)])
+_FORKED.set_forkserver_preload([f"collc.commands.{name}" for name in COMMANDS])
 
 
 def collc(

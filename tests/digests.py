@@ -65,7 +65,6 @@ def _makers() -> Iterator[tuple[str, Callable[[], Files]]]:
     for path in EXAMPLES:
         if path.stem in ("chain", "ring_allreduce", "program_mixed"):
             name = str(path.relative_to(ROOT))
-            yield f"{name}, skewed", partial(_example, path, None, skew=5)
             yield f"{name}, with time stamps", partial(_example, path, None, timed=True)
     for number, (name, files) in enumerate(every_kind_of_bundle()):
         yield f"bundle {number}, {name}", files
@@ -77,11 +76,11 @@ def _patterns() -> list[str]:
     return [p.name for p in sweep.patterns().values() if p.kind is not Kind.EXAMPLE]
 
 
-def _example(path: Path, target: str | None, skew: int = 0, *, timed: bool = False) -> Files:
-    if not skew and not timed:
+def _example(path: Path, target: str | None, *, timed: bool = False) -> Files:
+    if not timed:
         return example_bundle(path, target).files
     text = path.read_text(encoding="utf-8")
-    return compile_text(text, path.name, {}, target, skew, timed=timed).files
+    return compile_text(text, path.name, {}, target, timed=timed).files
 
 
 def _sample(name: str, pes: int, target: str) -> Files:

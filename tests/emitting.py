@@ -28,8 +28,8 @@ from building import (
     star,
     two_phase,
 )
+from collc.cost import predict_program
 from collc.cost.choice import build_plan
-from collc.cost.program import predict_program
 from collc.driver.bundle import Bundle
 from collc.driver.pipeline import compile_text
 from collc.plan.plan import ProgramPlan, of_one_call

@@ -22,11 +22,11 @@ from time import monotonic
 import numpy as np
 
 from collc.base.diagnostics import CollcError
-from collc.cost import Prediction
 from collc.cost.tree_bound import least_cycles
 from collc.driver.pipeline import prove_text
 from collc.driver.planning import planned
 from collc.language.optimal_tree import optimum
+from collc.machine.prediction import Prediction
 from collc.schedule import ReducePhase, Schedule
 from collc.spec import ReduceStep
 from collc.target import TARGETS

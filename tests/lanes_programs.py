@@ -1,11 +1,11 @@
-"""Random programs, and cells of contracts and scopes, by the text of lanes: are the results right?
+"""Random programs, and cells of contracts and scopes: are the results right?
 
     python tests/lanes_programs.py [--programs 200] [--first 0] [--cells 40] [--jobs 2]
 
 Each program makes two runs on one load, and one whose PEs begin late; results are compared with
 NumPy. `--cells` takes so many of the cells of tests/cells.py, of every element type and form of
-buffer among them, in place of random programs. What the checks refuse is counted; what the text of
-lanes does not print (C507) and what comes out wrong is listed, and the status is 1.
+buffer among them, in place of random programs. What the checks refuse is counted; what no code can
+be written for (C507) and what comes out wrong is listed, and the status is 1.
 Run by hand and by .ci/nightly; tests/emit/lanes takes a sample.
 """
 
@@ -44,10 +44,9 @@ def sample(count: int) -> list[Cell]:
 
 
 def problem(text: str, target: str | None = None) -> str:
-    """What is wrong with a program by the text of lanes: nothing, `refused` by a check, or what it
-    is in words."""
+    """What is wrong with a program: nothing, `refused` by a check, or what it is in words."""
     try:
-        bundle = compile_text(text, "some.coll", {}, target, emitted="lanes")
+        bundle = compile_text(text, "some.coll", {}, target)
     except CollcError as error:
         first = error.diagnostics[0]
         return first.message if first.code == "C507" else "refused"

@@ -1,12 +1,11 @@
 """The laws of plans: what a change of form or scope may cost, measured on the simulator.
 
-    python tests/laws.py [--jobs N] [--seed N] [--drawn N] [--law N] [--text lanes] [--page]
+    python tests/laws.py [--jobs N] [--seed N] [--drawn N] [--law N] [--page]
 
 `tests/law_programs.py` says which programs: a fixed part, and a part that a seed chooses, which is
-a new one each time and is printed; `--seed` repeats it. Each program is compiled and run by
-each of the texts that are asked for, `--text lanes` being the one that is to become the only one.
-Prints a table by law, then what is broken, worst first. Exits with 1 where a law is broken by the
-first text. `--page` writes docs/laws.md. Some minutes on two processors.
+a new one each time and is printed; `--seed` repeats it. Each program is compiled and run.
+Prints a table by law, then what is broken, worst first. Exits with 1 where a law is broken.
+`--page` writes docs/laws.md. Some minutes on two processors.
 """
 
 from __future__ import annotations
@@ -50,7 +49,6 @@ from collc.spec.exchange import StepsPhase
 
 ROOT = Path(__file__).parents[1]
 PAGE, KEPT = ROOT / "docs" / "laws.md", ROOT / "build" / "laws.jsonl"
-TEXTS = ("forms", "lanes")
 UNPRINTED = "C507"
 # Messages that name what a machine has too little of: the size of its grid, colors, queues, tasks,
 # DSRs, memory, extents of an operation, positions of switches, microthreads, filters; those of
@@ -69,7 +67,7 @@ SHOWN = 12  # broken cells of a law that are listed
 
 @dataclass(frozen=True)
 class Figure:
-    """What came of a program by one text: its cycles and those that are predicted, or the code of
+    """What came of a program: its cycles and those that are predicted, or the code of
     the refusal and what it says; what is wrong with its results, or the traceback's last line."""
 
     cycles: int = 0
@@ -87,7 +85,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Verdict:
-    """A cell by one text: what it took, what it may take, and whether the law is broken. `said` has
+    """A cell: what it took, what it may take, and whether the law is broken. `said` has
     the refusal, or what is wrong. A cell that cannot be judged, since one of its programs is
     refused, is neither kept nor broken."""
 
@@ -107,15 +105,10 @@ class Verdict:
 # One program
 
 
-def figures(run: Run, texts: Sequence[str]) -> tuple[Figure, ...]:
-    """A program by each of the texts."""
-    return tuple(_by_text(run, text) for text in texts)
-
-
-def _by_text(run: Run, text: str) -> Figure:
-    """The program by one text."""
+def figure_of(run: Run) -> Figure:
+    """What comes of a program."""
     try:
-        bundle = compile_text(run.text, "law.coll", {}, run.target, emitted=text)
+        bundle = compile_text(run.text, "law.coll", {}, run.target)
         return _simulated(run, bundle) if run.simulated else _predicted(bundle)
     except CollcError as error:
         return _refused(error)
@@ -241,11 +234,10 @@ def _compiles(cell: Cell, figure: Figure) -> Verdict:
 
 
 def predictions(
-    found: Mapping[Run, tuple[Figure, ...]], which: int, named: Mapping[Run, str] | None = None
+    found: Mapping[Run, Figure], named: Mapping[Run, str] | None = None
 ) -> Iterator[Verdict]:
     """The last law: each program that was simulated and did not wait, as it is `named`."""
-    for run, of_texts in found.items():
-        figure = of_texts[which]
+    for run, figure in found.items():
         if not run.simulated or run.waits or not figure.measured:
             continue
         cell = Cell(7, (named or {}).get(run) or _about(run), run)
@@ -263,22 +255,19 @@ def _about(run: Run) -> str:
     return f"{text} {given}".strip()
 
 
-def judged(
-    cells: Sequence[Cell], found: Mapping[Run, tuple[Figure, ...]], which: int
-) -> list[Verdict]:
-    """All cells by one of the texts."""
-    by_text = {run: of_texts[which] for run, of_texts in found.items()}
+def judged(cells: Sequence[Cell], found: Mapping[Run, Figure]) -> list[Verdict]:
+    """All cells."""
     named = {cell.run: cell.about for cell in cells}
-    return [*(verdict(cell, by_text) for cell in cells), *predictions(found, which, named)]
+    return [*(verdict(cell, found) for cell in cells), *predictions(found, named)]
 
 
 # Measuring
 
 
-def _in_time(run: Run, texts: Sequence[str]) -> tuple[Figure, ...]:
+def _in_time(run: Run) -> Figure:
     """The same, within `MOST_SECONDS`."""
     with _limit():
-        return figures(run, texts)
+        return figure_of(run)
 
 
 @contextmanager
@@ -295,10 +284,10 @@ def _too_long(*_: object) -> None:
     raise TimeoutError
 
 
-def measured(runs: Iterable[Run], texts: Sequence[str], jobs: int) -> dict[Run, tuple[Figure, ...]]:
+def measured(runs: Iterable[Run], jobs: int) -> dict[Run, Figure]:
     """All programs, each once, with a line now and then. What the same compiler and simulator have
     measured before is taken from `KEPT`."""
-    once, mark = list(dict.fromkeys(runs)), f"{fingerprint.of_tools()} {' '.join(texts)}"
+    once, mark = list(dict.fromkeys(runs)), fingerprint.of_tools()
     before, began = _kept(mark), perf_counter()
     found = {run: before[_key(run)] for run in once if _key(run) in before}
     missing = [run for run in once if run not in found]
@@ -306,11 +295,11 @@ def measured(runs: Iterable[Run], texts: Sequence[str], jobs: int) -> dict[Run, 
     if not before:
         KEPT.write_text(mark + "\n", encoding="utf-8")
     with KEPT.open("a", encoding="utf-8") as file, ProcessPoolExecutor(jobs) as pool:
-        waiting_for = {pool.submit(_in_time, run, texts): run for run in missing}
+        waiting_for = {pool.submit(_in_time, run): run for run in missing}
         for count, done in enumerate(as_completed(waiting_for), 1):
             run, figure = waiting_for[done], done.result()
             found[run] = figure
-            file.write(json.dumps([_key(run), [asdict(one) for one in figure]]) + "\n")
+            file.write(json.dumps([_key(run), asdict(figure)]) + "\n")
             file.flush()
             if count % 100 == 0:
                 spent = perf_counter() - began
@@ -322,7 +311,7 @@ def _key(run: Run) -> str:
     return sha256(repr(run).encode()).hexdigest()[:16]
 
 
-def _kept(mark: str) -> dict[str, tuple[Figure, ...]]:
+def _kept(mark: str) -> dict[str, Figure]:
     """What has been measured by the compiler and the simulator with this mark."""
     if not KEPT.exists():
         return {}
@@ -330,7 +319,7 @@ def _kept(mark: str) -> dict[str, tuple[Figure, ...]]:
     if first != mark:
         return {}
     rows = [json.loads(line) for line in lines]
-    return {key: tuple(Figure(**one) for one in figures) for key, figures in rows}
+    return {key: Figure(**figure) for key, figure in rows}
 
 
 # Reporting
@@ -345,19 +334,13 @@ def kept(verdicts: Sequence[Verdict]) -> Iterator[str]:
         yield f"- Law {law}, {about}: {share} {len(of)} cells."
 
 
-def table(by_text: Mapping[str, Sequence[Verdict]]) -> Iterator[str]:
-    """A row for each law: its cells, then for each text what is broken and the worst ratio."""
-    heads = ("broken", "not judged", "worst", "where")
-    names = [f"{head} ({text})" if len(by_text) > 1 else head for text in by_text for head in heads]
-    yield f"| law | cells | {' | '.join(names)} |"
-    yield "|---" * (len(names) + 2) + "|"
+def table(verdicts: Sequence[Verdict]) -> Iterator[str]:
+    """A row for each law: its cells, then what is broken and the worst ratio."""
+    yield "| law | cells | broken | not judged | worst | where |"
+    yield "|---|---|---|---|---|---|"
     for law, about in LAWS.items():
-        row, count = [], 0
-        for verdicts in by_text.values():
-            of = [one for one in verdicts if one.cell.law == law]
-            count = max(count, len(of))
-            row += _summary(of)
-        yield f"| {law}. {about} | {count} | {' | '.join(row)} |"
+        of = [one for one in verdicts if one.cell.law == law]
+        yield f"| {law}. {about} | {len(of)} | {' | '.join(_summary(of))} |"
 
 
 def _summary(of: Sequence[Verdict]) -> Iterator[str]:
@@ -392,18 +375,18 @@ def broken(verdicts: Sequence[Verdict], most: int = SHOWN) -> Iterator[str]:
         yield ""
 
 
-def cliff_rows(found: Mapping[Run, tuple[Figure, ...]], which: int) -> Iterator[str]:
+def cliff_rows(found: Mapping[Run, Figure]) -> Iterator[str]:
     """The table of cliffs with today's figures."""
     yield "| the same thing | here | there | ratio | law |"
     yield "|---|---|---|---|---|"
     for cliff in cliffs():
-        yield f"| {' | '.join(_cliff(cliff, found, which))} |"
+        yield f"| {' | '.join(_cliff(cliff, found))} |"
 
 
-def _cliff(cliff: Cliff, found: Mapping[Run, tuple[Figure, ...]], which: int) -> Iterator[str]:
+def _cliff(cliff: Cliff, found: Mapping[Run, Figure]) -> Iterator[str]:
     here, runs = cliff.here
     there, run = cliff.there
-    figure, base = found[run][which], [found[one][which] for one in runs]
+    figure, base = found[run], [found[one] for one in runs]
     yield cliff.about
     yield f"{here}: {_figure(base, cliff.law)}"
     yield f"{there}: {_figure([figure], cliff.law)}"
@@ -448,28 +431,26 @@ What a cell may take is what it is held against, and in cycles besides:
 - 1 % for what `run auto` chooses (law 5), 2 % and {OF_A_PREDICTION} cycles of a prediction (law 7).
 
 A cell that is *not judged* has a program that is refused; which refusals are wrong, law 0 says.
-By the text of {texts}. {cells} cells: {part}, and {drawn} that seed {seed} has drawn.
+{cells} cells: {part}, and {drawn} that seed {seed} has drawn.
 """
 
 
 def page(
-    by_text: Mapping[str, Sequence[Verdict]],
-    found: Mapping[Run, tuple[Figure, ...]],
+    verdicts: Sequence[Verdict],
+    found: Mapping[Run, Figure],
     *,
     seed: int,
     count: int,
     every: int,
 ) -> str:
     """docs/laws.md."""
-    first = next(iter(by_text))
-    cells = len(by_text[first])
+    cells = len(verdicts)
     part = "a fixed part" if every == 1 else f"one in {every} of a fixed part"
     words = {"cells": cells, "drawn": count, "seed": seed, "part": part}
-    words["texts"] = " and of ".join(by_text)
     head = HEAD.format_map(vars(law_programs) | words)
-    lines = [head, "## What may be relied on", "", *kept(by_text[first]), "", *table(by_text), ""]
-    lines += ["## What is broken today", "", *broken(by_text[first])]
-    lines += ["## The same thing in two forms", "", *cliff_rows(found, 0)]
+    lines = [head, "## What may be relied on", "", *kept(verdicts), "", *table(verdicts), ""]
+    lines += ["## What is broken today", "", *broken(verdicts)]
+    lines += ["## The same thing in two forms", "", *cliff_rows(found)]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -478,7 +459,6 @@ def page(
 @click.option("--seed", type=int, help="Of the drawn part; another one each time unless said.")
 @click.option("--drawn", "count", default=80, help="Cells that the seed draws.")
 @click.option("--law", "chosen", type=int, multiple=True, help="These laws alone.")
-@click.option("--text", "texts", multiple=True, default=("lanes",), type=click.Choice(TEXTS))
 @click.option("--every", default=1, help="One in so many of the cells that are not drawn.")
 @click.option("--page", "written", is_flag=True, help="Write docs/laws.md.")
 def main(
@@ -486,7 +466,6 @@ def main(
     seed: int | None,
     count: int,
     chosen: tuple[int, ...],
-    texts: tuple[str, ...],
     every: int,
     written: bool,
 ) -> None:
@@ -497,15 +476,16 @@ def main(
     cells = [cell for cell in cells if cell.law in chosen or not chosen]
     examples = [run for cliff in cliffs() for run in (*cliff.here[1], cliff.there[1])]
     runs = [run for cell in cells for run in (cell.run, *cell.against)]
-    found = measured([*runs, *([] if chosen else examples)], texts, jobs)
-    of_cells = {run: found[run] for run in runs}
-    by_text = {text: judged(cells, of_cells, n) for n, text in enumerate(texts)}
-    print(*table(by_text), "", *broken(by_text[texts[0]]), sep="\n")
+    found = measured([*runs, *([] if chosen else examples)], jobs)
+    verdicts = judged(cells, {run: found[run] for run in runs})
+    print(*table(verdicts), "", *broken(verdicts), sep="\n")
     if not chosen:
-        print(*cliff_rows(found, 0), sep="\n")
+        print(*cliff_rows(found), sep="\n")
     if written:
-        PAGE.write_text(page(by_text, found, seed=seed, count=count, every=every), encoding="utf-8")
-    sys.exit(any(one.broken for one in by_text[texts[0]]))
+        PAGE.write_text(
+            page(verdicts, found, seed=seed, count=count, every=every), encoding="utf-8"
+        )
+    sys.exit(any(one.broken for one in verdicts))
 
 
 if __name__ == "__main__":

@@ -2,8 +2,8 @@
 
     python tests/skews.py [--seeds 200] [--rounds 100] [--skew 200] [EXAMPLE ...]
 
-Each program is compiled once for each target, by the simulator's strict rules. Its vectors are the
-same in all runs; the numbers that say how long every PE waits before every call come from the seed.
+Each program is compiled for each target and seed, by the simulator's strict rules. Its vectors are
+the same in all runs; how long every PE waits before every call comes from the seed.
 What is done is kept in build/skews, for each emitted text by itself, so that an interrupted command
 goes on; it prints a table of all that is kept for what is emitted now.
 Run by hand; docs/program-costs.md has a result.
@@ -12,20 +12,17 @@ Run by hand; docs/program-costs.md has a result.
 from __future__ import annotations
 
 import json
-import tempfile
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import click
 import fingerprint
 
 from collc.base.columns import Array
-from collc.base.files import write_files
 from collc.driver.bundle import Bundle
 from collc.driver.pipeline import compile_text
-from collc.run import fabsim_module
+from collc.run import compiled, fabsim_module
 from collc.run.program import Wanted, compare, copy_in, held_in, inputs_of, wanted_of
 
 ROOT = Path(__file__).parents[1]
@@ -35,10 +32,10 @@ EXAMPLES = ("program_mixed", "program_grid")
 
 @dataclass(frozen=True)
 class Prepared:
-    """A program that fabsim has compiled, its input, and what has to come out."""
+    """A program, how long its PEs wait at most, its input, and what has to come out."""
 
     bundle: Bundle
-    program: Any  # fabsim's
+    skew: int
     given: dict[str, Array]
     wanted: Wanted
 
@@ -60,7 +57,7 @@ def main(
         path = KEPT / f"{fingerprint.of_run(prepared.bundle.files, target, skew)}.json"
         cycles: list[int] = json.loads(path.read_text()) if path.exists() else []
         for seed in range(len(cycles) + 1, seeds + 1):
-            cycles.append(_run(prepared, seed, key))
+            cycles.append(_run(prepared, target, seed, key))
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(json.dumps(cycles))
         mean = sum(cycles) / len(cycles)
@@ -71,22 +68,19 @@ def main(
 
 def _prepared(example: str, target: str, rounds: int, skew: int) -> Prepared:
     text = (ROOT / "examples" / f"{example}.coll").read_text()
-    bundle = compile_text(text, f"{example}.coll", {"R": rounds}, target, skew)
-    assert not bundle.program.alone
-    with tempfile.TemporaryDirectory() as directory:
-        write_files(Path(directory), bundle.files)
-        layout = str(Path(directory) / "layout.csl")
-        program = fabsim_module().compile(layout, arch=target, strict=True)
+    bundle = compile_text(text, f"{example}.coll", {"R": rounds}, target)
     given = inputs_of(bundle.program, 1)
     due = {one.collective.name: one for one in bundle.schedules}
-    return Prepared(bundle, program, given, wanted_of(bundle.program, due, given))
+    return Prepared(bundle, skew, given, wanted_of(bundle.program, due, given))
 
 
-def _run(prepared: Prepared, seed: int, key: str) -> int:
+def _run(prepared: Prepared, target: str, seed: int, key: str) -> int:
     """The cycles of one run, from loading the program on."""
-    simulator = fabsim_module().Simulator(prepared.program, threads=1)
+    waits = {"most_idle": prepared.skew, "idle_seed": seed}
+    program = compiled(fabsim_module(), prepared.bundle.files, target, waits)
+    simulator = fabsim_module().Simulator(program, threads=1)
     plan = prepared.bundle.program
-    copy_in(simulator, plan, prepared.given, seed)
+    copy_in(simulator, plan, prepared.given)
     launch = simulator.launch("run")
     problem = compare(simulator, plan, prepared.wanted, held_in(simulator, plan))
     simulator.stop()

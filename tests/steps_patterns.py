@@ -14,7 +14,7 @@ import fabsim
 from building import HERE
 from collc.base.files import write_files
 from collc.base.grids import Grid
-from collc.cost import Prediction
+from collc.machine.prediction import Prediction
 from collc.plan import Plan
 from collc.plan.plan import of_one_call
 from collc.run.expected import _reduce, make_input

@@ -24,7 +24,7 @@ from law_programs import (
     law_6,
     of_scope,
 )
-from laws import Figure, Verdict, figures, verdict
+from laws import Figure, Verdict, figure_of, verdict
 
 from collc.driver.pipeline import compile_text
 
@@ -89,7 +89,7 @@ def test_a_traceback_breaks_the_first_law(monkeypatch: pytest.MonkeyPatch) -> No
         raise IndexError("list index out of range")
 
     monkeypatch.setattr(laws, "compile_text", fails)
-    (found,) = figures(alone(Shape("gather", 4, 1, 4, "wse2")), ("forms",))
+    found = figure_of(alone(Shape("gather", 4, 1, 4, "wse2")))
     assert judged(Cell(0, "", RUN), found).said == "IndexError: list index out of range"
 
 
@@ -97,7 +97,7 @@ def test_a_traceback_breaks_the_first_law(monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_prediction_may_be_off_by_two_percent_and_sixty_cycles(
     predicted: int, broken: bool
 ) -> None:
-    found = laws.predictions({RUN: (Figure(1000, predicted),)}, 0)
+    found = laws.predictions({RUN: Figure(1000, predicted)})
     assert [one.broken for one in found] == [broken]
 
 
@@ -124,8 +124,7 @@ def test_a_kernel_without_a_library_or_a_call_is_none_that_can_wait() -> None:
 
 def test_what_is_built_is_right_in_a_kernel_that_waits() -> None:
     _, in_rounds, *_ = law_6(Shape("broadcast", 3, 1, 3, "wse3"))
-    for found in figures(in_rounds.run, laws.TEXTS):
-        assert judged(in_rounds, found).said == ""
+    assert judged(in_rounds, figure_of(in_rounds.run)).said == ""
 
 
 def test_a_join_that_is_missing_is_found_by_a_kernel_that_waits(
@@ -134,7 +133,7 @@ def test_a_join_that_is_missing_is_found_by_a_kernel_that_waits(
     """PEs that begin together never need it."""
     body = "run pairwise_all_to_all"
     run = replace(alone(ALL_TO_ALL, body), waits=True)
-    assert not figures(run, ("forms",))[0].problem
+    assert not figure_of(run).problem
     run_program = laws.run_program
 
     def without_join(files: dict[str, str], *rest: object, **options: object) -> object:
@@ -144,8 +143,8 @@ def test_a_join_that_is_missing_is_found_by_a_kernel_that_waits(
         return run_program({**files, "c_pe.csl": changed}, *rest, **options)  # type: ignore[arg-type]
 
     monkeypatch.setattr(laws, "run_program", without_join)
-    assert not figures(replace(run, waits=False), ("forms",))[0].problem
-    assert figures(run, ("forms",))[0].problem
+    assert not figure_of(replace(run, waits=False)).problem
+    assert figure_of(run).problem
 
 
 KEPT = (
@@ -168,9 +167,9 @@ BROKEN = (
 
 
 def outcome(cell: Cell) -> Verdict:
-    """A cell measured by the text of lanes."""
+    """A cell measured."""
     runs = dict.fromkeys((cell.run, *cell.against))
-    return verdict(cell, {run: figures(run, ("lanes",))[0] for run in runs})
+    return verdict(cell, {run: figure_of(run) for run in runs})
 
 
 @pytest.mark.parametrize("cell", KEPT, ids=lambda cell: f"{cell.law}: {cell.about}")

@@ -11,8 +11,8 @@ from collc.base.diagnostics import Diagnostic
 from collc.checks import CHECKS
 from collc.checks import program as of_program
 from collc.checks.follow import follow
-from collc.cost import Prediction
 from collc.emit import render as emission
+from collc.machine.prediction import Prediction
 from collc.plan import Plan
 from collc.plan.plan import ProgramPlan
 from collc.run import RunReport

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from collc.cost.program import predict_program
+from collc.cost import predict_program
 from collc.driver.pipeline import compile_text
 
 CASES = [

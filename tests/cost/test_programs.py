@@ -10,7 +10,7 @@ from programs.test_random_programs import random_program
 from programs.texts import program_of
 
 from collc.base.diagnostics import CollcError
-from collc.cost.program import predict_program
+from collc.cost import predict_program
 from collc.run.program import NOTHING_KNOWN
 
 CALLS = [

@@ -91,7 +91,7 @@ def given(example: str, sizes: dict[str, int]) -> dict[str, int]:
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("example", EXACT)
 def test_an_example_takes_the_cycles_that_are_predicted(example: str, target: str) -> None:
-    bundle = compiled(example, target, "lanes", given(example, EXACT[example]))
+    bundle = compiled(example, target, given(example, EXACT[example]))
     assert bundle.prediction.cycles == bundle.run().cycles
     assert sum(bundle.prediction.breakdown.values()) == bundle.prediction.cycles
 
@@ -101,7 +101,7 @@ def test_an_example_takes_the_cycles_that_are_predicted(example: str, target: st
 def test_where_code_is_shared_a_prediction_is_off_by_a_few_cycles(
     example: str, target: str
 ) -> None:
-    bundle = compiled(example, target, "lanes", given(example, WITHIN[example]))
+    bundle = compiled(example, target, given(example, WITHIN[example]))
     cycles = bundle.run().cycles
     assert abs(bundle.prediction.cycles - cycles) <= 0.02 * cycles + 3
 
@@ -110,7 +110,7 @@ def test_where_code_is_shared_a_prediction_is_off_by_a_few_cycles(
 @pytest.mark.parametrize("calls", ["one two", "one two three one", "repeat 3 { one two }"])
 def test_calls_and_rounds_of_a_program_are_predicted_exactly(calls: str, target: str) -> None:
     text = PROGRAM.format(target=target, calls=calls)
-    bundle = compile_text(text, "p.coll", {}, emitted="lanes")
+    bundle = compile_text(text, "p.coll", {})
     assert bundle.prediction.cycles == bundle.run().cycles
 
 
@@ -118,7 +118,7 @@ def test_calls_and_rounds_of_a_program_are_predicted_exactly(calls: str, target:
 @pytest.mark.parametrize("calls", ["one", "two one", "repeat 3 { one two }"])
 def test_routers_that_phases_set_and_tear_down_are_waited_for(calls: str, target: str) -> None:
     text = TORN_DOWN.format(target=target, calls=calls)
-    bundle = compile_text(text, "t.coll", {}, emitted="lanes")
+    bundle = compile_text(text, "t.coll", {})
     assert any(color.torn_down for color in bundle.program.colors)
     cycles = bundle.run().cycles
     assert abs(bundle.prediction.cycles - cycles) <= 0.02 * cycles + 60
@@ -126,7 +126,7 @@ def test_routers_that_phases_set_and_tear_down_are_waited_for(calls: str, target
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_length_that_is_given_counts(target: str) -> None:
-    bundle = compile_text(DYNAMIC.format(target=target), "d.coll", {}, emitted="lanes")
+    bundle = compile_text(DYNAMIC.format(target=target), "d.coll", {})
     for length in (1, 17, 90):
         cycles = bundle.run(lengths={"n": length}).cycles
         assert abs(bundle.predicted({"n": length}).cycles - cycles) <= 2
@@ -135,7 +135,7 @@ def test_a_length_that_is_given_counts(target: str) -> None:
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("example", ["two_phase", "chain_reduce_scatter", "doubling_allgather"])
 def test_pes_that_begin_late_end_in_the_cycle_that_is_predicted(example: str, target: str) -> None:
-    bundle = compiled(example, target, "lanes", given(example, EXACT[example]))
+    bundle = compiled(example, target, given(example, EXACT[example]))
     starts, ends = late(bundle)
     assert starts.max() > 100
     program = bundle.program
@@ -166,7 +166,7 @@ def late(bundle: Bundle) -> tuple[Ints, Ints]:
 
 
 def test_a_script_whose_words_never_come_is_told() -> None:
-    bundle = compiled("chain", "wse2", "lanes", {"P": 3, "B": 4})
+    bundle = compiled("chain", "wse2", {"P": 3, "B": 4})
     calls, scripts, which = scripts_of(
         bundle.program, libraries_of(bundle.program, "stuck.coll")[0]
     )
@@ -177,7 +177,7 @@ def test_a_script_whose_words_never_come_is_told() -> None:
 
 
 def test_a_script_that_leads_nowhere_is_refused() -> None:
-    bundle = compiled("chain", "wse2", "lanes", {"P": 3, "B": 4})
+    bundle = compiled("chain", "wse2", {"P": 3, "B": 4})
     calls, scripts, which = scripts_of(bundle.program, libraries_of(bundle.program, "bad.coll")[0])
     wrong = (
         ("issue", 9, 0, 0), ("again", 0, 2, 0), ("dance", 0, 0, 0),
@@ -189,19 +189,15 @@ def test_a_script_that_leads_nowhere_is_refused() -> None:
     assert timed(calls, scripts, which).done.max() > 0
 
 
-def test_cost_predicts_the_text_that_it_is_asked_about(tmp_path: Path) -> None:
+def test_cost_predicts_what_a_run_takes() -> None:
     example = str(ROOT / "examples" / "two_phase.coll")
-    lanes, forms = (
-        CliRunner().invoke(commands, ["cost", example, "-D", "P=12", "--text", text]).output
-        for text in ("lanes", "forms")
-    )
-    cycles = compiled("two_phase", "wse2", "lanes", {"P": 12}).run().cycles
-    assert lanes.startswith(f"predicted: {cycles} cycles")
-    assert not forms.startswith(f"predicted: {cycles} cycles")
+    predicted = CliRunner().invoke(commands, ["cost", example, "-D", "P=12"]).output
+    cycles = compiled("two_phase", "wse2", {"P": 12}).run().cycles
+    assert predicted.startswith(f"predicted: {cycles} cycles")
 
 
 def test_more_words_than_are_followed_are_told() -> None:
-    bundle = compiled("chain", "wse2", "lanes", {"P": 5, "B": 9})
+    bundle = compiled("chain", "wse2", {"P": 5, "B": 9})
     calls, scripts, which = scripts_of(bundle.program, libraries_of(bundle.program, "long.coll")[0])
     words = timed(calls, scripts, which).words
     assert timed(calls, scripts, which, most=words).words == words
@@ -223,7 +219,7 @@ def test_more_words_than_are_followed_are_told() -> None:
 def test_who_repeats_itself_takes_the_cycles_of_following_every_word(
     example: str, sizes: dict[str, int], target: str
 ) -> None:
-    program = compiled(example, target, "lanes", given(example, sizes)).program
+    program = compiled(example, target, given(example, sizes)).program
     found = scripts_of(program, libraries_of(program, "runs.coll")[0])
     starts = np.arange(len(found[2]), dtype=np.int64) * 37 % 101
     for begins in (None, starts):
@@ -236,5 +232,5 @@ def test_who_repeats_itself_takes_the_cycles_of_following_every_word(
 
 
 def test_tasks_that_follow_each_other_by_the_hundred_are_timed() -> None:
-    prediction = compiled("program_grid", "wse2", "lanes", {}).prediction
+    prediction = compiled("program_grid", "wse2", {}).prediction
     assert not prediction.note

@@ -18,10 +18,10 @@ import fabsim
 from collc.base.diagnostics import Diagnostic
 from collc.checks import FORM
 from collc.checks.program import PROGRAM_CHECKS
-from collc.cost import Prediction
-from collc.cost.program import predict_program
+from collc.cost import predict_program
 from collc.driver.planning import roots_of_call
 from collc.lowering.root_of_call import seen_from_the_root
+from collc.machine.prediction import Prediction
 from collc.plan import Plan
 from collc.plan.plan import of_one_call
 from collc.run import RunError

@@ -14,9 +14,9 @@ from with_schedules import render
 
 import fabsim
 from collc.base.files import write_files
-from collc.cost import Prediction
 from collc.lowering.memory import INSTRUCTION_BYTES
 from collc.lowering.reconfiguration import reconfiguration_bytes
+from collc.machine.prediction import Prediction
 from collc.plan.plan import ProgramPlan
 from collc.spec import Spec
 

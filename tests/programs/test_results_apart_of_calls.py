@@ -34,7 +34,7 @@ def test_the_result_of_a_call_is_in_its_own_buffer(name: str, target: str) -> No
     text = text_of(name, target)
     given = {"n": 6} if "n <=" in text else {}
     given |= {"r": 2} if "r <" in text else {}
-    report = compile_text(text, "t.coll", {}, None, emitted="lanes").run(seed=2, lengths=given)
+    report = compile_text(text, "t.coll", {}, None).run(seed=2, lengths=given)
     assert report.verified, report.problem
 
 

@@ -10,17 +10,15 @@ import pytest
 from grid_streams import collective
 from lanes_text import fabsim_options
 
-from collc.base.diagnostics import CollcError
 from collc.checks.traffic.stream_shapes import stream_shapes
 from collc.cost.choice import build_plan
 from collc.driver.pipeline import compile_text
-from collc.emit.lanes.not_yet import diagnostic
 from collc.lowering.memory import stage_of
 from collc.lowering.resources import most_filters
 from collc.lowering.show_program import show_program
 from collc.lowering.streams import blocks_of, recognised
 from collc.plan.form import Form, form_of
-from collc.plan.plan import Lane, Op, Plan, ProgramPlan
+from collc.plan.plan import Lane, Op, Plan
 from collc.plan.read import read_program, same
 from collc.plan.streams import asides_of
 from collc.spec.exchange import Moves, StepsPhase
@@ -159,21 +157,6 @@ def test_pes_that_wait_before_calls_run_the_text_that_is_built() -> None:
     assert bundle.plan.phases[-1].in_blocks
     assert bundle.files == compile_text(written, "t.coll", {}).files
     assert bundle.run(repeats=2).verified
-
-
-def test_what_the_text_of_lanes_lacks_is_planned_without_operands_of_three_dimensions(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def lacks(program: ProgramPlan, source: str) -> None:
-        raise CollcError([diagnostic(None, f"`{source}`, which has {len(program.plans)} plans,")])
-
-    monkeypatch.setattr("collc.emit.render.libraries_of", lacks)
-    written = text("all_to_all", "2 x 2", 4)
-    bundle = compile_text(written, "t.coll", {})
-    assert not bundle.plan.phases[-1].in_blocks
-    assert "text" not in json.loads(bundle.files["manifest.json"])
-    with pytest.raises(CollcError, match="C507"):
-        compile_text(written, "t.coll", {}, emitted="lanes")
 
 
 def test_a_file_may_be_called_as_its_buffer() -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 import collc
-from collc.cost import Prediction
 from collc.driver.pipeline import compile_text, prove_text
 from collc.driver.planning import planned
 from collc.language.elaborate import with_steps
+from collc.machine.prediction import Prediction
 from collc.schedule import Schedule
 from collc.schedule.barrier_tokens import with_tokens
 from collc.spec import ContractKind

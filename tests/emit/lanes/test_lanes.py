@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 from constructs import attested, constructs_in  # noqa: E402
 from lanes_programs import problem, program  # noqa: E402
-from lanes_text import compiled, fabsim_options, most  # noqa: E402
+from lanes_text import compiled, fabsim_options, most_cycles  # noqa: E402
 
 from collc.cli import commands  # noqa: E402
 from collc.driver.bundle import Bundle  # noqa: E402
@@ -62,6 +63,9 @@ SMALL = {
 }
 
 
+most = partial(most_cycles, Path(__file__).stem)
+
+
 def given(example: str) -> dict[str, int]:
     """Parameters of a small run, as far as the example has them."""
     text = (ROOT / "examples" / f"{example}.coll").read_text()
@@ -70,16 +74,16 @@ def given(example: str) -> dict[str, int]:
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("example", SMALL)
-def test_three_calls_are_right_early_and_late_and_take_no_more_than_by_the_form(
+def test_three_calls_are_right_early_and_late_and_take_no_more_than_they_did(
     example: str, target: str
 ) -> None:
-    bundle = compiled(example, target, "lanes", given(example))
+    bundle = compiled(example, target, given(example))
     report = bundle.run(repeats=3)
     assert report.verified, report.problem
     with fabsim_options("--late-starts 300:7"):
         late = bundle.run(repeats=3, seed=4)
     assert late.verified, late.problem
-    assert report.cycles <= most(compiled(example, target, "forms", given(example)).run().cycles)
+    assert report.cycles <= most(f"{example}, {target}")
 
 
 @pytest.mark.parametrize(
@@ -94,20 +98,18 @@ def test_three_calls_are_right_early_and_late_and_take_no_more_than_by_the_form(
 def test_trees_and_multicasts_take_what_was_measured_by_hand(
     example: str, target: str, cycles: int
 ) -> None:
-    assert compiled(example, target, "lanes", {}).run().cycles <= cycles
+    assert compiled(example, target, {}).run().cycles <= cycles
 
 
 def test_a_kernel_gives_nothing_but_what_a_pe_does_and_what_follows() -> None:
-    kernel = compiled("two_phase", "wse2", "lanes", {}).files["pe_program.csl"]
+    kernel = compiled("two_phase", "wse2", {}).files["pe_program.csl"]
     imported = '@import_module("two_phase_pe.csl", .{ .params = two_phase_params, .done = called'
     assert imported in kernel
     assert "two_phase.total(&x);" in kernel
 
 
 def test_the_text_does_not_grow_with_the_line() -> None:
-    short, long = (
-        compiled("chain_reduce_scatter", "wse2", "lanes", {"P": p, "B": 64}) for p in (16, 64)
-    )
+    short, long = (compiled("chain_reduce_scatter", "wse2", {"P": p, "B": 64}) for p in (16, 64))
     for name in ("chain_reduce_scatter_pe.csl", "op_add_f32.csl", "ops.csl"):
         assert lines(short, name) == lines(long, name)
 
@@ -117,41 +119,30 @@ def lines(bundle: Bundle, name: str) -> int:
     return bundle.files[name].count("\n")
 
 
-def test_what_is_not_printed_is_refused_by_name_and_the_help_works(
+def test_what_no_code_is_written_for_is_refused_by_name(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def refuses(*_: object) -> None:
         raise UnprintedError("operations of a kind")
 
     monkeypatch.setattr("collc.emit.lanes.library._library", refuses)
-    arguments = ["run", str(ROOT / "examples" / "star.coll")]
-    refused = CliRunner().invoke(commands, [*arguments, "--text", "lanes"])
-    assert refused.exit_code == 1
-    assert "`--text lanes` does not print operations of a kind yet" in refused.output
-    assert "C507" in refused.output
-    assert "leave out `--text lanes`" in refused.output
-    assert CliRunner().invoke(commands, arguments).exit_code == 0
-
-
-def test_without_the_option_the_text_is_that_of_the_form() -> None:
-    path = ROOT / "examples" / "chain.coll"
-    text = compile_text(path.read_text(), path.name, {}, "wse2").files
-    assert dict(text) == dict(compiled("chain", "wse2", "forms", {}).files)
-    assert "ops.csl" not in text
+    for command in ("run", "build", "cost"):
+        refused = CliRunner().invoke(commands, [command, str(ROOT / "examples" / "star.coll")])
+        assert refused.exit_code == 1
+        assert "`total`: collc cannot write code for operations of a kind yet" in refused.output
+        assert "C507" in refused.output
 
 
 @pytest.mark.parametrize(("target", "cycles"), [("wse2", 610), ("wse3", 680)])
 def test_a_ring_asks_nothing_in_its_turns_but_whether_there_are_more(
     target: str, cycles: int
 ) -> None:
-    bundle = compiled("ring_allreduce", target, "lanes", {"P": 8, "B": 64})
+    bundle = compiled("ring_allreduce", target, {"P": 8, "B": 64})
     assert bundle.run().cycles <= cycles
 
 
 def test_the_text_of_a_ring_does_not_grow_with_it() -> None:
-    short, long = (
-        compiled("ring_allreduce", "wse2", "lanes", {"P": p, "B": 3 * p}) for p in (8, 32)
-    )
+    short, long = (compiled("ring_allreduce", "wse2", {"P": p, "B": 3 * p}) for p in (8, 32))
     assert lines(short, "ring_allreduce_pe.csl") == lines(long, "ring_allreduce_pe.csl")
 
 
@@ -230,24 +221,27 @@ def many(calls: int) -> str:
     return "\n".join(["target wse2", "grid row = 6 x 1", *declared, program])
 
 
+PROGRAMS = {
+    "two forms": PROGRAM,
+    "parts": PARTS,
+    "calls that are over at once": ALONE,
+    "barriers": BARRIERS,
+    "many": many(9),
+}
+
+
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize(
-    "text",
-    [PROGRAM, PARTS, ALONE, BARRIERS, many(9)],
-    ids=["two forms", "parts", "calls that are over at once", "barriers", "many"],
-)
-def test_calls_of_a_program_are_right_early_and_late_and_take_no_more_than_by_forms(
-    text: str, target: str
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_calls_of_a_program_are_right_early_and_late_and_take_no_more_than_they_did(
+    program: str, target: str
 ) -> None:
-    lanes, forms = (
-        compile_text(text, "some.coll", {}, target, emitted=how) for how in ("lanes", "forms")
-    )
-    report = lanes.run(repeats=2)
+    bundle = compile_text(PROGRAMS[program], "some.coll", {}, target)
+    report = bundle.run(repeats=2)
     assert report.verified, report.problem
     with fabsim_options("--late-starts 300:7"):
-        late = lanes.run(repeats=2)
+        late = bundle.run(repeats=2)
     assert late.verified, late.problem
-    assert report.cycles <= most(forms.run().cycles)
+    assert report.cycles <= most(f"{program}, {target}")
 
 
 PROMISES = {
@@ -271,15 +265,13 @@ grid row = 6 x 1
 collective some = {PROMISES[promise]} on row {{ {how} }}
 program {{ some }}
 """
-    lanes, forms = (
-        compile_text(text, "some.coll", {}, target, emitted=of) for of in ("lanes", "forms")
-    )
-    report = lanes.run(repeats=2)
+    bundle = compile_text(text, "some.coll", {}, target)
+    report = bundle.run(repeats=2)
     assert report.verified, report.problem
     with fabsim_options("--late-starts 300:7"):
-        late = lanes.run(repeats=2)
+        late = bundle.run(repeats=2)
     assert late.verified, late.problem
-    assert report.cycles <= most(forms.run().cycles)
+    assert report.cycles <= most(f"{promise}, {how.split()[1]}, {target}")
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -290,7 +282,7 @@ grid row = 1 x 1
 collective some = {PROMISES[promise]} on row {{ run auto }}
 program {{ some }}
 """
-    report = compile_text(text, "some.coll", {}, target, emitted="lanes").run(repeats=2)
+    report = compile_text(text, "some.coll", {}, target).run(repeats=2)
     assert report.verified, report.problem
 
 
@@ -304,14 +296,14 @@ collective some = allreduce(x: {elements}) on row {{
 }}
 program {{ some }}
 """
-    bundle = compile_text(text, "some.coll", {}, "wse2", emitted="lanes")
+    bundle = compile_text(text, "some.coll", {}, "wse2")
     for length in (1, 7, 12):
         report = bundle.run(lengths={"n": length}, repeats=2)
         assert report.verified, report.problem
 
 
 def test_every_collective_of_a_program_is_a_function_of_one_library() -> None:
-    files = compile_text(PROGRAM, "some.coll", {}, "wse2", emitted="lanes").files
+    files = compile_text(PROGRAM, "some.coll", {}, "wse2").files
     assert "\nfn total(vector: *[24]f32) void {" in files["some_pe.csl"]
     assert "\nfn turn(vector: *[16]f32) void {" in files["some_pe.csl"]
     assert "some.total(@ptrcast(*[24]f32, &a[round * 24]));" in files["pe_program.csl"]
@@ -332,22 +324,19 @@ CHOICE = "select by n { n <= 9: reduce star to 0 else: reduce two_phase(S = 4) t
 @pytest.mark.parametrize("choice", [TREE, CHOICE], ids=["a tree", "a choice"])
 def test_a_length_is_given_by_the_call(choice: str, target: str) -> None:
     text = BY_LENGTH.replace("CHOICE", choice)
-    lanes, forms = (
-        compile_text(text, "some.coll", {}, target, emitted=how) for how in ("lanes", "forms")
-    )
+    bundle = compile_text(text, "some.coll", {}, target)
     for length in (1, 9, 48):
-        report = lanes.run(lengths={"n": length}, repeats=2)
+        report = bundle.run(lengths={"n": length}, repeats=2)
         assert report.verified, report.problem
         with fabsim_options("--late-starts 300:7"):
-            late = lanes.run(lengths={"n": length}, repeats=2)
+            late = bundle.run(lengths={"n": length}, repeats=2)
         assert late.verified, late.problem
-        assert report.cycles <= most(forms.run(lengths={"n": length}).cycles)
+        kind = "a tree" if choice == TREE else "a choice"
+        assert report.cycles <= most(f"{kind}, n = {length}, {target}")
 
 
 def test_a_length_is_checked_by_the_parameter_that_the_other_text_has() -> None:
-    files = compile_text(
-        BY_LENGTH.replace("CHOICE", TREE), "some.coll", {}, "wse2", emitted="lanes"
-    ).files
+    files = compile_text(BY_LENGTH.replace("CHOICE", TREE), "some.coll", {}, "wse2").files
     assert "param check_arguments: bool = false;" in files["some_pe.csl"]
     assert "if (check_arguments) { @assert(((n > 0) and (n <= 48))); }" in files["some_pe.csl"]
 
@@ -366,14 +355,14 @@ def test_a_length_is_checked_by_the_parameter_that_the_other_text_has() -> None:
     ],
 )
 def test_the_text_has_only_constructs_that_somebody_attests(example: str, target: str) -> None:
-    places = constructs_in(compiled(example, target, "lanes", given(example)), target)
+    places = constructs_in(compiled(example, target, given(example)), target)
     assert [one for one in places if not attested(one, target)] == []
 
 
 def test_the_page_shows_what_is_emitted() -> None:
     page = (ROOT / "docs" / "emitted.md").read_text()
     (shown,) = re.findall(r"<!-- lanes: [^>]* -->\n```csl\n(.*?)```", page, re.DOTALL)
-    assert shown in compiled("two_phase", "wse2", "lanes", {}).files["two_phase_pe.csl"]
+    assert shown in compiled("two_phase", "wse2", {}).files["two_phase_pe.csl"]
 
 
 # By step tables: lanes that go together and lanes that are alone, a join before a relay, several
@@ -398,7 +387,7 @@ def test_step_tables_are_right_early_and_late(
 ) -> None:
     monkeypatch.setattr("collc.emit.lanes.classes.SLOT_LINES", 1e9)
     monkeypatch.setitem(SMALL, example, TABLES[example])
-    bundle = compiled(example, target, "lanes", given(example))
+    bundle = compiled(example, target, given(example))
     assert any(name.startswith("table_") for name in bundle.files)
     runs_right(bundle)
 
@@ -444,7 +433,7 @@ program { here and there }
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("program", BESIDE)
 def test_calls_beside_each_other_share_no_register_task_or_queue(program: str, target: str) -> None:
-    bundle = compile_text(BESIDE[program], "some.coll", {}, target, emitted="lanes")
+    bundle = compile_text(BESIDE[program], "some.coll", {}, target)
     runs_right(bundle)
     assert {name for name in bundle.files if name.endswith("_pe.csl")} == {
         "some_pe.csl",
@@ -475,7 +464,7 @@ OF_A_CALL = {
 @pytest.mark.parametrize("kind", OF_A_CALL)
 def test_slices_of_a_length_that_calls_give_may_be_empty(kind: str, target: str) -> None:
     text = on_a_row(*OF_A_CALL[kind], calls="repeat 3 { total }")
-    bundle = compile_text(text, "some.coll", {}, target, emitted="lanes")
+    bundle = compile_text(text, "some.coll", {}, target)
     for lengths in (20, 1, 13), (3, 5, 20):
         report = bundle.run(repeats=2, lengths={"n": lengths})
         assert report.verified, report.problem
@@ -487,9 +476,7 @@ def test_slices_of_a_length_that_calls_give_may_be_empty(kind: str, target: str)
 @pytest.mark.parametrize("contract", ["reduce_scatter(x: f32[{}], add)", "scatter(x: f32[{}])"])
 def test_a_length_that_calls_give_costs_few_cycles(contract: str) -> None:
     fixed, given = (
-        compile_text(
-            on_a_row(contract.format(length), "run auto", 14), "a.coll", {}, "wse2", emitted="lanes"
-        )
+        compile_text(on_a_row(contract.format(length), "run auto", 14), "a.coll", {}, "wse2")
         for length in ("64", "n <= 64")
     )
     assert given.run(lengths={"n": 64}).cycles <= fixed.run().cycles + 120
@@ -507,7 +494,7 @@ def test_streams_of_any_length_have_neither_filters_nor_commands(
     contract: str, how: str, length: str, streams: bool
 ) -> None:
     text = on_a_row(contract.format(length), how)
-    files = compile_text(text, "a.coll", {}, "wse2", emitted="lanes").files
+    files = compile_text(text, "a.coll", {}, "wse2").files
     assert (", streamed" in files["a_pe.csl"]) is streams
     assert ", streamed" not in compile_text(
         on_a_row(contract.format("n <= 40"), how), "a.coll", {}, "wse2"
@@ -531,7 +518,7 @@ def test_slices_of_every_element_type_are_right(how: str, element: str) -> None:
     said = f"collective total = {how.format(element, operation, apart)} }}"
     text = f"grid row = 6 x 1\n{said}\nprogram {{ total }}\n"
     for target in TARGETS:
-        bundle = compile_text(text, "some.coll", {}, target, emitted="lanes")
+        bundle = compile_text(text, "some.coll", {}, target)
         report = bundle.run(repeats=2)
         assert report.verified, report.problem
 
@@ -549,7 +536,7 @@ program { c c }
 
 
 def test_phases_of_a_collective_may_differ_in_what_an_instruction_takes() -> None:
-    bundle = compile_text(WIDTHS, "some.coll", {}, emitted="lanes")
+    bundle = compile_text(WIDTHS, "some.coll", {})
     assert {"op_min_i16.csl", "op_min_i16_simd_32.csl"} <= set(bundle.files)
     runs_right(bundle)
 
@@ -571,7 +558,7 @@ def test_step_tables_and_slices_of_any_length_have_only_attested_constructs(targ
         "collective three = allreduce(z: f32[24], add) on row { run direct_allreduce }\n"
         "program { one two three }\n"
     )
-    places = constructs_in(compile_text(text, "a.coll", {}, target, emitted="lanes"), target)
+    places = constructs_in(compile_text(text, "a.coll", {}, target), target)
     assert [one for one in places if not attested(one, target)] == []
 
 
@@ -583,7 +570,7 @@ def test_a_collective_may_be_called_like_what_the_text_declares(name: str) -> No
         "collective two = reduce(y: f32[4], add) on row { reduce chain to 0 }\n"
         f"program {{ {name} two }}\n"
     )
-    report = compile_text(text, "a.coll", {}, "wse2", emitted="lanes").run()
+    report = compile_text(text, "a.coll", {}, "wse2").run()
     assert report.verified, report.problem
 
 
@@ -594,7 +581,7 @@ def test_a_section_is_not_called_as_another_phase_of_its_axis_is() -> None:
     steps = "run rows by linear_barrier then run columns by linear_barrier"
     barrier = f"collective go = barrier() on wafer {{ {steps} }}\nprogram {{ go total }}"
     text = text.replace("program { total }", barrier)
-    bundle = compile_text(text, "t.coll", {"W": 4, "H": 4, "B": 16}, "wse2", emitted="lanes")
+    bundle = compile_text(text, "t.coll", {"W": 4, "H": 4, "B": 16}, "wse2")
     names = re.findall(r"^fn (\w+)\(", bundle.files["t_pe.csl"], re.MULTILINE)
     assert len(names) == len(set(names))
     assert bundle.run(seed=1).verified

@@ -7,6 +7,7 @@ import re
 import sys
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ ROOT = Path(__file__).parents[3]
 sys.path.insert(0, str(ROOT / "tests"))
 
 from constructs import attested, constructs_in  # noqa: E402
-from lanes_text import fabsim_options, most  # noqa: E402
+from lanes_text import fabsim_options, most_cycles  # noqa: E402
 
 from collc.driver.bundle import Bundle  # noqa: E402
 from collc.driver.pipeline import compile_text  # noqa: E402
@@ -94,12 +95,15 @@ program {{ repeat 5 {{ a }} }}
 
 
 def lanes(text: str, target: str, **how: bool) -> Bundle:
-    """A program by the text of lanes."""
-    return compile_text(text, "some.coll", {}, target, emitted="lanes", **how)
+    """A program compiled."""
+    return compile_text(text, "some.coll", {}, target, **how)
 
 
-def holds(text: str, target: str, **lengths: tuple[int, ...]) -> None:
-    """Results are right, early and late; and calls take no more than by the text of their forms."""
+most = partial(most_cycles, Path(__file__).stem)
+
+
+def holds(text: str, target: str, what: str, **lengths: tuple[int, ...]) -> None:
+    """Results are right, early and late; and calls take no more than they did."""
     bundle = lanes(text, target)
     report = bundle.run(repeats=2, lengths=lengths)
     assert report.verified, report.problem
@@ -108,8 +112,7 @@ def holds(text: str, target: str, **lengths: tuple[int, ...]) -> None:
     with fabsim_options("--late-starts 300:7"):
         late = bundle.run(seed=4, lengths=lengths)
     assert late.verified, late.problem
-    forms = compile_text(text, "some.coll", {}, target)
-    assert report.cycles <= most(forms.run(lengths=lengths).cycles)
+    assert report.cycles <= most(f"{what}, {target}")
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -117,13 +120,13 @@ def holds(text: str, target: str, **lengths: tuple[int, ...]) -> None:
 def test_phases_set_their_routers_when_the_phase_before_is_torn_down(
     program: str, target: str
 ) -> None:
-    holds(TORN_DOWN[program], target)
+    holds(TORN_DOWN[program], target, program)
 
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("program", ROOTED)
 def test_every_rank_in_turn_is_the_root_of_a_call(program: str, target: str) -> None:
-    holds(ROOTED[program], target, r=(3, 0, 4, 1, 2))
+    holds(ROOTED[program], target, program, r=(3, 0, 4, 1, 2))
 
 
 def test_a_root_and_a_length_follow_the_buffer() -> None:
@@ -152,7 +155,7 @@ program { repeat 3 { total } within colors <= 2 }
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_alternatives_of_a_choice_take_turns_on_the_same_colors(target: str) -> None:
-    holds(CHOICE, target, n=(5, 21, 6))
+    holds(CHOICE, target, "alternatives", n=(5, 21, 6))
 
 
 @pytest.mark.parametrize("program", TORN_DOWN | ROOTED)
@@ -173,7 +176,7 @@ def test_without_a_teardown_there_is_no_code_for_one() -> None:
 def test_late_starts_are_given_to_the_text_that_is_built() -> None:
     text = TORN_DOWN["few colors"]
     built = lanes(text, "wse2")
-    late = compile_text(text, "some.coll", {}, "wse2", 100, emitted="lanes")
+    late = compile_text(text, "some.coll", {}, "wse2", 100)
     assert dict(late.files) == dict(built.files)
     assert late.run().cycles > built.run().cycles
 
@@ -189,7 +192,7 @@ program { turn }
     "forgotten", ["  @block(end);  // for the next time\n", "    @block(end);\n"]
 )
 def test_runs_with_late_starts_find_a_join_that_does_not_wait(forgotten: str) -> None:
-    bundle = compile_text(JOINED, "some.coll", {}, "wse2", 300, emitted="lanes")
+    bundle = compile_text(JOINED, "some.coll", {}, "wse2", 300)
     assert bundle.run(repeats=2).verified
     wrong = bundle.files["join.csl"].replace(forgotten, "")
     assert wrong != bundle.files["join.csl"]
@@ -223,7 +226,7 @@ WORDS = {
 @pytest.mark.parametrize("form", WORDS)
 @pytest.mark.parametrize("calls", ["a", "repeat 3 { a }"])
 def test_a_call_of_one_word(calls: str, form: str, target: str) -> None:
-    holds(f"{WORDS[form]}program {{ {calls} }}\n", target)
+    holds(f"{WORDS[form]}program {{ {calls} }}\n", target, f"{form}: {calls}")
 
 
 @pytest.mark.parametrize(("target", "cycles"), [("wse2", 62), ("wse3", 84)])
@@ -252,7 +255,7 @@ program {{ repeat 2 {{ a b c }} RECONFIGURE }}
 @pytest.mark.parametrize("reconfigure", ["within colors <= 3", "reconfigure teardown"])
 def test_equal_plans_share_their_code(reconfigure: str, target: str) -> None:
     text = EQUAL.replace("RECONFIGURE", reconfigure)
-    holds(text, target)
+    holds(text, target, f"equal plans {reconfigure}")
     library = lanes(text, target).files["some_pe.csl"]
     assert "fn b(vector: *[12]f32) void {\n  a(vector);\n}" in library
     assert "b_reduce" not in library

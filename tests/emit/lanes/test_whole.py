@@ -89,19 +89,18 @@ comptime {
 
 @pytest.mark.parametrize("file", ["n", "x", "x_ptr", "color", "round", "clock", "2", "sum of x"])
 def test_a_file_may_be_called_as_anything_is_in_its_kernel(file: str) -> None:
-    bundle = compile_text(LENGTH, f"{file}.coll", {}, emitted="lanes", timed=file == "clock")
+    bundle = compile_text(LENGTH, f"{file}.coll", {}, timed=file == "clock")
     assert bundle.run(lengths={"n": 7}).verified
 
 
 def test_a_library_is_called_as_its_file_where_nothing_else_is() -> None:
-    assert "sums_pe.csl" in compile_text(LENGTH, "sums.coll", {}, emitted="lanes").files
+    assert "sums_pe.csl" in compile_text(LENGTH, "sums.coll", {}).files
 
 
-@pytest.mark.parametrize("text", ["forms", "lanes"])
 @pytest.mark.parametrize("name", ["round", "call", "sys"])
-def test_what_is_chosen_keeps_the_spelling_of_names(name: str, text: str) -> None:
+def test_what_is_chosen_keeps_the_spelling_of_names(name: str) -> None:
     written = BARRIER.replace("BUFFER", name).replace("CALLS", "repeat 2 { total c }")
-    bundle = compile_text(written, "p.coll", {}, emitted=text)
+    bundle = compile_text(written, "p.coll", {})
     assert bundle.plans[0].collective.contract.buffer == f"my_{name}"
     assert bundle.run().verified
 
@@ -109,13 +108,13 @@ def test_what_is_chosen_keeps_the_spelling_of_names(name: str, text: str) -> Non
 @pytest.mark.parametrize("calls", ["c", "c c", "total c", "c total", "repeat 2 { c }"])
 def test_tokens_of_barriers_are_found_in_every_program(calls: str) -> None:
     text = BARRIER.replace("BUFFER", "x").replace("CALLS", calls)
-    assert compile_text(text, "p.coll", {}, emitted="lanes").run().verified
+    assert compile_text(text, "p.coll", {}).run().verified
 
 
 @pytest.mark.parametrize("calls", ["total", "total c", "total c within colors <= 2"])
 def test_the_manifest_lists_the_tasks_and_registers_that_the_text_has(calls: str) -> None:
     text = BARRIER.replace("BUFFER", "x").replace("CALLS", calls)
-    files = compile_text(text, "p.coll", {}, emitted="lanes").files
+    files = compile_text(text, "p.coll", {}).files
     had = json.loads(files["manifest.json"])["resources"]
     printed = re.sub(r"\s+", " ", files["p_pe.csl"])
     tasks = re.search(r"param task_ids: .*?;", printed)
@@ -131,11 +130,10 @@ def test_the_manifest_lists_the_tasks_and_registers_that_the_text_has(calls: str
 def test_the_text_runs_on_back_ends(tmp_path: Path, calls: str, late: tuple[str, ...]) -> None:
     text = BARRIER.replace("BUFFER", "x").replace("CALLS", calls)
     (tmp_path / "p.coll").write_text(text)
-    words = ("run", "p.coll", "--text", "lanes", "--on", "fabsim", "--tolerance", "100")
+    words = ("run", "p.coll", "--on", "fabsim", "--tolerance", "100")
     done = collc(*words, *late, "-o", "out", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "right" in done.stdout
-    assert json.loads((tmp_path / "out" / "manifest.json").read_text())["text"] == "lanes"
 
 
 def _beside(folder: Path, target: str, form: str, calls: str, after: tuple[str, ...]) -> None:
@@ -147,7 +145,7 @@ def _beside(folder: Path, target: str, form: str, calls: str, after: tuple[str, 
         text = FIRST.format(target=target, name="x", length=length, steps=steps, calls=made)
         (folder / f"{name}.coll").write_text(text)
         told = after if of == "two" else ()
-        done = collc("build", f"{name}.coll", "--text", "lanes", *told, "-o", of, cwd=folder)
+        done = collc("build", f"{name}.coll", *told, "-o", of, cwd=folder)
         assert done.returncode == 0, done.stderr
     (folder / "layout.csl").write_text(LAYOUT)
     (folder / "kernel.csl").write_text(KERNEL)
@@ -189,7 +187,7 @@ def test_without_being_told_they_have_the_same_numbers(tmp_path: Path) -> None:
 
 def test_a_library_that_cannot_be_beside_another_says_why(tmp_path: Path) -> None:
     _beside(tmp_path, "wse2", "trees", "total", ())
-    words = ("build", "second.coll", "--text", "lanes", "--after")
+    words = ("build", "second.coll", "--after")
     (tmp_path / "other.json").write_text("{}")
     no_manifest = collc(*words, "other.json", cwd=tmp_path)
     assert (no_manifest.returncode, "is no manifest" in no_manifest.stderr) == (2, True)
@@ -206,10 +204,10 @@ def test_what_another_library_has_is_in_the_message_where_too_little_is_left(
         FIRST.format(target="wse2", name="x", length=9, steps=TREE, calls=calls)
         for calls in ("total also", "total")
     )
-    compile_text(first, "first.coll", {}, emitted="lanes").write(tmp_path)
+    compile_text(first, "first.coll", {}).write(tmp_path)
     _, had = occupied(tmp_path)
     with pytest.raises(CollcError) as refused:
-        compile_text(second, "second.coll", {}, emitted="lanes", after=[had])
+        compile_text(second, "second.coll", {}, after=[had])
     (problem,) = refused.value.diagnostics
     assert problem.code == "C305"
     assert [said for _, said in problem.also] == [
