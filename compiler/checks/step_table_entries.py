@@ -4,13 +4,10 @@ The text reads a row's bits and numbers and trusts them, so what it trusts is ch
 place: which bits go together, that a lane has what its rows use, and that slices exist.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from collc.base.columns import Bools, Ints
 from collc.base.memoize import memoized
-from collc.checks.by_phase import CUT, phases_of
 from collc.plan import AREA_BITS, Lane, Phase, Plan, RowKind
 from collc.plan.entries import bits_of, entries_of, numbers_of, puts_out, values_of
 from collc.plan.form import Form, form_of
@@ -25,13 +22,6 @@ USES_OUT = int(RowKind.SENDS | RowKind.RELAYS)
 USES_INTO = int(RowKind.RECEIVES | RowKind.APPLIES)
 DOES = int(USES_OUT | USES_INTO | RowKind.ENDS)
 LARGEST = 0xFFFF  # numbers have 16 bits
-
-
-def step_tables_of(plan: Plan) -> Iterator[Phase]:
-    """Phases whose step tables a text can run; `streams` looks at those that stream."""
-    for phase in phases_of(plan, *CUT):
-        if form_of(phase) is not Form.STREAM and not shape_problem(plan, phase):
-            yield phase
 
 
 def shape_problem(plan: Plan, phase: Phase) -> str:

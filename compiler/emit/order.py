@@ -12,7 +12,7 @@ from collc.base.columns import Ints
 from collc.emit.custom_contract import shown_rows
 from collc.emit.reference import numpy_reduction
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule
-from collc.spec import Contract, ElementType, OwnOperation
+from collc.spec import Contract, OwnOperation
 from collc.spec.exchange import Moves, StepsPhase
 from collc.spec.operation import FLOATS
 
@@ -39,14 +39,6 @@ def order_of(schedule: Schedule) -> tuple[str, ...]:
     printed = [text for text in found if text is not None]
     rows = sum(text.count("\n") + 1 for text in printed)
     return tuple(printed) if len(printed) == len(found) and rows <= MOST_ROWS else ()
-
-
-def compared_by_bits(schedule: Schedule, order: tuple[str, ...]) -> bool:
-    """Whether run.py looks at the signs of zeros and at NaN: where there are floats, and their
-    rounding does not depend on an order that it does not follow. `order` is the one it follows."""
-    floats = (*FLOATS, ElementType.F32_U32)
-    in_floats = schedule.collective.contract.element in floats
-    return in_floats and not (rounds(schedule) and not order)
 
 
 def numpy_combine(contract: Contract) -> str:

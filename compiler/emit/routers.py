@@ -7,7 +7,8 @@ from types import MappingProxyType
 from collc.base.grids import Grid
 from collc.base.paths import Pe
 from collc.base.values import dataclass
-from collc.plan import ColorUse, Detour, Direction, Filter, Number, Phase, Route, Slices, filters_of
+from collc.emit.place_numbers import Speller
+from collc.plan import ColorUse, Detour, Direction, Filter, Phase, Route, Slices, filters_of
 
 Setting = tuple[ColorUse, Filter | None]  # of a color at a router
 
@@ -161,9 +162,10 @@ def _change(before: Route, route: Route, words: Mapping[Direction, str]) -> str:
 def _filter_lines(filter: Filter, phase: str, place: str) -> tuple[str, ...]:
     """The filter of a color setting, in wavelets that the layout counts: where the counter begins,
     after how many it is 0 again, and how many of these the PE has."""
+    speller = Speller(phase, place)
 
     def words(slices: Slices) -> str:
-        given = (_bare(_spelled_at(number, place)) for number in (slices.first, slices.count))
+        given = (_bare(speller.spelled(number)) for number in (slices.first, slices.count))
         counted = f"{phase}_words({', '.join(given)})"
         return f"({counted} * {slices.blocks})" if slices.blocks > 1 else counted
 
@@ -180,29 +182,10 @@ def _filter_lines(filter: Filter, phase: str, place: str) -> tuple[str, ...]:
 
 
 def _bare(text: str) -> str:
-    """An argument without the parentheses around all of it; `_spelled_at` has them at both ends, or
+    """An argument without the parentheses around all of it; a `Speller` has them at both ends, or
     around a first term."""
     inner = text[1:-1]
     return inner if text.startswith("(") and not set("()") & set(inner) else text
-
-
-def _spelled_at(number: Number, place: str) -> str:
-    """A number as an expression of the place; those of streams are lines, or remainders of them."""
-    assert not number.table, "slices follow the places"
-    text = _line(number, place)
-    return f"({text} % {number.modulus})" if number.modulus else text
-
-
-def _line(number: Number, place: str) -> str:
-    if not number.slope:
-        return str(number.offset)
-    index = place if number.divisor == 1 else f"({place} / {number.divisor})"
-    term = index if abs(number.slope) == 1 else f"({index} * {abs(number.slope)})"
-    if number.slope < 0:
-        return f"({number.offset} - {term})"
-    if not number.offset:
-        return term
-    return f"({term} {'-' if number.offset < 0 else '+'} {abs(number.offset)})"
 
 
 @dataclass(frozen=True)

@@ -7,23 +7,23 @@ import numpy as np
 from collc.base.columns import Ints
 from collc.base.memoize import memoized
 from collc.base.values import dataclass
+from collc.emit.place_numbers import Speller
 from collc.lowering.memory import lane_numbers
 from collc.lowering.steps.numbers import number_of
 from collc.plan import AREA_BITS, Entry, Lane, Number, Phase, RowKind
 from collc.plan.entries import extent_of, kind_of, kinds_at, puts_out, values_of, varies
-from collc.plan.show import divided
 from collc.plan.step_tables import places_of
 
-# what a row does: the name of the bit in the text, and what is said of it there
+# what a row does: the name of the bit in the text
 BITS = {
-    int(RowKind.ENDS): ("entry_ends", "is the stream's last one of a step"),
-    int(RowKind.SENDS): ("entry_sends", ""),
-    int(RowKind.RELAYS): ("entry_relays", "passes on what is for others, from fabric to fabric"),
-    int(RowKind.RECEIVES): ("entry_receives", ""),
-    int(RowKind.COMBINES): ("entry_combines", "with what is there, instead of overwriting it"),
-    int(RowKind.STAGES): ("entry_stages", "what it receives"),
-    int(RowKind.APPLIES): ("entry_applies", "what is staged"),
-    int(RowKind.OVER): ("entry_over", "is behind the last one of the table"),
+    int(RowKind.ENDS): "entry_ends",
+    int(RowKind.SENDS): "entry_sends",
+    int(RowKind.RELAYS): "entry_relays",
+    int(RowKind.RECEIVES): "entry_receives",
+    int(RowKind.COMBINES): "entry_combines",
+    int(RowKind.STAGES): "entry_stages",
+    int(RowKind.APPLIES): "entry_applies",
+    int(RowKind.OVER): "entry_over",
 }
 
 
@@ -169,52 +169,24 @@ def kinds_of(phase: Phase) -> set[int]:
     return found
 
 
-def program_of(
-    phase: Phase,
-    name: str,
-    table: StepTable,
-    tables: dict[tuple[int, ...], str],
-    module: str = "",
-) -> ProgramModel:
-    """A table as a function of a lane; bits by the names that they have in a `module`."""
+def program_of(phase: Phase, name: str, table: StepTable, speller: Speller) -> ProgramModel:
+    """A table as a function of a lane."""
     lines = []
     for loop in table.loops:
-        lines.append(", ".join(_spelled(n, phase.name, tables) for n in loop.head) + ",")
+        lines.append(", ".join(speller.spelled(n) for n in loop.head) + ",")
         for kind, *slices in loop.entries:
-            words = (_spelled(n, phase.name, tables) for n in slices)
-            lines.append(", ".join((_spelled_kind(kind, phase.name, tables, module), *words)) + ",")
+            words = (speller.spelled(n) for n in slices)
+            lines.append(", ".join((_spelled_kind(kind, speller), *words)) + ",")
     lines.append("0,")  # no more turns
     size = lane_numbers(table.lane) + 1
     called = f"{phase.name}_{name}_loops_{table.number}"
     return ProgramModel(called, table.number, size, tuple(lines))
 
 
-def _spelled(number: Number, phase: str, tables: dict[tuple[int, ...], str]) -> str:
-    """A number as an expression of the place `p`."""
-    if not (number.slope or number.modulus or number.table):
-        return str(number.offset)
-    index = divided(number.divisor)
-    text = str(number.offset)
-    if number.slope:
-        slope = abs(number.slope)
-        term = index if slope == 1 else f"({index} * {slope})"
-        if number.slope < 0:
-            text = f"({number.offset} - {term})"
-        else:
-            text = f"({term} + {number.offset})" if number.offset else term
-    if number.modulus:
-        text = f"({text} % {number.modulus})"
-    if not number.table:
-        return text
-    table = tables.setdefault(number.table, f"{phase}_table_{len(tables)}")
-    entry = f"{table}[{divided(number.every)} % {len(number.table)}]"
-    return entry if text == "0" else f"({text} + {entry})"
-
-
-def _spelled_kind(kind: Number, phase: str, tables: dict[tuple[int, ...], str], module: str) -> str:
+def _spelled_kind(kind: Number, speller: Speller) -> str:
     """The bits of a row by their names, if they are the same at all places."""
     if kind.varies or kind.modulus or not kind.offset:
-        return _spelled(kind, phase, tables)
+        return speller.spelled(kind)
     area = kind.offset >> AREA_BITS
-    names = [module + name for bit, (name, _) in BITS.items() if kind.offset & bit]
+    names = [f"ops.{name}" for bit, name in BITS.items() if kind.offset & bit]
     return " | ".join([*names, f"({area} << {AREA_BITS})"] if area else names)

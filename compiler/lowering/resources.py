@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import count, islice
 
 from collc.base.values import dataclass
-from collc.plan import Advance, Phase, Plan, filters_of, joins_of, ops_with_tasks, sides_of
+from collc.plan import Phase, Plan, filters_of, joins_of, ops_with_tasks, sides_of
 from collc.plan.form import Form, form_of
 from collc.plan.operands import sends
 from collc.plan.placement import colors_of, switched_colors
@@ -86,18 +86,6 @@ def task_ids_of_phase(phase: Phase) -> int:
     if form_of(phase).is_cut:
         return len(phase.lanes)
     return 1 if phase.kind is ContractKind.BROADCAST else 3
-
-
-def resets(phase: Phase) -> bool:
-    """Whether some PE sets switches back behind the words of a stream."""
-    return form_of(phase) is Form.STREAM and any(
-        op.advance is Advance.RESET for role in phase.roles for op in role.ops
-    )
-
-
-def hands_over(phase: Phase) -> bool:
-    """Whether some router's turn in a stream is handed over."""
-    return any(op.advance is Advance.HAND_OVER for role in phase.roles for op in role.ops)
 
 
 def number_task_ids(

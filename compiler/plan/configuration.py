@@ -176,3 +176,18 @@ def _sets(plan: ProgramPlan, use: Use, names: Sequence[str]) -> tuple[object, ..
     collective, position = plan.plans[use.collective].collective, dict(use.positions)
     phase = plan.phase(use)
     return tuple((position[name], configuration(collective, phase, name)) for name in names)
+
+
+def set_before(plan: ProgramPlan) -> tuple[frozenset[str], ...]:
+    """For each use its colors that are not torn down and that an earlier use has set alike."""
+    found, stay = [], set[tuple[int, Configuration]]()
+    for use in plan.uses:
+        collective, phase = plan.plans[use.collective].collective, plan.phase(use)
+        for_good = {
+            name: (k, configuration(collective, phase, name))
+            for name, k in use.positions
+            if not plan.colors[k].torn_down
+        }
+        found.append(frozenset(name for name, setting in for_good.items() if setting in stay))
+        stay |= set(for_good.values())
+    return tuple(found)

@@ -80,12 +80,6 @@ def slots_of(plan: Plan, *, kept: bool = False) -> Slots:
     return Slots(**{kind: tuple(s for one in each for s in getattr(one, kind)) for kind in kinds})
 
 
-def shares_outputs_over_time(plan: Plan) -> bool:
-    """Whether phases of one PE have an output queue in common, each in its time."""
-    slots = slots_of(plan, kept=True).outputs
-    return any(clashes(slots, plan.output_queues[: len(slots)]))
-
-
 def clashes(slots: Sequence[Slot], numbers: Sequence[int]) -> Iterator[tuple[int, Slot, Slot]]:
     """Numbers that two slots of one PE have, with these slots."""
     for at, (slot, number) in enumerate(zip(slots, numbers, strict=True)):

@@ -12,13 +12,12 @@ from collc.base.memoize import memoized
 from collc.base.values import dataclass
 from collc.plan import Lane, Phase, RowKind
 from collc.plan.entries import entries_of, kind_of, table_at, varies
-from collc.plan.form import Form, form_of
+from collc.plan.form import form_of
 from collc.plan.geometry import line_of
 from collc.spec.exchange import Slicing
 
 SENDS, RELAYS, RECEIVES = int(RowKind.SENDS), int(RowKind.RELAYS), int(RowKind.RECEIVES)
 ENDS = int(RowKind.ENDS)
-MOST_STRAIGHT = 3  # entries with code of their own, which takes about 60 bytes each
 
 
 def places_of(phase: Phase, role: int) -> Ints:
@@ -78,22 +77,3 @@ def always(lane: Lane, slicing: Slicing) -> RowKind:
         return RowKind(0)
     bits = [kind_of(entry) for entry in entries] or [0]
     return RowKind(int(np.bitwise_and.reduce(bits)))
-
-
-@memoized
-def straight_entries(phase: Phase) -> int:
-    """How many entries a PE of a phase has at most, if each has code of its own, which knows all of
-    it but the length: few, on one lane, of one operation each that combines nothing; else 0."""
-    if form_of(phase) is not Form.STEPS or not phase.slicing.dynamic or len(phase.lanes) > 1:
-        return 0
-    most = 0
-    for role, found in zip(phase.roles, tables_by_role(phase), strict=True):
-        for lane, table in zip(role.lanes, found.tables, strict=True):
-            turns = [loop.turns for loop in lane.table for _ in loop.entries]
-            kinds = table[:, 0]
-            out, into = kinds & (SENDS | RELAYS) > 0, kinds & RECEIVES > 0
-            others = kinds & ~(SENDS | RELAYS | RECEIVES | ENDS) != 0
-            if (out & into).any() or others.any() or any(n.varies or n.offset > 1 for n in turns):
-                return 0
-            most = max(most, len(turns))
-    return most if most <= MOST_STRAIGHT else 0

@@ -34,9 +34,8 @@ from collc.emit.names import call_stream_name, combine_of
 from collc.emit.paths import path_model
 from collc.emit.spelling import taken_in_kernel
 from collc.lowering.resources import left_by
-from collc.lowering.shared_phases import shared_of
 from collc.plan import Plan
-from collc.plan.configuration import is_switched, setters
+from collc.plan.configuration import is_switched, set_before, setters, torn_down_by
 from collc.plan.form import Form, form_of
 from collc.plan.one_word import are_one_word, reduces_one_word
 from collc.plan.plan import ProgramPlan, Use
@@ -350,11 +349,9 @@ def _given(program: ProgramPlan, collective: int) -> Iterator[Given]:
     plan = program.plans[collective]
     negate, last = combine_of(plan.collective.contract).negate, _last_reduction(plan)
     own = {name: at for at, (name, _) in enumerate(plan.colors)}
-    uses = {use.phase: dict(use.positions) for _, use in program.uses_of(collective)}
-    shared = [] if program.alone else list(shared_of(program))
-    own_shared = {use.phase: (at, shared[at]) for at, use in program.uses_of(collective) if shared}
-    masks = {color.position: color.mask for color in _torn_down(program)}
-    setter = setters(program)
+    used = {use.phase: (at, use) for at, use in program.uses_of(collective)}
+    torn_down = {color.position: color for color in _torn_down(program)}
+    setter, before = setters(program), set_before(program)
     shares = _shares_microthreads(program, plan)
     one_word = not shares and reduces_one_word(plan.collective.contract)
     one_word = one_word and are_one_word(plan.phases)
@@ -364,14 +361,14 @@ def _given(program: ProgramPlan, collective: int) -> Iterator[Given]:
         prefix = "" if program.alone else f"{plan.collective.name}_"
         classes = classes_of(phase, cut, room)
         last_phase = index == len(plan.phases) - 1
-        colors, elsewhere = uses.get(index, own), frozenset[str]()
+        colors, elsewhere = own, frozenset[str]()
         multiplexed, sets = list[MultiplexedColor](), ""
-        if index in own_shared:
-            at, of = own_shared[index]
-            elsewhere = of.set_elsewhere
-            for name in sorted(of.torn_down):
-                switched = "true" if name in of.switched else "false"
-                multiplexed.append(MultiplexedColor(name, masks[colors[name]], switched))
+        if index in used:
+            at, use = used[index]
+            colors, elsewhere = dict(use.positions), before[at]
+            for name in torn_down_by(program, use):
+                color = torn_down[colors[name]]
+                multiplexed.append(MultiplexedColor(name, color.mask, color.switched))
             sets = _name_of(program, program.uses[setter[at]]) if multiplexed else ""
         yield Given(
             plan,

@@ -42,8 +42,8 @@ from collc.emit.lanes.model import (
 )
 from collc.emit.lanes.not_yet import UnprintedError
 from collc.emit.lanes.numbers import SECOND, Area, Key, Registers, Tasks, User
-from collc.emit.lanes.spelling import Speller
 from collc.emit.names import combine_of
+from collc.emit.place_numbers import Speller
 from collc.emit.routers import RoutesModel, detours_model, routers_models, routes_models
 from collc.emit.step_tables import kinds_of, program_of, table_numbers, tables_of
 from collc.lowering.memory import row_numbers
@@ -510,14 +510,11 @@ class _Builder:
             kind & RowKind.RECEIVES and kind & RowKind.COMBINES for kind in kinds_of(phase)
         ):
             raise UnprintedError("call-backs beside other operations")
-        tables: dict[tuple[int, ...], str] = {}
+        speller = Speller(phase.name)
         programs = tuple(
             (
                 name,
-                tuple(
-                    program_of(phase, name, table, tables, "ops.")
-                    for table in tables_of(phase, index)
-                ),
+                tuple(program_of(phase, name, table, speller) for table in tables_of(phase, index)),
             )
             for index, name in enumerate(phase.lanes)
         )
@@ -533,7 +530,7 @@ class _Builder:
         }
         return StepsModel(
             programs,
-            tuple((name, values) for values, name in tables.items()),
+            tuple(speller.tables.items()),
             row_numbers(phase),
             f"ops.Slicing{{ {', '.join(f'.{name} = {value}' for name, value in given.items())} }}",
         )
