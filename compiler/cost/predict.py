@@ -12,6 +12,7 @@ from collc.cost.bound import bound_of
 from collc.emit.lanes.actions import Lengths, UntimedError, scripts_of
 from collc.emit.lanes.library import libraries_of
 from collc.emit.lanes.model import LibraryModel
+from collc.lowering.by_itself import by_itself
 from collc.machine.prediction import Prediction, ProgramPrediction
 from collc.machine.timed import MOST_WORDS, StuckError, Timed, TooLongError, timed
 from collc.plan import Plan
@@ -58,6 +59,12 @@ def predict(plan: Plan) -> Prediction:
 
 
 @by_identity(HELD)
+def predict_by_itself(plan: Plan) -> Prediction:
+    """The same of a collective of a program, if it had the PEs to itself."""
+    return predict_program(by_itself(plan))
+
+
+@by_identity(HELD)
 def cycles_of(plan: Plan) -> int:
     """The cycles alone."""
     return int(_timed(of_one_call(plan), None, None, MOST_WORDS).done.max())
@@ -74,10 +81,10 @@ def cycles_or_never(plan: Plan) -> int:
 
 
 def cycles_for(plan: Plan, length: int) -> int:
-    """Those of calls with vectors of a dynamic length."""
+    """Those of a call with a vector of a dynamic length, by itself."""
     given = plan.collective.contract.run_length
     assert given is not None, "the length is dynamic"
-    return predict_program(of_one_call(plan), {given.name: (length,)}).cycles
+    return predict_program(by_itself(plan), {given.name: (length,)}).cycles
 
 
 def _timed(program: ProgramPlan, lengths: Lengths | None, starts: Ints | None, most: int) -> Timed:

@@ -12,7 +12,7 @@ from collc.base.diagnostics import Diagnostic
 from collc.base.files import write_files
 from collc.base.progress import under_way
 from collc.base.values import dataclass
-from collc.cost import predict, predict_program
+from collc.cost import predict_by_itself, predict_program
 from collc.emit.clock import MEMORY_BYTES
 from collc.emit.render import with_commands
 from collc.language.show import show_spec, show_steps
@@ -96,7 +96,7 @@ class Bundle:
             if self.program.alone:
                 yield schedule, plan, self.prediction
             elif most is None or len(colors_of(plan.phases)) <= most:
-                yield schedule, plan, predict(plan)
+                yield schedule, plan, predict_by_itself(plan)
 
     def choices(self) -> Iterator[tuple[Selection, list[Range]]]:
         """Every choice by length, with what each of its alternatives takes."""

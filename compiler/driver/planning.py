@@ -8,7 +8,7 @@ from collc.base.diagnostics import CollcError, Diagnostic
 from collc.base.progress import under_way
 from collc.checks.budgets.colors import allowed
 from collc.checks.program import SHORTAGES, check_program
-from collc.cost import predict, predict_program, unmet_expectations
+from collc.cost import predict_by_itself, predict_program, unmet_expectations
 from collc.cost.choice import build_call_streams, build_plan, build_program_plan
 from collc.driver.proving import proved, proved_together, refuse_if_any
 from collc.emit.reserved import unusable_names
@@ -68,7 +68,7 @@ def _unmet(plan: ProgramPlan) -> Iterator[Diagnostic]:
     for one in plan.plans:
         expected = one.collective.expectations
         if expected:
-            yield from unmet_expectations(expected, one, predict(one))
+            yield from unmet_expectations(expected, one, predict_by_itself(one))
 
 
 def _alone_or_time_multiplexed(spec: Spec, machine: Target) -> Planned:

@@ -37,7 +37,7 @@ from collc.plan import Advance, Detour, Phase, Plan
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule
 from collc.schedule import Phase as SchedulePhase
 from collc.schedule.own_slices import asks_own_slices
-from collc.spec import Contract
+from collc.spec import Collective, Contract
 from collc.spec.exchange import Slicing, StepsPhase
 from collc.spec.simd import (
     by_call_back,
@@ -117,7 +117,7 @@ def planned_by(
     phases = tuple(one.phase for one in chosen)
     if alone:
         phases = with_sum_to_all(phases, schedule.collective, target)
-    return numbered_plan(schedule, phases, target)
+    return numbered_plan(schedule.collective, phases, target)
 
 
 def _alternatives(
@@ -243,14 +243,14 @@ def _wirings(phase: StepsPhase, path: Path | None) -> tuple[Wired | None, Wired]
     return None if direct is None else (direct, ()), (by_relays, ())
 
 
-def numbered_plan(schedule: Schedule, phases: tuple[Phase, ...], target: Target) -> Plan:
+def numbered_plan(collective: Collective, phases: tuple[Phase, ...], target: Target) -> Plan:
     """The phases with numbers for all they use."""
-    contract = schedule.collective.contract
+    contract = collective.contract
     colors = resources.number_colors(phases, target)
     input_queues, output_queues = resources.number_queues(phases, target)
     return Plan(
         target=target,
-        collective=schedule.collective,
+        collective=collective,
         phases=phases,
         colors=colors,
         input_queues=input_queues,

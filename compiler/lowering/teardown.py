@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from collc.plan import Advance, Entry, Lane, Loop, Once, Phase, closing, once
 from collc.plan.form import form_of
+from collc.plan.placement import switched_colors
 
 LAST = frozenset((Advance.NOTHING, Advance.RESET))  # no vector follows on the color
 
@@ -49,3 +50,29 @@ def _entry(entry: Entry, colors: Set[str]) -> Entry:
         for op in entry.ops
     )
     return replace(entry, ops=tuple(ops))
+
+
+def without_teardown(phase: Phase) -> Phase:
+    """The phase whose colors are not torn down: behind the last vectors on a color with switches
+    these are set back."""
+    if not any(lane.tears_down for role in phase.roles for lane in role.lanes):
+        return phase
+    switched = switched_colors([phase])
+
+    def kept(entry: Entry) -> Entry:
+        ops = (
+            replace(op, advance=Advance.RESET if op.send in switched else Advance.NOTHING)
+            if op.advance is Advance.TEARDOWN
+            else op
+            for op in entry.ops
+        )
+        return replace(entry, ops=tuple(ops))
+
+    def loops(lane: Lane) -> tuple[Loop | Once, ...]:
+        return tuple(replace(of, entries=tuple(map(kept, of.entries))) for of in lane.table)
+
+    roles = (
+        replace(role, lanes=tuple(replace(lane, loops=loops(lane)) for lane in role.lanes))
+        for role in phase.roles
+    )
+    return replace(phase, roles=tuple(roles))

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from math import log2
 
 from collc.base.diagnostics import Diagnostic, Span
-from collc.cost import predict
+from collc.cost import predict, predict_by_itself
 from collc.cost.choice import build_plan
 from collc.lowering.resources import left_by
 from collc.lowering.sharing import apart
@@ -51,7 +51,7 @@ _HELP = "put collectives that are not called in turn into programs of their own"
 def _slower(program: ProgramPlan, cycles: Sequence[int]) -> Iterator[tuple[Span, str]]:
     """The collectives that go by another plan than alone, each with what it takes by both."""
     for plan, alone in zip(program.plans, cycles, strict=True):
-        here = predict(plan).cycles
+        here = predict_by_itself(plan).cycles
         if here > alone + OF_A_CALL:
             name = plan.collective.name
             yield plan.collective.span, f"`{name}` takes {here} cycles here, and {alone} alone"
