@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from collc.base.columns import Ints
-from collc.base.diagnostics import CollcError
+from collc.base.diagnostics import CollcError, Diagnostic
 from collc.base.memoize import by_identity
 from collc.cost.bound import bound_of
 from collc.emit.lanes.actions import Lengths, UntimedError, scripts_of
@@ -35,14 +35,17 @@ def predict_program(
 ) -> Prediction:
     """The cycles of a program whose calls are given `lengths` and roots by name, for each round, or
     else the most that they may be, and whose PEs begin at `starts`. The breakdown has a part for
-    each phase, or for each collective of a program. Raises CollcError for what cannot be printed,
-    and TooLongError where more than the `most` words would have to be followed one by one."""
+    each phase, or for each collective of a program. Where more than the `most` words would have to
+    be followed one by one, only the bound is known. Raises CollcError for what cannot be printed,
+    and for a program that gets stuck (C403), which no check should have let pass."""
     bound = max(_bounds(program, lengths or {}), default=0)
     kind = Prediction if program.alone else ProgramPrediction
     try:
         found = _timed(program, lengths, starts, most)
-    except UntimedError as lacks:
+    except (UntimedError, TooLongError) as lacks:
         return kind(bound, bound, {"start": bound}, note=f"only the bound is known: {lacks}")
+    except StuckError as stuck:
+        raise CollcError([_stuck(program, stuck)]) from None
     cycles = int(found.done.max())
     breakdown: dict[str, int] = {}
     for name, part in _parts(program, found):
@@ -67,7 +70,7 @@ def predict_by_itself(plan: Plan) -> Prediction:
 @by_identity(HELD)
 def cycles_of(plan: Plan) -> int:
     """The cycles alone."""
-    return int(_timed(of_one_call(plan), None, None, MOST_WORDS).done.max())
+    return predict(plan).cycles
 
 
 @by_identity(HELD)
@@ -85,6 +88,15 @@ def cycles_for(plan: Plan, length: int) -> int:
     given = plan.collective.contract.run_length
     assert given is not None, "the length is dynamic"
     return predict_program(by_itself(plan), {given.name: (length,)}).cycles
+
+
+def _stuck(program: ProgramPlan, stuck: StuckError) -> Diagnostic:
+    """C403: a program that does not end."""
+    message = (
+        f"collc is at fault: the emitted text gets stuck where its cycles are counted, {stuck}"
+    )
+    help = "please report this with the program"
+    return Diagnostic("C403", message, program.program.span, help=help)
 
 
 def _timed(program: ProgramPlan, lengths: Lengths | None, starts: Ints | None, most: int) -> Timed:
