@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from collc.base.columns import Ints
 from collc.base.diagnostics import CollcError, Diagnostic
 from collc.base.memoize import by_identity
 from collc.cost.bound import bound_of
-from collc.emit.lanes.actions import Lengths, UntimedError, scripts_of
-from collc.emit.lanes.library import libraries_of
-from collc.emit.lanes.model import LibraryModel
+from collc.cost.clocked import clocked
+from collc.cost.tree_bound import tree_bound_of
+from collc.emit.lanes.actions import Lengths, UntimedError
 from collc.lowering.by_itself import by_itself
 from collc.machine.prediction import Prediction, ProgramPrediction
-from collc.machine.timed import MOST_WORDS, StuckError, Timed, TooLongError, timed
+from collc.machine.timed import MOST_WORDS, StuckError, Timed, TooLongError
 from collc.plan import Plan
 from collc.plan.geometry import home_of
 from collc.plan.plan import ProgramPlan, of_one_call
@@ -41,18 +40,17 @@ def predict_program(
     bound = max(_bounds(program, lengths or {}), default=0)
     kind = Prediction if program.alone else ProgramPrediction
     try:
-        found = _timed(program, lengths, starts, most)
+        found = _run(program, lengths, starts, most)
     except (UntimedError, TooLongError) as lacks:
         return kind(bound, bound, {"start": bound}, note=f"only the bound is known: {lacks}")
-    except StuckError as stuck:
-        raise CollcError([_stuck(program, stuck)]) from None
     cycles = int(found.done.max())
     breakdown: dict[str, int] = {}
     for name, part in _parts(program, found):
         breakdown[name] = breakdown.get(name, 0) + part
-    if program.alone:
-        breakdown["completion"] = cycles - sum(breakdown.values())
-    return kind(cycles, bound, breakdown)
+    if not program.alone:
+        return kind(cycles, bound, breakdown)
+    breakdown["completion"] = cycles - sum(breakdown.values())
+    return kind(cycles, bound, breakdown, tree_bound=tree_bound_of(program.plans[0]))
 
 
 @by_identity(HELD)
@@ -70,7 +68,7 @@ def predict_by_itself(plan: Plan) -> Prediction:
 @by_identity(HELD)
 def cycles_of(plan: Plan) -> int:
     """The cycles alone."""
-    return predict(plan).cycles
+    return _cycles(of_one_call(plan), None)
 
 
 @by_identity(HELD)
@@ -78,7 +76,7 @@ def cycles_or_never(plan: Plan) -> int:
     """The same of a candidate that no check has let pass: one that gets stuck takes for ever, as
     does one that cannot be printed, or takes too long to follow."""
     try:
-        return int(_timed(of_one_call(plan), None, None, CANDIDATE).done.max())
+        return int(clocked(of_one_call(plan), most=CANDIDATE).done.max())
     except (StuckError, TooLongError, UntimedError, CollcError):
         return NEVER
 
@@ -87,30 +85,26 @@ def cycles_for(plan: Plan, length: int) -> int:
     """Those of a call with a vector of a dynamic length, by itself."""
     given = plan.collective.contract.run_length
     assert given is not None, "the length is dynamic"
-    return predict_program(by_itself(plan), {given.name: (length,)}).cycles
+    return _cycles(by_itself(plan), {given.name: (length,)})
 
 
-def _stuck(program: ProgramPlan, stuck: StuckError) -> Diagnostic:
-    """C403: a program that does not end."""
-    message = (
-        f"collc is at fault: the emitted text gets stuck where its cycles are counted, {stuck}"
-    )
-    help = "please report this with the program"
-    return Diagnostic("C403", message, program.program.span, help=help)
+def _cycles(program: ProgramPlan, lengths: Lengths | None) -> int:
+    """Those of `predict_program`."""
+    try:
+        return int(_run(program, lengths, None, MOST_WORDS).done.max())
+    except (UntimedError, TooLongError):
+        return max(_bounds(program, lengths or {}), default=0)
 
 
-def _timed(program: ProgramPlan, lengths: Lengths | None, starts: Ints | None, most: int) -> Timed:
-    libraries = libraries_of(program, "")
-    return timed(*scripts_of(program, _with_all(libraries, program), lengths), starts, most)
-
-
-def _with_all(libraries: Sequence[LibraryModel], program: ProgramPlan) -> LibraryModel:
-    """The first library with a model for each collective of all of them, also of those that have
-    the code of another."""
-    models = [one for of in libraries for one in (*of.collectives, *(m for m, _ in of.equal))]
-    named = {one.name: one for one in models}
-    every = tuple(named[plan.collective.name] for plan in program.plans)
-    return replace(libraries[0], collectives=every)
+def _run(program: ProgramPlan, lengths: Lengths | None, starts: Ints | None, most: int) -> Timed:
+    """A run that does not get stuck: C403 if it does."""
+    try:
+        return clocked(program, lengths, starts, most)
+    except StuckError as stuck:
+        problem = f"the emitted text gets stuck where it is predicted, {stuck}"
+        help = "please report this with the program"
+        said = Diagnostic("C403", f"collc is at fault: {problem}", program.program.span, help=help)
+        raise CollcError([said]) from None
 
 
 def _parts(program: ProgramPlan, found: Timed) -> Iterator[tuple[str, int]]:

@@ -3,75 +3,80 @@
 The argument is in docs/bounds.md. A tree here: every PE sends one vector to one PE nearer the
 root, along the line, in any order of elements and of receipt. So this bounds what a better tree
 could gain; a program that reduces parts of the vector by different trees may be faster, down to
-the bound of `collc.cost.bound`. What every emitted program spends on starting up is counted.
-In reading order: the phases of a schedule, a line.
+the bound of `collc.cost.bound`. What every emitted program spends on starting up is counted
+(`collc.cost.start_up`). In reading order: the phases of a plan, a line.
 """
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 import numpy as np
 
 from collc.base.columns import Ints
 from collc.cost.bound import words_of
-from collc.cost.operations import Costs, Place
+from collc.cost.start_up import Parts, of_few
 from collc.plan.form import Form, form_of
 from collc.plan.geometry import line_of, multicast_of
 from collc.plan.plan import Phase, Plan
+from collc.target import Target
 
 LOADS = 16  # a link that may carry more vectors than this may carry any number
 MOST_RANKS = 1200  # beyond it, on paths through grids, only distance and length count
 
 
-def tree_bound_of(plan: Plan, costs: Costs, first_call: Place) -> int | None:
-    """The bound in cycles; None where something else than trees and multicasts runs."""
-    phases = plan.phases
+def tree_bound_of(plan: Plan) -> int | None:
+    """The bound in cycles of a collective that is alone; None where something else than trees and
+    multicasts runs."""
+    phases, target = plan.phases, plan.target
     reductions = [line_of(phase) for phase in phases if form_of(phase) is Form.TREE]
-    if not reductions or any(line.bypass for line in reductions):
+    multicasts = [phase for phase in phases if form_of(phase) is Form.MULTICAST]
+    if not reductions or len(reductions) + len(multicasts) < len(phases):
         return None
-    costs = replace(costs, length=words_of(plan.collective.contract))
-    place, end, index = first_call, 0, 0
-    while index < len(phases):
-        phase = phases[index]
-        following = phases[index + 1] if index + 1 < len(phases) else None
-        if form_of(phase) is Form.TREE:
-            ranks = [line_of(phase).ranks]
-            if following is not None and _meets(phase, following):
-                ranks.append(line_of(following).ranks)
-            cycles = _sides(ranks, costs)
-            begins = _sent(costs, place, leaf=index == 0)
-            index += len(ranks)
-        elif form_of(phase) is Form.MULTICAST:
-            cycles = costs.length + costs.latency(_farthest(phase)) - 1
-            begins = end if costs.one_word else _sent(costs, place)
-            index += 1
-        else:
-            return None
-        end = begins - 1 + cycles
-        place = Place(end + 1, costs.returns) if costs.maps else costs.after(end)
-    return costs.done(end)
+    if any(line.bypass for line in reductions):
+        return None
+    contract = plan.collective.contract
+    sides, hops = tuple(_sides_of(phases)), tuple(map(_farthest, multicasts))
+    few, stars = of_few(contract, Parts(len(sides), len(hops)), target)
+    start_up = min(
+        star.cycles
+        - _model(
+            [(ranks,) for ranks in star.ranks],
+            [sum(star.ranks) - len(star.ranks)] * len(hops),
+            words_of(few),
+            target,
+        )
+        for star in stars
+    )
+    return _model(sides, hops, words_of(contract), target) + start_up
+
+
+def _model(sides: Sequence[Sequence[int]], hops: Sequence[int], length: int, target: Target) -> int:
+    """The least that reductions of lines with so many ranks on a side, or on each of two, and
+    multicasts that go so many hops take, one behind the other."""
+    reduced = sum(_meeting(ranks, length, target) for ranks in sides)
+    return reduced + sum(length - 1 + target.visit + target.hop * far for far in hops)
+
+
+def _sides_of(phases: Sequence[Phase]) -> Iterator[tuple[int, ...]]:
+    """The ranks of lines, of both sides where two phases are those of a root within its line."""
+    trees = [phase for phase in phases if form_of(phase) is Form.TREE]
+    while trees:
+        both = len(trees) > 1 and _meets(*trees[:2])
+        yield tuple(line_of(phase).ranks for phase in trees[: 1 + both])
+        trees = trees[1 + both :]
 
 
 def _meets(phase: Phase, following: Phase) -> bool:
     """Whether the following phase is the other side of the same root."""
-    if form_of(following) is not Form.TREE or following.order is phase.order:
+    if following.order is phase.order:
         return False
     return following.axis == phase.axis and line_of(following).home == line_of(phase).home
 
 
-def _sent(costs: Costs, place: Place, *, leaf: bool = False) -> int:
-    """The cycle of the first element of a vector that is sent in the function called at `place`."""
-    return costs.sent(place, leaf=leaf) + costs.send_start
-
-
-def _sides(ranks: Sequence[int], costs: Costs) -> int:
+def _meeting(ranks: Sequence[int], length: int, target: Target) -> int:
     """The root takes the sum of the other side when its own side is done."""
-    own = least_cycles(ranks[0], costs.length, costs.latency(0), costs.hop)
-    if len(ranks) == 1:
-        return own
-    other = least_cycles(ranks[1], costs.length, costs.latency(0), costs.hop)
-    return max(own + costs.length, other)
+    own, *other = (least_cycles(side, length, target.visit, target.hop) for side in ranks)
+    return max(own + length, *other) if other else own
 
 
 def _farthest(phase: Phase) -> int:

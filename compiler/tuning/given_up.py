@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from math import log2
 
 from collc.base.diagnostics import Diagnostic, Span
-from collc.cost import predict, predict_by_itself
+from collc.cost import cycles_of, predict_by_itself
 from collc.cost.choice import build_plan
 from collc.lowering.resources import left_by
 from collc.lowering.sharing import apart
@@ -33,7 +33,7 @@ def given_up(
         return
     target = left_by(asked.reserved, program.target)
     alone = tuple(build_plan(schedule, target) for schedule in schedules)
-    cycles = [predict(one).cycles for one in alone]
+    cycles = [cycles_of(one) for one in alone]
     calls = [[cycles[program.calls[call]] for call in turn] for turn in asked.turns]
     by_themselves = asked.rounds * sum(map(max, calls))
     of_a_call = OF_A_CALL + OF_A_DOUBLING * log2(len(program.plans))

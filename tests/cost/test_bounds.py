@@ -23,7 +23,6 @@ from collc.schedule import build_schedule, home_pe
 from collc.spec import ContractKind, ElementType
 from collc.target import TARGETS, WSE2
 from collc_research.reproduce.row_model import cycles as model_cycles
-from without_code import without_code
 
 VISIT = 2 * WSE2.ramp + 1
 LENGTHS = (1, 2, 3, 7, 16, 40, 200)
@@ -142,17 +141,62 @@ def test_no_pattern_is_predicted_below_the_bounds(name, target, pes, length):
     assert prediction.tree_bound is None or prediction.tree_bound <= prediction.cycles
 
 
-@given(st.integers(2, 40), st.integers(0, 10**6), st.integers(1, 300), st.booleans())
-def test_random_trees_are_above_the_bound_of_trees(ranks, seed, length, spread):
+@settings(max_examples=25, deadline=None)
+@given(
+    st.sampled_from(sorted(TARGETS)),
+    st.integers(2, 40),
+    st.integers(0, 10**6),
+    st.sampled_from(LENGTHS),
+    st.booleans(),
+)
+def test_random_trees_are_above_the_bound_of_trees(target, ranks, seed, length, spread):
     tree = b.random_tree(ranks, seed)
     make = b.line_allreduce if spread else b.line_reduce
-    schedule = build_schedule(make(tree, length))
-    free = replace(WSE2, cycles=without_code(WSE2.cycles))
-    for target in (WSE2, free):
-        prediction = predict(build_plan(schedule, target))
-        assert prediction.bound <= prediction.cycles
-        assert prediction.tree_bound is not None
-        assert prediction.tree_bound <= prediction.cycles
+    prediction = predict(build_plan(build_schedule(make(tree, length)), TARGETS[target]))
+    assert prediction.bound <= prediction.cycles
+    assert prediction.tree_bound is not None
+    assert prediction.tree_bound <= prediction.cycles
+
+
+TOLD = """target {target}
+grid g = {width} x {height}
+collective told = {contract} on g {{
+    order west_to_east
+    reduce columns by {tree} to {y}
+    then reduce row by {tree} to {x}
+    {told}
+}}
+program {{ told }}
+"""
+
+
+@settings(max_examples=12, deadline=None)
+@given(
+    st.sampled_from(sorted(TARGETS)),
+    st.sampled_from([(2, 2), (5, 2), (2, 16), (9, 3)]),
+    st.sampled_from(["reduce", "allreduce", "barrier"]),
+    st.sampled_from(["x: f32[1], add", "x: f16[3], max", "x: u32[2], min", "x: f32[33], mul"]),
+    st.sampled_from(["star", "chain", "optimal"]),
+    st.integers(0, 10**6),
+)
+def test_trees_on_grids_are_above_the_bound_of_trees(target, size, kind, vector, tree, seed):
+    (width, height), x, y = size, seed % size[0], seed % size[1]
+    told = "" if kind == "reduce" else f"then broadcast from ({x}, {y})"
+    contract = "barrier()" if kind == "barrier" else f"{kind}({vector})"
+    text = TOLD.format(**locals())
+    prediction = compile_text(text, "told", {}).prediction
+    assert prediction.tree_bound is not None
+    assert prediction.bound <= prediction.tree_bound <= prediction.cycles
+
+
+@pytest.mark.parametrize("target", sorted(TARGETS))
+def test_two_neighbours_meet_the_bound_of_trees(target):
+    for length in (2, 7, 40):
+        prediction = predict(
+            build_plan(build_schedule(b.line_reduce(b.chain(2), length)), TARGETS[target])
+        )
+        late = prediction.cycles - prediction.tree_bound
+        assert late == 0, "there is only one tree, and nothing of it waits"
 
 
 SLICES = {
