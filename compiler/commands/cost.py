@@ -78,7 +78,7 @@ def command(source: Source, counts: range | None, network: Path | None, *, verbo
     if source.as_data:
         of_program = {} if bundle.program.alone else _data_of_program(bundle)
         facts = facts_of(bundle) | warning_facts(bundle) | of_program
-        print_data(facts | {"prediction": asdict(bundle.prediction)})
+        print_data(facts | {"prediction": bundle.prediction.as_data()})
         return
     if not bundle.program.alone:
         _print_program(bundle, verbose=verbose)

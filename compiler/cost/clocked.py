@@ -8,7 +8,7 @@ from collc.base.columns import Ints
 from collc.emit.lanes.actions import Lengths, scripts_of
 from collc.emit.lanes.library import libraries_of
 from collc.emit.lanes.model import LibraryModel
-from collc.machine.timed import MOST_WORDS, Timed, timed
+from collc.machine.timed import MOST_WORDS, Script, Timed, timed
 from collc.plan.plan import ProgramPlan
 
 
@@ -22,6 +22,12 @@ def clocked(
     cannot be printed."""
     libraries = libraries_of(program, "")
     return timed(*scripts_of(program, _with_all(libraries, program), lengths), starts, most)
+
+
+def traced(program: ProgramPlan, most: int = MOST_WORDS) -> tuple[Timed, list[Script], Ints]:
+    """The same, with what there is to tell of each vector, and the scripts of PEs."""
+    calls, scripts, at = scripts_of(program, _with_all(libraries_of(program, ""), program))
+    return timed(calls, scripts, at, None, most, traced=True), scripts, at
 
 
 def _with_all(libraries: Sequence[LibraryModel], program: ProgramPlan) -> LibraryModel:

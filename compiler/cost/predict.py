@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 from collc.base.columns import Ints
 from collc.base.diagnostics import CollcError, Diagnostic
 from collc.base.memoize import by_identity
 from collc.cost.bound import bound_of
 from collc.cost.clocked import clocked
+from collc.cost.critical_path import critical_path
 from collc.cost.tree_bound import tree_bound_of
 from collc.emit.lanes.actions import Lengths, UntimedError
 from collc.lowering.by_itself import by_itself
@@ -50,7 +52,9 @@ def predict_program(
     if not program.alone:
         return kind(cycles, bound, breakdown)
     breakdown["completion"] = cycles - sum(breakdown.values())
-    return kind(cycles, bound, breakdown, tree_bound=tree_bound_of(program.plans[0]))
+    tree_bound = tree_bound_of(program.plans[0])
+    path = partial(critical_path, program)
+    return kind(cycles, bound, breakdown, tree_bound, find_path=path)
 
 
 @by_identity(HELD)

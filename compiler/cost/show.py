@@ -46,6 +46,7 @@ def wait_words(wait: Wait) -> str:
     """One cause in words."""
     words = {
         "vector": f"the vector of rank {wait.rank}",
+        "slices": f"slices of place {wait.rank}",
         "router": f"the router of rank {wait.rank} to let vectors pass",
         "previous": f"rank {wait.rank} to take the vector before",
         "start": f"rank {wait.rank} to start its operation",

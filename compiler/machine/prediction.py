@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import asdict, field
+from functools import cached_property
+from typing import Any
+
 from collc.base.diagnostics import Span
 from collc.base.values import dataclass
 
@@ -10,10 +15,10 @@ from collc.base.values import dataclass
 class Wait:
     """Why a rank could not take a vector earlier: it waited for `rank` to do `what`.
 
-    `what` is "vector" (its first element), "router" (its router to let vectors pass), "previous"
-    (the rank itself was taking the vector before), "start" (it was starting up) or "distance" (the
-    way to the farthest PE, of `rank` hops). For so many `cycles` the first element of `source` was
-    there already.
+    `what` is "vector" (its first element; "slices" where vectors are cut), "router" (its router to
+    let vectors pass), "previous" (the rank itself was taking the vector before), "start" (it was
+    starting up) or "distance" (the way to the farthest PE, of `rank` hops). For so many `cycles`
+    the first element of `source` was there already, or waited before the router.
     """
 
     rank: int
@@ -24,8 +29,8 @@ class Wait:
 
 @dataclass(frozen=True)
 class CriticalPath:
-    """What a phase waited for, first cause first; the last entry is what rank 0 waited for. `at` is
-    the step of the program that says so."""
+    """What a phase waited for, first cause first; the last entry is what the PE waited for that
+    ends last, which of a tree is rank 0. `at` is the step of the program that says so."""
 
     phase: str
     waits: tuple[Wait, ...]
@@ -40,15 +45,33 @@ class Prediction:
     what no tree can where trees are used (`collc.cost.tree_bound`). `breakdown` gives each phase,
     or each collective of a program, the cycles by which it moves the end, in order, and the rest to
     "start" and "completion"; it adds up to `cycles`. A `note` says what the prediction leaves out,
-    if anything.
+    if anything. `find_path` finds the critical path when that is asked for, by another run.
     """
 
     cycles: int
     bound: int
     breakdown: dict[str, int]
-    critical_path: tuple[CriticalPath, ...] = ()
     tree_bound: int | None = None
     note: str = ""
+    find_path: Callable[[], tuple[CriticalPath, ...]] = field(
+        default=tuple, compare=False, repr=False
+    )
+
+    @cached_property
+    def critical_path(self) -> tuple[CriticalPath, ...]:
+        """What the phases of a collective that is alone waited for; empty of what is not known."""
+        return self.find_path()
+
+    def as_data(self) -> dict[str, Any]:
+        """The same as a dictionary of plain values."""
+        return {
+            "cycles": self.cycles,
+            "bound": self.bound,
+            "breakdown": self.breakdown,
+            "critical_path": tuple(map(asdict, self.critical_path)),
+            "tree_bound": self.tree_bound,
+            "note": self.note,
+        }
 
     @property
     def gap(self) -> float | None:

@@ -41,7 +41,7 @@ def timing_of(target: Target) -> Timing:
         ramp_down=engine.ramp_down,
         load_use=engine.dsr_load + engine.op_issue,
         between_tasks=engine.between_tasks,
-        first_task=target.cycles.own.first_task,
+        first_task=engine.first_task,
         router_queue=target.router_queue,
     )
 
@@ -50,7 +50,8 @@ def timing_of(target: Target) -> Timing:
 class TimedOp:
     """An operation: colors, NO_COLOR for memory; the place of its output queue; the wavelets of
     each time that it is issued, and so many of them that are taken at once, if it waits for `all`
-    never fewer; what its end does to which task."""
+    never fewer; what its end does to which task. So many of them are a `piece`, of which a run can
+    be told (all if that is 0), and `phase` is the number of the phase that it is for."""
 
     receive: int
     send: int
@@ -62,6 +63,8 @@ class TimedOp:
     command: str
     advances: bool
     end: tuple[str, int]
+    piece: int = 0
+    phase: int = -1
 
 
 @dataclass(frozen=True)
@@ -84,11 +87,22 @@ class Script:
 @dataclass(frozen=True, eq=False)
 class Timed:
     """The cycle in which each PE has done its part, int64 [PEs]; that in which the last of them
-    comes to each mark of their code; how many words have gone from router to router."""
+    comes to each mark of their code; how many words have gone from router to router. Of a run that
+    is traced `pieces` has a row for each vector that an operation has moved, with the columns of
+    `PIECE`, in the order in which their first words were taken."""
 
     done: Ints
     marks: tuple[int, ...]
     words: int
+    pieces: Ints
+
+
+# Of a vector that an operation has moved, the PE, the number of the operation in its script, who
+# sent it, the router that held up its first word last, and for how many cycles routers did; when
+# the operation was issued, when the first word was there, if it is received, when that was taken,
+# and the last one. NOT_SO for what there is not.
+PIECE = ("pe", "op", "sender", "held_by", "held", "issued", "came", "taken", "ended")
+NOT_SO = -1
 
 
 class StuckError(Exception):
@@ -99,6 +113,7 @@ class TooLongError(Exception):
     """More words move than are followed."""
 
 
+_NOT_SO = 2**32 - 1
 MOST_WORDS = 200_000_000  # that are followed one by one, which takes half a minute
 
 
@@ -110,6 +125,7 @@ def timed(  # noqa: PLR0913 - what runs, and how
     most: int = MOST_WORDS,
     *,
     by_word: bool = False,
+    traced: bool = False,
 ) -> Timed:
     """Run scripts, of which each PE of the grid has one; PEs begin at `starts`, 0 if there are
     none. Words are followed one by one where PEs do something new, `by_word` everywhere, which
@@ -117,7 +133,7 @@ def timed(  # noqa: PLR0913 - what runs, and how
     given = given_of(calls, filters_of)
     target = calls.plans[0].target
     begins = np.zeros(len(script_at), dtype=np.int64) if starts is None else starts
-    done, marks, words, stuck, given_up = time_machine(
+    done, marks, words, stuck, given_up, pieces = time_machine(
         given,
         timing_of(target),
         list(scripts),
@@ -126,10 +142,13 @@ def timed(  # noqa: PLR0913 - what runs, and how
         np.ascontiguousarray(begins, dtype=np.int64),
         most,
         by_word,
+        traced,
     )
     if given_up:
         raise TooLongError(f"more than {most} words would have to be followed one by one")
     if stuck is not None:
         place = stuck % given.width, stuck // given.width
         raise StuckError(f"PE {place} never ends")
-    return Timed(done, tuple(marks), words)
+    told = pieces.astype(np.int64).reshape(-1, len(PIECE))
+    told[told == _NOT_SO] = NOT_SO
+    return Timed(done, tuple(marks), words, told)

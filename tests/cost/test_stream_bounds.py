@@ -7,11 +7,10 @@ from itertools import product
 import pytest
 from stream_forms import CONTRACTS, plans, text_of
 
-from collc.cost import choice, cycles_of
-from collc.cost.axis_shortcut import cycles_or_never
+from collc.cost import choice, cycles_of, cycles_or_never
 from collc.cost.choice import build_plan
 from collc.cost.steps_model import steps_at_least
-from collc.cost.streams import streams_at_least
+from collc.cost.stream_bounds import streams_at_least
 from collc.driver.pipeline import prove_text
 from collc.lowering import candidate_plans
 from collc.target import TARGETS

@@ -17,6 +17,7 @@ CHAIN = f"reduce(x: f32[{ELEMENTS}], add) on row {{ order west_to_east reduce ch
 BY_MAP = f"reduce(x: u32[{ELEMENTS}], add) on row {{ order west_to_east reduce chain to 0 }}"
 PRODUCTS = f"reduce(x: u32[{ELEMENTS}], mul) on row {{ order west_to_east reduce chain to 0 }}"
 NEGATES = f"reduce(x: f32[{NEGATED}], min) on row {{ order west_to_east reduce chain to 0 }}"
+ONE_WORD = "allreduce(x: f32[1], add) on row { reduce star to 1 then broadcast from 1 }"
 STEPS = f"allgather(x: f32[{ELEMENTS}]) on row {{ run ring_allgather }}"
 STAGED = f"allreduce(x: f32[{NEGATED}], add) on row {{ run dual_root_allreduce(c = 1) }}"
 OWN = f"""operation own(a, b: f32) assume associative = a * b + a
@@ -58,6 +59,11 @@ def _between_tasks(trace: Trace) -> int:
     """A task ends with a return; a cycle later the PE could have another one."""
     returned = trace.first(1, "code", "RET")
     return trace.first(1, "code", "IDLE", after=returned) - returned - 1
+
+
+def _first_task(trace: Trace) -> int:
+    """The root has the word of a neighbour long before."""
+    return trace.begins(1, 1)
 
 
 def _map_element(trace: Trace) -> int:
@@ -140,6 +146,7 @@ CONSTANTS = (
     Constant(
         "between_tasks", CHAIN, 3, _between_tasks, "behind a task's end; the PE looks for work"
     ),
+    Constant("first_task", ONE_WORD, 3, _first_task, "the launch; the first task behind it"),
     Constant("scalar", BY_MAP, 2, _scalar, "a call-back's first instruction; its second"),
     Constant("jump", STEPS, 3, _jump, "a jump that is taken; the instruction behind it"),
     Constant("no_jump", STEPS, 3, _no_jump, "the same of one that is not"),

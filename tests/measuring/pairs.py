@@ -35,13 +35,13 @@ def measured_pairs(target: str, timing: str) -> dict[str, int]:
     (_, value, *index), (_, of_floats, *their_index) = sorted(found)
     assert index == their_index, f"indices of floats do not take as long as others: {found}"
     cycles = (value, of_floats - value, *index)
-    return dict(zip(("pair_value", "pair_float", "pair_kept", "pair_taken"), cycles, strict=True))
+    return dict(zip(("pair_value", "pair_float", "pair_kept"), cycles, strict=True))
 
 
 def _measured(
     element: ElementType, operation: Operation, target: str, timing: str
-) -> tuple[int, int, int]:
-    """Of a value, and of its index where the own pair is kept, and where the received one is."""
+) -> tuple[int, int]:
+    """Of a value, and of its index where the own pair is kept."""
     text = f"reduce(x: {element.value}[{LENGTH}], {operation.value}) on row"
     text = row(2, f"{text} {{ order west_to_east reduce chain to 0 }}")
     bundle = compile_text(text, "probe.coll", {}, target)
@@ -52,6 +52,6 @@ def _measured(
         given = np.stack([np.full(LENGTH, one) for one in (own, received)])
         trace = traced(bundle, timing, given[None, None])
         calls.append(np.diff(trace.cycles(0, "code", "MAP")[SECOND]).tolist())
-    (value, kept), (same, taken) = calls
+    (value, kept), (same, _) = calls
     assert value == same, "no branch of a value's call-back goes by which pair is the result"
-    return value, kept, taken
+    return value, kept

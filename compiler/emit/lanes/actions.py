@@ -835,8 +835,9 @@ class _Call:
     def _made(self, part: _Part, slot: SlotModel, placed: PlacedAct) -> TimedOp:
         act = placed.act
         tells, words = act.command is not Advance.NOTHING, part.words[slot.key]
+        piece = words[0] // placed.rounds if placed.rounds > 1 and words[0] else 0
         if self._calls_back(act):
-            words = tuple(one // placed.rounds for one in words)
+            words, piece = tuple(one // placed.rounds for one in words), 0
         end = ("", 0)
         if not self._silent(slot, placed):
             at = {OWN_TASK: slot.task, CLOSING_TASK: max(part.phase.closing, default=-1)}
@@ -852,6 +853,7 @@ class _Call:
             yields=placed.yields,
             command=act.command,
             advances=not tells and act.op.advance is Advance.OWN_ROUTER,
+            piece=piece,
         )
 
     def _timed(  # noqa: PLR0913 - an operation
@@ -866,6 +868,7 @@ class _Call:
         yields: bool = False,
         command: Advance = Advance.NOTHING,
         advances: bool = False,
+        piece: int = 0,
     ) -> TimedOp:
         pe, library, colors = self.pe, self.common.library, self.common.colors[self.of]
         wide = part.plan_phase.wide and command is Advance.NOTHING
@@ -886,6 +889,8 @@ class _Call:
             command.value,
             advances,
             end,
+            piece,
+            part.number,
         )
 
     def _queue(self, numbers: Sequence[int], at: str, color: str) -> int:

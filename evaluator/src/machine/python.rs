@@ -198,6 +198,7 @@ struct TimedOpGiven {
     send: i64,
     output: u32,
     words: Vec<u32>,
+    piece: u32,
     at_once: u32,
     all: bool,
     yields: bool,
@@ -272,6 +273,7 @@ impl ScriptGiven {
                 send: color(op.send),
                 output: op.output,
                 words: op.words,
+                piece: op.piece,
                 at_once: op.at_once,
                 all: op.all,
                 yields: op.yields,
@@ -305,9 +307,10 @@ type TimedTaken<'py> = (
     u64,
     Option<usize>,
     bool,
+    Bound<'py, numpy::PyArray1<u32>>,
 );
 
-/// See `machine::clock::timed`.
+/// See `machine::clock::timed`; of each piece its numbers, in the order below.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)] // as it is given
 pub(crate) fn time_machine<'py>(
@@ -320,6 +323,7 @@ pub(crate) fn time_machine<'py>(
     starts: PyReadonlyArray1<'py, i64>,
     most: u64,
     by_word: bool,
+    traced: bool,
 ) -> PyResult<TimedTaken<'py>> {
     let given = given.given();
     let held: Vec<Vec<u64>> = (given.rows.iter().zip(&given.atoms))
@@ -344,10 +348,19 @@ pub(crate) fn time_machine<'py>(
     clock::check(&given, timing, &scripts, &script_at, &numbers, &starts)
         .map_err(PyValueError::new_err)?;
     let found = py.detach(|| {
-        let followed = clock::Followed { most, by_word };
+        let followed = clock::Followed {
+            most,
+            by_word,
+            traced,
+        };
         clock::timed(
             &given, timing, &scripts, &script_at, &numbers, &starts, followed,
         )
+    });
+    let pieces = found.pieces.iter().flat_map(|one| {
+        let taken = [one.issued, one.came, one.taken, one.ended];
+        let of = [one.pe, one.op, one.from, one.held_by, one.held];
+        of.into_iter().chain(taken)
     });
     Ok((
         numpy::PyArray1::from_vec(py, found.done),
@@ -355,5 +368,6 @@ pub(crate) fn time_machine<'py>(
         found.words,
         found.stuck,
         found.given_up,
+        numpy::PyArray1::from_vec(py, pieces.collect()),
     ))
 }

@@ -3,6 +3,7 @@
 //! What moves in a cycle is decided by what there is at its beginning, and takes place at its end.
 
 use super::state::{Clock, Command, Word, PE};
+use super::trace::{Origin, UNKNOWN};
 use crate::machine::plan::{opposite, RAMP};
 use crate::machine::state::NONE;
 
@@ -39,15 +40,23 @@ impl Clock<'_> {
             }
             let slot = self.slot(pe, u32::from(word.color));
             if !self.accepts(slot, RAMP) {
+                if let Some(trace) = &mut self.trace {
+                    if self.routers[slot].queue.len() < self.timing.router_queue {
+                        trace.waits_to_rise(pe, number, self.now);
+                    }
+                }
                 continue;
             }
+            let trace = self.trace.as_mut();
+            let origin = trace.map_or(UNKNOWN, |trace| trace.rises(pe, number, self.now));
             let own = &mut self.pes[pe];
             let had_room = own.outputs[number].queue.len() + 2 <= own.outputs[number].depth;
             own.outputs[number].queue.pop();
             own.output_turn = (number + 1) % PE;
             let ready = self.now as u32 + 1;
+            let word = Word { ready, ..word };
             self.landings
-                .push((pe as u32, word.color, RAMP, Word { ready, ..word }));
+                .push((pe as u32, word.color, RAMP, word, origin));
             if !had_room {
                 self.look_at(pe, self.now);
             }
@@ -162,11 +171,28 @@ impl Clock<'_> {
         let open = (0..RAMP)
             .filter(|side| sides >> side & 1 == 1)
             .all(|side| self.is_open_beside(pe, side, color));
+        if !open && self.trace.is_some() {
+            self.note_wait(pe, color, sides);
+        }
         let input = || self.pes[pe].inputs.iter().find(|one| one.color == color);
         if !open || (down && input().is_none_or(|one| one.queue.len() >= one.depth)) {
             return Err(Refused::Blocked);
         }
         Ok(sides)
+    }
+
+    /// The first word of a router waits for the position of one beside it that has room.
+    fn note_wait(&mut self, pe: usize, color: u32, sides: u8) {
+        let (slot, room) = (self.slot(pe, color), self.timing.router_queue);
+        let beside = (0..RAMP).filter(|side| sides >> side & 1 == 1);
+        let mut beside = beside.filter_map(|side| Some((side, self.neighbour(pe, side)?)));
+        let closed = beside.find(|(side, next)| {
+            let other = self.slot(*next, color);
+            self.routers[other].queue.len() < room && !self.accepts(other, opposite(*side))
+        });
+        if let (Some((_, by)), Some(trace)) = (closed, &mut self.trace) {
+            trace.waits_to_leave(slot, by, self.now);
+        }
     }
 
     /// Whether the filter of a router lets the next word down the ramp.
@@ -190,8 +216,8 @@ impl Clock<'_> {
         self.moves = moves;
         self.moves.clear();
         let mut landings = std::mem::take(&mut self.landings);
-        for (pe, color, side, word) in landings.drain(..) {
-            self.land(pe as usize, u32::from(color), side, word);
+        for (pe, color, side, word, origin) in landings.drain(..) {
+            self.land(pe as usize, u32::from(color), side, word, origin);
         }
         self.landings = landings;
         for pe in std::mem::take(&mut self.told) {
@@ -207,7 +233,9 @@ impl Clock<'_> {
         let Some(mut word) = router.queue.pop() else {
             return;
         };
-        if router.queue.len() == 0 {
+        let trace = self.trace.as_mut();
+        let origin = trace.map_or(UNKNOWN, |trace| trace.leaves(slot, self.now));
+        if self.routers[slot].queue.len() == 0 {
             self.pes[pe].occupied &= !(1 << self.bit_of[color as usize]);
         }
         self.runs.leaves(pe);
@@ -241,15 +269,19 @@ impl Clock<'_> {
                     ..word
                 };
                 let (next, from) = (next as u32, opposite(side));
-                self.landings.push((next, one.color, from, landed));
+                self.landings
+                    .push((next, one.color, from, landed, origin));
             }
         }
         if one.sides >> RAMP & 1 == 1 {
             let ready = self.now + self.timing.ramp_down;
             let inputs = &mut self.pes[pe].inputs;
-            if let Some(input) = inputs.iter_mut().find(|one| one.color == color) {
+            if let Some(at) = inputs.iter().position(|one| one.color == color) {
                 let ready = ready as u32;
-                input.queue.push(Word { ready, ..word });
+                inputs[at].queue.push(Word { ready, ..word });
+                if let Some(trace) = &mut self.trace {
+                    trace.comes_down(pe, at, origin);
+                }
             }
             self.look_at(pe, ready);
         }
@@ -271,7 +303,10 @@ impl Clock<'_> {
         self.passed_on(slot, first.map_or(Command::Data, |word| word.command))
     }
 
-    pub(super) fn land(&mut self, pe: usize, color: u32, side: u8, word: Word) {
+    pub(super) fn land(&mut self, pe: usize, color: u32, side: u8, word: Word, origin: Origin) {
+        if let Some(trace) = &mut self.trace {
+            trace.lands(pe * self.given.colors.len() + color as usize, origin);
+        }
         self.runs.landed(pe, side, color, word.command);
         let slot = self.slot(pe, color);
         let router = &mut self.routers[slot];

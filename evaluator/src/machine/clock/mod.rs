@@ -5,7 +5,8 @@
 //! the operations that it issues. Queues hold as many words as those of the target.
 //!
 //! In reading order: `given` (what is given), `state` (queues, routers, PEs), `fabric` (up the ramp, over
-//! links, down the ramp), `pe` (who has the slot of a PE), `walk` (the cycles).
+//! links, down the ramp), `pe` (who has the slot of a PE), `walk` (the cycles), `trace` (what is
+//! told of them).
 
 mod fabric;
 pub mod given;
@@ -14,7 +15,9 @@ mod runs;
 mod state;
 #[cfg(test)]
 mod tests;
+mod trace;
 mod walk;
 
 pub use given::check;
+pub use trace::Piece;
 pub use walk::{timed, Followed, Timed};

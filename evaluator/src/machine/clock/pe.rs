@@ -3,7 +3,9 @@
 use super::given::TimedOp;
 use super::given::{Act, End};
 use super::state::{Clock, Command, Pe, Thread, Word};
+use super::trace::Taken;
 use crate::machine::plan::Advance;
+use crate::machine::state::NONE;
 
 /// The task that is told of teardowns.
 const TEARDOWNS: u32 = 29;
@@ -155,20 +157,33 @@ impl Clock<'_> {
             own.threads.remove(number);
             own.turn = number;
         }
-        self.put(pe, thread.op, count, is_over, 0);
+        let taken = self.put(pe, thread.op, count, is_over, 0);
+        if let Some(trace) = &mut self.trace {
+            let own = &self.pes[pe];
+            let op = &self.scripts[own.script as usize].ops[thread.op as usize];
+            let issue = own.issued[thread.op as usize].wrapping_sub(1) as usize;
+            let total = op.words[issue % op.words.len()];
+            let moved = (total - thread.left, count, total);
+            trace.moves((pe, thread.op, op), moved, taken, self.now);
+        }
         if is_over {
             self.ends(pe, thread.op);
         }
     }
 
     /// Words are taken from the input queue of an operation, and come to its output queue, so many
-    /// cycles later.
-    fn put(&mut self, pe: usize, op: u32, count: u32, is_over: bool, later: u64) {
+    /// cycles later. Gives the first that is taken, where it is told.
+    fn put(&mut self, pe: usize, op: u32, count: u32, is_over: bool, later: u64) -> Taken {
         let own = &mut self.pes[pe];
         let op = &self.scripts[own.script as usize].ops[op as usize];
-        let mut made_room = false;
+        let (mut made_room, mut taken) = (false, None);
         if let Some(color) = op.receive {
-            if let Some(input) = own.inputs.iter_mut().find(|one| one.color == color) {
+            if let Some(at) = own.inputs.iter().position(|one| one.color == color) {
+                let input = &mut own.inputs[at];
+                if let Some(trace) = &mut self.trace {
+                    let came = input.queue.first().map_or(NONE, |word| word.ready);
+                    taken = Some((came, trace.takes(pe, at, count)));
+                }
                 made_room = input.queue.len() >= input.depth;
                 for _ in 0..count {
                     input.queue.pop();
@@ -176,6 +191,9 @@ impl Clock<'_> {
             }
         }
         if let Some(color) = op.send {
+            if let Some(trace) = &mut self.trace {
+                trace.put(pe, op.output as usize, count);
+            }
             let fill = if op.receive.is_none() {
                 self.timing.pipeline_fill
             } else {
@@ -197,6 +215,7 @@ impl Clock<'_> {
         if made_room {
             self.starts_routing(pe);
         }
+        taken
     }
 
     fn ends(&mut self, pe: usize, op: u32) {
@@ -256,6 +275,9 @@ impl Clock<'_> {
                     let issued = &mut own.issued[op as usize];
                     let left = of.words[*issued as usize % of.words.len()];
                     *issued += 1;
+                    if let Some(trace) = &mut self.trace {
+                        trace.issues(pe, op, now);
+                    }
                     own.threads.push(Thread { op, left });
                     return Turn::Taken;
                 }
@@ -324,13 +346,21 @@ impl Clock<'_> {
         let own = &self.pes[pe];
         let of = &self.scripts[own.script as usize].ops[op as usize];
         let total = of.words[own.issued[op as usize] as usize % of.words.len()];
-        let count = self.movable(own, of, total - own.part);
+        let (part, count) = (own.part, self.movable(own, of, total - own.part));
+        if let Some(trace) = &mut self.trace {
+            trace.issues(pe, op, self.now);
+        }
         if count == 0 {
             return Turn::Left;
         }
-        let is_over = own.part + count >= total;
+        let is_over = part + count >= total;
         let cycles = u64::from(cycles[own.part as usize % 2].max(1));
-        self.put(pe, op, count, is_over, cycles - 1);
+        let taken = self.put(pe, op, count, is_over, cycles - 1);
+        if let Some(trace) = &mut self.trace {
+            let script = &self.scripts[self.pes[pe].script as usize];
+            let of = (pe, op, &script.ops[op as usize]);
+            trace.moves(of, (part, count, total), taken, self.now);
+        }
         let own = &mut self.pes[pe];
         own.part += count;
         own.ready_at = self.now + cycles - u64::from(is_over);

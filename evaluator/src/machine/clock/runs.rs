@@ -31,6 +31,7 @@ use std::hash::{Hash, Hasher};
 
 use super::given::Act;
 use super::state::{Clock, Command, Word};
+use super::trace::{piece_of, UNKNOWN};
 use crate::machine::plan::{opposite, RAMP};
 use crate::machine::state::NONE;
 
@@ -465,7 +466,7 @@ impl Clock<'_> {
                         command,
                         advances: false,
                     };
-                    landings.push((next as u32, color, opposite(event.side), word));
+                    landings.push((next as u32, color, opposite(event.side), word, UNKNOWN));
                 }
             }
             self.landings.extend(landings);
@@ -691,12 +692,12 @@ impl Clock<'_> {
                         command,
                         advances: false,
                     };
-                    landings.push((pe as u32, color, event.side, word));
+                    landings.push((pe as u32, color, event.side, word, UNKNOWN));
                 }
             }
         }
-        for (_, color, side, word) in landings {
-            self.land(pe, u32::from(color), side, word);
+        for (_, color, side, word, origin) in landings {
+            self.land(pe, u32::from(color), side, word, origin);
         }
         (self.landings, self.moves) = others;
     }
@@ -841,9 +842,14 @@ impl Clock<'_> {
             .zip(change)
             .filter(|(_, left)| **left != 0)
         {
-            let at_once = script.ops[thread.op as usize].at_once;
+            let op = &script.ops[thread.op as usize];
             let is_one = issues[thread.op as usize] == 0;
-            let room = i64::from(thread.left) - i64::from(at_once) - 1;
+            // what is told of vectors is never within a recorded period
+            let of_piece = match piece_of(op, thread.left) {
+                piece if self.trace.is_some() => (thread.left - 1) % piece + 1,
+                _ => thread.left,
+            };
+            let room = i64::from(of_piece) - i64::from(op.at_once) - 1;
             within(room, if is_one { -left } else { 0 });
         }
         let part = change[threads];

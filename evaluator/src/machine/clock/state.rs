@@ -1,6 +1,7 @@
 //! The state of the machine with a clock.
 
 use super::given::{Script, Timing};
+use super::trace::Origin;
 use crate::machine::plan::{Given, Route, Set};
 use crate::machine::state::{shape, window, Shape, Window, NONE};
 
@@ -185,13 +186,14 @@ pub(super) struct Clock<'a> {
     pub calendar: super::walk::Calendar,
     pub moves: Vec<super::fabric::Move>,
     /// Words that come to routers of PEs: the color, by which side.
-    pub landings: Vec<(u32, u8, u8, Word)>,
+    pub landings: Vec<(u32, u8, u8, Word, Origin)>,
     pub runs: super::runs::Runs,
     /// PEs whose routers are torn down in this cycle.
     pub told: Vec<u32>,
     pub left: usize,
     pub words: u64,
     pub marks: Vec<u64>,
+    pub trace: Option<Box<super::trace::Trace>>,
 }
 
 impl<'a> Clock<'a> {
@@ -248,6 +250,7 @@ impl<'a> Clock<'a> {
             left: given.pes(),
             words: 0,
             marks: Vec::new(),
+            trace: None,
         };
         for (script, start) in script_at.iter().zip(starts) {
             clock.pes.push(begun(scripts, *script, *start as u64));

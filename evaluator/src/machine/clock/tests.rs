@@ -70,6 +70,7 @@ fn op(receive: Option<u32>, send: Option<u32>, words: u32) -> TimedOp {
         send,
         output: send.unwrap_or(0),
         words: vec![words],
+        piece: 0,
         at_once: 1,
         all: false,
         yields: false,
@@ -119,6 +120,7 @@ fn run(given: &Given, scripts: &[Script], starts: &[i64]) -> Timed {
         Followed {
             most: 1 << 20,
             by_word: false,
+            traced: false,
         },
     )
 }
@@ -547,7 +549,11 @@ fn who_repeats_itself_is_not_followed_and_takes_the_same_cycles() {
                 &at,
                 &[0, 1],
                 &starts,
-                Followed { most, by_word },
+                Followed {
+                    most,
+                    by_word,
+                    traced: true,
+                },
             )
         };
         let (one, runs) = (run(true), run(false));

@@ -7,6 +7,7 @@ use std::collections::BinaryHeap;
 use super::given::{Script, Timing};
 use super::runs::Runs;
 use super::state::Clock;
+use super::trace::{Piece, Trace};
 use crate::machine::plan::Given;
 
 const SOON: usize = 64;
@@ -76,14 +77,17 @@ pub struct Timed {
     pub followed: u64,
     pub stuck: Option<usize>,
     pub given_up: bool,
+    pub pieces: Vec<Piece>,
 }
 
 /// How words are followed: all of them `by_word`, or else not those of PEs that repeat what they did,
-/// which gives the same; and the `most` that are before the run is given up.
+/// which gives the same; and the `most` that are before the run is given up. Where it is `traced`, what
+/// there is to tell of each vector.
 #[derive(Clone, Copy, Debug)]
 pub struct Followed {
     pub most: u64,
     pub by_word: bool,
+    pub traced: bool,
 }
 
 /// Run scripts to their end. PEs begin at `starts`; `numbers` are those of colors.
@@ -96,10 +100,17 @@ pub fn timed(
     starts: &[i64],
     followed: Followed,
 ) -> Timed {
-    let Followed { most, by_word } = followed;
+    let Followed {
+        most,
+        by_word,
+        traced,
+    } = followed;
     let mut clock = Clock::new(given, timing, scripts, script_at, numbers, starts);
     if !by_word {
         clock.runs = Runs::new(given.pes());
+    }
+    if traced {
+        clock.trace = Some(Box::new(Trace::new(&clock)));
     }
     for (pe, start) in starts.iter().enumerate() {
         clock.look_at(pe, *start as u64);
@@ -117,6 +128,7 @@ pub fn timed(
         followed: clock.words,
         stuck: clock.pes.iter().position(|pe| pe.done.is_none()),
         given_up: clock.words > most,
+        pieces: clock.trace.map_or_else(Vec::new, |trace| trace.pieces),
     }
 }
 

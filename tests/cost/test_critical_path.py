@@ -1,0 +1,79 @@
+"""What is waited for, as the machine with a clock tells it."""
+
+import pytest
+
+import building as b
+import collc
+from collc.cost import predict
+from collc.cost.choice import build_plan
+from collc.schedule import build_schedule
+from collc.target import TARGETS
+
+
+def path_of(collective, target="wse2"):
+    (path,) = predict(build_plan(build_schedule(collective), TARGETS[target])).critical_path
+    return path.waits
+
+
+@pytest.mark.parametrize("target", sorted(TARGETS))
+@pytest.mark.parametrize("length", [1, 8, 500])
+def test_the_critical_path_of_a_chain_visits_every_rank(target, length):
+    waits = path_of(b.line_reduce(b.chain(5), length), target)
+    assert [(wait.rank, wait.what) for wait in waits] == [(rank, "vector") for rank in (4, 3, 2, 1)]
+
+
+@pytest.mark.parametrize("target", sorted(TARGETS))
+def test_the_root_of_a_star_takes_one_vector_after_the_other(target):
+    first, *others = path_of(b.line_reduce(b.star(6), 300), target)
+    assert (first.rank, first.what) == (1, "vector")
+    assert [wait.source for wait in others] == [2, 3, 4, 5]
+    assert {wait.what for wait in others} <= {"previous", "router", "start"}
+    waited = [wait.cycles for wait in others]
+    assert waited == sorted(waited), "the farther away the longer has a vector been there"
+    assert 4 * 300 - 20 < waited[-1] <= 4 * 300
+
+
+@pytest.mark.parametrize("target", sorted(TARGETS))
+def test_a_multicast_waits_for_the_way_to_the_farthest_pe(target):
+    *_, last = predict(
+        build_plan(build_schedule(b.broadcast(9, 7, 2, 5, 10)), TARGETS[target])
+    ).critical_path
+    assert [(wait.rank, wait.what) for wait in last.waits] == [(11, "distance")]
+
+
+STEPS = """target {target}
+grid row = 6 x 1
+collective c = {contract} on row {{
+    order {order}
+    run {algorithm}
+}}
+program {{ c }}
+"""
+
+
+@pytest.mark.parametrize("target", sorted(TARGETS))
+@pytest.mark.parametrize(
+    ("contract", "order", "algorithm"),
+    [
+        ("allreduce(x: f32[60], add)", "ring", "ring_allreduce"),
+        ("allgather(x: f32[60])", "west_to_east", "ring_allgather"),
+        ("all_to_all(x: f32[60])", "west_to_east", "linear_all_to_all"),
+        ("gather(x: f32[60])", "west_to_east", "linear_gather"),
+    ],
+)
+def test_what_is_cut_waits_for_slices_of_others(contract, order, algorithm, target):
+    text = STEPS.format(**locals())
+    prediction = collc.compile(text=text, verify_text=False).prediction
+    (path,) = prediction.critical_path
+    assert any(wait.what == "slices" for wait in path.waits)
+    assert all(0 <= wait.rank < 6 for wait in path.waits)
+    assert all(0 <= wait.cycles < prediction.cycles for wait in path.waits)
+
+
+def test_nothing_is_waited_for_on_a_single_pe():
+    assert (
+        predict(
+            build_plan(build_schedule(b.line_reduce(b.chain(1), 9)), TARGETS["wse2"])
+        ).critical_path
+        == ()
+    )
