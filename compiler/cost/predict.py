@@ -9,13 +9,13 @@ from collc.base.columns import Ints
 from collc.base.diagnostics import CollcError, Diagnostic
 from collc.base.memoize import by_identity
 from collc.cost.bound import bound_of
-from collc.cost.clocked import clocked
+from collc.cost.clocked import Clocked, clocked
 from collc.cost.critical_path import critical_path
 from collc.cost.tree_bound import tree_bound_of
 from collc.emit.lanes.actions import Lengths, UntimedError
 from collc.lowering.by_itself import by_itself
 from collc.machine.prediction import Prediction, ProgramPrediction
-from collc.machine.timed import MOST_WORDS, StuckError, Timed, TooLongError
+from collc.machine.timed import MOST_WORDS, StuckError, TooLongError
 from collc.plan import Plan
 from collc.plan.geometry import home_of
 from collc.plan.plan import ProgramPlan, of_one_call
@@ -45,9 +45,8 @@ def predict_program(
         found = _run(program, lengths, starts, most)
     except (UntimedError, TooLongError) as lacks:
         return kind(bound, bound, {"start": bound}, note=f"only the bound is known: {lacks}")
-    cycles = int(found.done.max())
-    breakdown: dict[str, int] = {}
-    for name, part in _parts(program, found):
+    cycles, breakdown = found.cycles, dict[str, int]()
+    for name, part in _parts(program, found.marks):
         breakdown[name] = breakdown.get(name, 0) + part
     if not program.alone:
         return kind(cycles, bound, breakdown)
@@ -80,7 +79,7 @@ def cycles_or_never(plan: Plan) -> int:
     """The same of a candidate that no check has let pass: one that gets stuck takes for ever, as
     does one that cannot be printed, or takes too long to follow."""
     try:
-        return int(clocked(of_one_call(plan), most=CANDIDATE).done.max())
+        return clocked(of_one_call(plan), most=CANDIDATE).cycles
     except (StuckError, TooLongError, UntimedError, CollcError):
         return NEVER
 
@@ -95,12 +94,12 @@ def cycles_for(plan: Plan, length: int) -> int:
 def _cycles(program: ProgramPlan, lengths: Lengths | None) -> int:
     """Those of `predict_program`."""
     try:
-        return int(_run(program, lengths, None, MOST_WORDS).done.max())
+        return _run(program, lengths, None, MOST_WORDS).cycles
     except (UntimedError, TooLongError):
         return max(_bounds(program, lengths or {}), default=0)
 
 
-def _run(program: ProgramPlan, lengths: Lengths | None, starts: Ints | None, most: int) -> Timed:
+def _run(program: ProgramPlan, lengths: Lengths | None, starts: Ints | None, most: int) -> Clocked:
     """A run that does not get stuck: C403 if it does."""
     try:
         return clocked(program, lengths, starts, most)
@@ -111,9 +110,8 @@ def _run(program: ProgramPlan, lengths: Lengths | None, starts: Ints | None, mos
         raise CollcError([said]) from None
 
 
-def _parts(program: ProgramPlan, found: Timed) -> Iterator[tuple[str, int]]:
+def _parts(program: ProgramPlan, marks: Sequence[int]) -> Iterator[tuple[str, int]]:
     """By how many cycles each phase, or each call of a program, moves the end."""
-    marks = found.marks
     if program.alone:
         names = [phase.name for phase in program.plans[0].phases]
         yield "start", marks[0] if marks else 0

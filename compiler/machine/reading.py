@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -173,6 +174,48 @@ def rows_of(plan: Plan) -> Array:
     return rows
 
 
+def roles_and_places(plan: Plan, phase: Phase) -> tuple[Ints, Ints]:
+    """By PE of a collective's grid its role in a phase, NOBODY for none, and its place on its line,
+    int64 [PEs] each."""
+    line = _Line(plan, phase)
+    return line.role_at, line.place_at
+
+
+def given_of_line(
+    plan: Plan,
+    phases: Sequence[int],
+    roles: Sequence[Ints],
+    filters: Filters,
+    ways: Ints | None = None,
+) -> Given:
+    """What the machine is given of one line of phases along an axis, whose places have these roles
+    in each of them: a grid of one row, or of one column. With `ways` it is a way over the grid that
+    is laid out as a row: they say on which side of each PE the next one is, and the one before,
+    int64 [2, PEs]. Colors are those of the plan, in its order."""
+    names = {name: Color(number, f"`{name}`") for name, number in plan.colors}
+    made = _Making(Calls((plan,), (names,), (0,)), filters)
+    for name in names:
+        made.color(0, name)
+    given, own = [], plan.phases[phases[0]]
+    for number, places in zip(phases, roles, strict=True):
+        atoms = [[0] * (plan.phases[number].slicing.count + 1)]
+        given.append(made.routers(0, plan.phases[number], _OneLine(places, ways), atoms))
+    down, extent = own.axis == "y" and ways is None, len(roles[0])
+    return Given(
+        1 if down else extent,
+        extent if down else 1,
+        tuple(names),
+        tuple(color.number for color in names.values()),
+        tuple(False for _ in names),
+        tuple(made.settings),
+        tuple(given),
+        (),
+        (),
+        (),
+        min(plan.target.input_queue_words[queue] for queue in plan.target.input_queues),
+    )
+
+
 class _Making:
     """What is numbered as phases are read: colors, and settings of routers."""
 
@@ -197,21 +240,30 @@ class _Making:
     def phase(self, of: int, phase: Phase) -> PhaseGiven:
         """A phase of the plan with a number."""
         plan = self.calls.plans[of]
-        line = _Line(plan, phase)
         cuts, slicing = self.calls.cuts_of(of), _slicing(phase)
-        words = plan.collective.contract.element.words
+        atoms = [np.searchsorted(cuts, one + slicing.bounds).tolist() for one in _firsts(phase)]
+        roles = tuple(self._role(of, role) for role in phase.roles)
+        line = _Line(plan, phase)
+        given = self.routers(of, phase, line, atoms)
+        return replace(given, roles=roles, role_at=line.spread(line.role_at, NOBODY))
+
+    def routers(
+        self, of: int, phase: Phase, line: _Line | _OneLine, atoms: list[list[int]]
+    ) -> PhaseGiven:
+        """What routers and filters of a phase are given, without its lanes."""
+        words = self.calls.plans[of].collective.contract.element.words
         parts = PAIR if phase.paired else 1
-        sizes = np.diff(slicing.bounds) * words // parts
+        sizes = np.diff(_slicing(phase).bounds) * words // parts
         counters = [self.filters(role) for role in phase.roles]
         filters = list(dict.fromkeys(one for found in counters for one in found.values()))
         sets = self._sets(of, phase, line, filters)
         return PhaseGiven(
-            tuple(self._role(of, role) for role in phase.roles),
-            line.spread(line.role_at, NOBODY),
+            (),
+            line.spread(np.full_like(line.role_at, NOBODY), NOBODY),
             line.spread(line.place_at, 0),
             line.spread(line.block_at, 0),
             sizes.tolist(),
-            [np.searchsorted(cuts, first + slicing.bounds).tolist() for first in _firsts(phase)],
+            atoms,
             (words, parts),
             sets,
             tuple(map(_filter, filters)),
@@ -251,7 +303,9 @@ class _Making:
             op.vectors, op.elements, op.where,
         )  # fmt: skip
 
-    def _sets(self, of: int, phase: Phase, line: _Line, filters: Sequence[Filter]) -> Array:
+    def _sets(
+        self, of: int, phase: Phase, line: _Line | _OneLine, filters: Sequence[Filter]
+    ) -> Array:
         """What a phase sets at routers, PE by PE."""
         elsewhere = {detour.color for detour in phase.detours}
         rows = [np.zeros((0, 4), dtype=np.int64)]
@@ -359,6 +413,51 @@ class _Line:
         all_rows = np.tile(there, (len(self.places), 1))
         all_rows[:, 0] = self.places[:, there[:, 0]].reshape(-1)
         ordered = all_rows[np.argsort(all_rows[:, 0], kind="stable")]
+        return np.ascontiguousarray(ordered, dtype=np.int32).reshape(-1)
+
+
+class _OneLine:
+    """The PEs of one line, or of a way over the grid that is laid out as a line."""
+
+    def __init__(self, roles: Ints, ways: Ints | None) -> None:
+        self.role_at, self.ways, self.width = roles, ways, len(roles)
+        self.place_at: Ints = np.arange(len(roles), dtype=np.int64)
+        self.block_at: Ints = np.zeros(len(roles), dtype=np.int64)
+
+    def turned(
+        self, pes: Ints, use: ColorUse
+    ) -> Iterator[tuple[Ints, tuple[tuple[int, int], ...]]]:
+        """The positions of routers, and the PEs that have them so; on a way what leads elsewhere is
+        left out."""
+        positions = tuple(_route(route, _NUMBERS) for route in use.positions)
+        if self.ways is None:
+            yield pes, positions
+            return
+        ahead, back = self.ways
+        both = ahead[pes] * 8 + back[pes]
+        for code in np.unique(both).tolist():
+            onto = {code // 8: _NUMBERS[Direction.EAST], code % 8: _NUMBERS[Direction.WEST]}
+            onto[_NUMBERS[Direction.RAMP]] = _NUMBERS[Direction.RAMP]
+            yield (
+                pes[both == code],
+                tuple(
+                    (
+                        onto.get(receive, _NOWHERE),
+                        sum(1 << to for side, to in onto.items() if send >> side & 1),
+                    )
+                    for receive, send in positions
+                ),
+            )
+
+    @staticmethod
+    def spread(column: Ints, nobody: int) -> Array:
+        """A number for each PE, int32 [PEs]."""
+        return column.astype(np.int32)
+
+    @staticmethod
+    def spread_rows(rows: Ints) -> Array:
+        """Rows of PEs, PE by PE, int32 [4 * rows]."""
+        ordered = rows[np.argsort(rows[:, 0], kind="stable")]
         return np.ascontiguousarray(ordered, dtype=np.int32).reshape(-1)
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from collc_evaluator import time_machine
 
 from collc.base.columns import Ints
 from collc.base.values import dataclass
+from collc.machine.given import Given
 from collc.machine.reading import Calls, given_of
 from collc.plan import filters_of
 from collc.target import Target
@@ -130,16 +132,45 @@ def timed(  # noqa: PLR0913 - what runs, and how
     """Run scripts, of which each PE of the grid has one; PEs begin at `starts`, 0 if there are
     none. Words are followed one by one where PEs do something new, `by_word` everywhere, which
     gives the same. Raises StuckError, and TooLongError where more than the `most` are followed."""
-    given = given_of(calls, filters_of)
-    target = calls.plans[0].target
     begins = np.zeros(len(script_at), dtype=np.int64) if starts is None else starts
+    timing = timing_of(calls.plans[0].target)
+    given = given_of(calls, filters_of)
+    return _run(given, timing, scripts, script_at, begins, most, by_word=by_word, traced=traced)
+
+
+def timed_line(  # noqa: PLR0913, PLR0917 - what runs, and from when on
+    given: Given,
+    target: Target,
+    scripts: Sequence[Script],
+    at: Ints,
+    starts: Ints,
+    since: int,
+    most: int,
+) -> Timed:
+    """The same of one line of PEs, which begin at `starts`, counted from the cycle `since` on."""
+    timing = timing_of(target)
+    timing = replace(timing, first_task=max(timing.first_task - since, 0))
+    return _run(given, timing, scripts, at, starts, most)
+
+
+def _run(  # noqa: PLR0913, PLR0917 - what runs, and how
+    given: Given,
+    timing: Timing,
+    scripts: Sequence[Script],
+    script_at: Ints,
+    starts: Ints,
+    most: int,
+    *,
+    by_word: bool = False,
+    traced: bool = False,
+) -> Timed:
     done, marks, words, stuck, given_up, pieces = time_machine(
         given,
-        timing_of(target),
+        timing,
         list(scripts),
         np.ascontiguousarray(script_at, dtype=np.uint32),
         list(given.numbers),
-        np.ascontiguousarray(begins, dtype=np.int64),
+        np.ascontiguousarray(starts, dtype=np.int64),
         most,
         by_word,
         traced,

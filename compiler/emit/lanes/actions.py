@@ -72,9 +72,11 @@ from collc.machine.given import Given as GivenCalls
 from collc.machine.given import PhaseGiven
 from collc.machine.reading import (
     Calls,
+    Color,
     calls_of_plan,
     calls_of_program,
     given_of,
+    roles_and_places,
 )
 from collc.machine.timed import NO_COLOR, Script, TimedOp
 from collc.plan import Action, Advance, Phase, Plan, filters_of
@@ -1163,26 +1165,11 @@ def scripts_of(
     """What the machine runs of a program, the scripts of its PEs, and which of them each has. Of
     dynamic lengths those of the first round count, by name; the longest where none are given.
     Raises UntimedError for what the clock does not have."""
-    if program.program.rooted:
-        raise UntimedError("roots of calls")
-    if program.call_streams:
-        raise UntimedError("calls beside each other")
+    _must_be_timed(program)
     calls = calls_of(program)
     given = given_of(calls, filters_of)
-    engine = program.target.cycles.engine
     index = {number: at for at, number in enumerate(given.numbers)}
-    colors = tuple(
-        {name: index[color.number] for name, color in names.items() if color.number in index}
-        for names in calls.colors
-    )
-    rates = tuple(map(rates_of, program.plans))
-    takes = Takes(engine.jump, engine.no_jump)
-    told = [_given(plan, lengths or {}) for plan in program.plans]
-    words = tuple(
-        plan.collective.contract.words if of is None else of
-        for plan, of in zip(program.plans, told, strict=True)
-    )
-    common = _Common(program, library, colors, rates, words, takes, index)
+    common = _common_of(program, library, calls.colors, index, lengths or {})
     columns, parts = [], []
     at = 0
     shared = {one.name: name for one, name in library.equal}
@@ -1191,9 +1178,10 @@ def scripts_of(
             at += len(plan.phases)
             continue
         for phase, of in zip(plan.phases, common.model(which).phases, strict=True):
-            for what in _untimed(phase, of):
-                raise UntimedError(what)
-            column, found = _parts(plan, phase, of, given, at, colors[which], told[which])
+            own, colors = given.phases[at], common.colors[which]
+            sets = _sets(given, own, of, colors)
+            told = _given(plan, lengths or {})
+            column, found = _parts(plan, phase, of, (own.role_at, own.place_at), sets, at, told)
             columns.append(column)
             parts.append(found)
             at += 1
@@ -1201,13 +1189,81 @@ def scripts_of(
     rows, script_at = _distinct(columns, given.width * given.height)
     scripts = []
     for row in rows:
-        own = iter([of[which] for of, which in zip(parts, row, strict=True)])
+        own_parts = iter([of[which] for of, which in zip(parts, row, strict=True)])
         by_collective = [
-            [] if plan.collective.name in shared else [next(own) for _ in plan.phases]
+            [] if plan.collective.name in shared else [next(own_parts) for _ in plan.phases]
             for plan in program.plans
         ]
         scripts.append(_Pe(common, by_collective, called).script())
     return calls, scripts, script_at
+
+
+def _must_be_timed(program: ProgramPlan) -> None:
+    if program.program.rooted:
+        raise UntimedError("roots of calls")
+    if program.call_streams:
+        raise UntimedError("calls beside each other")
+
+
+def _common_of(
+    program: ProgramPlan,
+    library: LibraryModel,
+    names: Sequence[Mapping[str, Color]],
+    index: Mapping[int, int],
+    lengths: Lengths,
+) -> _Common:
+    """What all PEs have in common; `names` are the colors of each plan, `index` says where the
+    machine has them."""
+    engine = program.target.cycles.engine
+    colors = tuple(
+        {name: index[color.number] for name, color in of.items() if color.number in index}
+        for of in names
+    )
+    words = tuple(
+        plan.collective.contract.words if of is None else of
+        for plan in program.plans
+        for of in (_given(plan, lengths),)
+    )
+    rates, takes = tuple(map(rates_of, program.plans)), Takes(engine.jump, engine.no_jump)
+    return _Common(program, library, colors, rates, words, takes, index)
+
+
+class ScriptsByPhase:
+    """The scripts of the PEs of a collective that is called once, and has no color torn down, made
+    as they are asked for: `at` has by PE of its grid a number for what it does, int64 [PEs]."""
+
+    def __init__(
+        self, program: ProgramPlan, library: LibraryModel, lengths: Lengths | None = None
+    ) -> None:
+        _must_be_timed(program)
+        (plan,), (model,) = program.plans, library.collectives
+        names = {name: Color(number, f"`{name}`") for name, number in plan.colors}
+        index = {number: at for at, (_, number) in enumerate(plan.colors)}
+        self.common = _common_of(program, library, (names,), index, lengths or {})
+        given, radix = _given(plan, lengths or {}), 1
+        pes = plan.collective.grid.width * plan.collective.grid.height
+        self.at = np.zeros(pes, dtype=np.int64)
+        self.parts: list[list[_Part]] = []
+        sets: list[Sets] = [()]
+        for number, (phase, of) in enumerate(zip(plan.phases, model.phases, strict=True)):
+            placed = roles_and_places(plan, phase)
+            none = sets, np.zeros(pes, dtype=np.int64)
+            column, found = _parts(plan, phase, of, placed, none, number, given)
+            self.at += radix * column
+            radix *= len(found)
+            self.parts.append(found)
+
+    def color(self, name: str) -> int:
+        """What the machine calls a color of the plan."""
+        return self.common.colors[0][name]
+
+    def script(self, number: int) -> Script:
+        """The script of PEs with a number."""
+        own = []
+        for found in self.parts:
+            number, which = divmod(number, len(found))
+            own.append(found[which])
+        return _Pe(self.common, [own], (0,)).script()
 
 
 def _calls_of(program: ProgramPlan, lengths: Lengths, shared: Mapping[str, str]) -> tuple[int, ...]:
@@ -1227,10 +1283,18 @@ def _calls_of(program: ProgramPlan, lengths: Lengths, shared: Mapping[str, str])
 
 def _distinct(columns: Sequence[Ints], pes: int) -> tuple[list[list[int]], Ints]:
     """The different rows of numbers, and which of them each PE has."""
-    if not columns:
-        return [[]], np.zeros(pes, dtype=np.int64)
-    rows, which = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
-    return rows.tolist(), which.reshape(-1)
+    code, radix = np.zeros(pes, dtype=np.int64), 1
+    for column in columns:  # as one number, which is far quicker than to compare rows
+        least = int(column.min(initial=0))
+        extent = int(column.max(initial=0)) - least + 1
+        if radix * extent >= 1 << 62:
+            code = np.unique(code, return_inverse=True)[1].reshape(-1).astype(np.int64)
+            radix = int(code.max(initial=0)) + 1
+        code = code + radix * (column.astype(np.int64) - least)
+        radix *= extent
+    _, first, which = np.unique(code, return_index=True, return_inverse=True)
+    rows = [[int(column[at]) for column in columns] for at in first.tolist()]
+    return rows, which.reshape(-1)
 
 
 def _alike(numbers: Mapping[Numbered, int]) -> tuple[int, ...]:
@@ -1251,24 +1315,23 @@ def _parts(  # noqa: PLR0913, PLR0917 - a phase, and what is known of it
     plan: Plan,
     phase: Phase,
     model: PhaseModel,
-    of_all: GivenCalls,
+    placed: tuple[Ints, Ints],
+    sets: tuple[list[Sets], Ints],
     number: int,
-    colors: Mapping[str, int],
     length: int | None,
 ) -> tuple[Ints, list[_Part]]:
-    """Which part each PE has in a phase, and the parts; the first one is none."""
-    given = of_all.phases[number]
+    """Which part each PE has in a phase, and the parts; the first one is none. By PE, `placed` has
+    its role, or NOBODY, and its place, `sets` which of the routers it sets."""
+    for what in _untimed(phase, model):
+        raise UntimedError(what)
     parts = [_Part(number, model, phase, {}, {}, {}, (), restores=False, sets=(), rows={})]
-    sets, sets_at = _sets(of_all, given, model, colors)
     known: dict[object, int] = {}
     classes: dict[int, list[ClassModel]] = {}
     for one in model.classes:
         classes.setdefault(one.role, []).append(one)
-    pairs, which = np.unique(
-        np.stack([given.role_at, given.place_at, sets_at], axis=1), axis=0, return_inverse=True
-    )
+    distinct, which = _distinct([*placed, sets[1]], len(placed[0]))
     found = []
-    for role, place, set_at in pairs.tolist():
+    for role, place, set_at in distinct:
         if role < 0:
             found.append(0)
             continue
@@ -1280,14 +1343,13 @@ def _parts(  # noqa: PLR0913, PLR0917 - a phase, and what is known of it
         if key not in known:
             known[key] = len(parts)
             acts = {placed.key: placed for placed in one.acts}
+            of_set = sets[0][set_at]
+            ends, restores = one.ends, one.restores
             parts.append(
-                _Part(
-                    number, model, phase, acts, words, firsts, one.ends, one.restores, sets[set_at],
-                    rows,
-                )
-            )  # fmt: skip
+                _Part(number, model, phase, acts, words, firsts, ends, restores, of_set, rows)
+            )
         found.append(known[key])
-    return np.array(found, dtype=np.int64)[which.reshape(-1)], parts
+    return np.array(found, dtype=np.int64)[which], parts
 
 
 def _sets(
