@@ -86,24 +86,19 @@ class _Lines:
         self.plan, self.target, self.most = program.plans[0], program.target, most
         grid, phases = self.plan.collective.grid, self.plan.phases
         self.shape = grid.height, grid.width
-        scripts = ScriptsByPhase(program, library, lengths)
         self.groups = list(_groups(phases))
-        colors = [
-            {
-                scripts.color(use.color)
-                for at in group
-                for role in phases[at].roles
-                for use in role.colors
-            }
-            for group in self.groups
-        ]
+        scripts = ScriptsByPhase(program, library, self.groups, lengths or {})
         numbers, which = np.unique(scripts.at, return_inverse=True)
         known: list[dict[Script, int]] = [{} for _ in self.groups]
-        cut = [
-            [of.setdefault(one, len(of)) for of, one in zip(known, segments, strict=True)]
-            for number in numbers.tolist()
-            for segments in (segments_of(scripts.script(number), self.groups, colors),)
-        ]
+        numbered: list[dict[int, int]] = [{} for _ in self.groups]
+        cut = []
+        for number in numbers.tolist():
+            row = []
+            for of, same, one in zip(known, numbered, scripts.segments(number), strict=True):
+                if id(one) not in same:  # which `scripts` holds
+                    same[id(one)] = of.setdefault(one, len(of))
+                row.append(same[id(one)])
+            cut.append(row)
         self.segments = np.array(cut, dtype=np.int64).T[:, which.reshape(self.shape)]
         self.scripts = [list(of) for of in known]
         self.at = np.zeros(self.shape, dtype=np.int64)

@@ -78,6 +78,7 @@ from collc.machine.reading import (
     given_of,
     roles_and_places,
 )
+from collc.machine.segments import segments_of
 from collc.machine.timed import NO_COLOR, Script, TimedOp
 from collc.plan import Action, Advance, Phase, Plan, filters_of
 from collc.plan.plan import ProgramPlan
@@ -203,6 +204,7 @@ class _Pe:
         self.due: list[tuple[int, Callable[[], Acts]]] = []
         self.ops: list[TimedOp] = []
         self.op_numbers: dict[object, int] = {}
+        self.places: dict[int, Place] = {}  # by operation where its number of words is from
         self.code_numbers: dict[object, int] = {}
         self.counters = 0
         self.turns: list[tuple[int, ...]] = []
@@ -365,11 +367,15 @@ class _Pe:
         self.counters += 1
         return self.counters - 1
 
-    def op(self, key: object, make: Callable[[], TimedOp]) -> int:
-        """The number of an operation."""
+    def op(
+        self, key: object, make: Callable[[], TimedOp], place: Place | None = None
+    ) -> int:
+        """The number of an operation, whose words are those of a place."""
         if key not in self.op_numbers:
             self.op_numbers[key] = len(self.ops)
             self.ops.append(make())
+            if place is not None:
+                self.places[self.op_numbers[key]] = place
         return self.op_numbers[key]
 
     def output(self, queue: int) -> int:
@@ -832,7 +838,9 @@ class _Call:
     # operations
 
     def _op(self, part: _Part, slot: SlotModel, placed: PlacedAct) -> int:
-        return self.pe.op((self.number, slot.name), lambda: self._made(part, slot, placed))
+        divisor = placed.rounds if self._calls_back(placed.act) else 1
+        place = part.number, slot.key, divisor
+        return self.pe.op((self.number, slot.name), lambda: self._made(part, slot, placed), place)
 
     def _made(self, part: _Part, slot: SlotModel, placed: PlacedAct) -> TimedOp:
         act = placed.act
@@ -1229,41 +1237,121 @@ def _common_of(
 
 
 class ScriptsByPhase:
-    """The scripts of the PEs of a collective that is called once, and has no color torn down, made
-    as they are asked for: `at` has by PE of its grid a number for what it does, int64 [PEs]."""
+    """The scripts of the PEs of a collective that is called once, and has no color torn down, cut
+    into segments of some phases: `at` has by PE of its grid a number for what it does, int64 [PEs].
+
+    PEs whose code is the same, and which differ only in how many words they move, have a *pattern*
+    in common: it is made and cut once, with places for the numbers of words."""
 
     def __init__(
-        self, program: ProgramPlan, library: LibraryModel, lengths: Lengths | None = None
+        self, program: ProgramPlan, library: LibraryModel, groups: Sequence[range], lengths: Lengths
     ) -> None:
         _must_be_timed(program)
         (plan,), (model,) = program.plans, library.collectives
         names = {name: Color(number, f"`{name}`") for name, number in plan.colors}
         index = {number: at for at, (_, number) in enumerate(plan.colors)}
-        self.common = _common_of(program, library, (names,), index, lengths or {})
-        given, radix = _given(plan, lengths or {}), 1
+        self.common = _common_of(program, library, (names,), index, lengths)
+        self.groups = groups
+        given, radix = _given(plan, lengths), 1
         pes = plan.collective.grid.width * plan.collective.grid.height
         self.at = np.zeros(pes, dtype=np.int64)
         self.parts: list[list[_Part]] = []
-        sets: list[Sets] = [()]
+        none: tuple[list[Sets], Ints] = [()], np.zeros(pes, dtype=np.int64)
         for number, (phase, of) in enumerate(zip(plan.phases, model.phases, strict=True)):
             placed = roles_and_places(plan, phase)
-            none = sets, np.zeros(pes, dtype=np.int64)
             column, found = _parts(plan, phase, of, placed, none, number, given)
             self.at += radix * column
             radix *= len(found)
             self.parts.append(found)
+        self.colors = [
+            {
+                self.common.colors[0][use.color]
+                for at in group
+                for role in plan.phases[at].roles
+                for use in role.colors
+            }
+            for group in groups
+        ]
+        self.shapes = [list(map(_shape, range(len(of)), of)) for of in self.parts]
+        self.patterns: dict[object, _Pattern] = {}
+        self.known: dict[object, Script] = {}
 
-    def color(self, name: str) -> int:
-        """What the machine calls a color of the plan."""
-        return self.common.colors[0][name]
-
-    def script(self, number: int) -> Script:
-        """The script of PEs with a number."""
-        own = []
+    def segments(self, number: int) -> list[Script]:
+        """The segments of PEs with a number. Raises InseparableError."""
+        which = []
         for found in self.parts:
-            number, which = divmod(number, len(found))
-            own.append(found[which])
-        return _Pe(self.common, [own], (0,)).script()
+            number, at = divmod(number, len(found))
+            which.append(at)
+        own = [of[at] for of, at in zip(self.parts, which, strict=True)]
+        shapes = tuple(of[at] for of, at in zip(self.shapes, which, strict=True))
+        key = shapes, _equal_numbers(own)
+        if key not in self.patterns:
+            self.patterns[key] = self._pattern(own)
+        pattern, segments = self.patterns[key], []
+        for at, group in enumerate(self.groups):
+            of_group = id(pattern), at, tuple(which[group.start : group.stop])
+            if of_group not in self.known:
+                self.known[of_group] = pattern.with_words(at, own)
+            segments.append(self.known[of_group])
+        return segments
+
+    def _pattern(self, parts: Sequence[_Part]) -> _Pattern:
+        pe = _Pe(self.common, [parts], (0,))
+        script = pe.script()
+        places = {-1 - at: place for at, place in pe.places.items()}
+        ops = tuple(
+            replace(op, words=(-1 - at,)) if at in pe.places else op
+            for at, op in enumerate(script.ops)
+        )
+        cut = segments_of(replace(script, ops=ops), self.groups, self.colors)
+        return _Pattern(cut, places)
+
+
+Place = tuple[int, Numbered, int]  # of words: a phase, which of its acts, and what divides them
+
+
+@dataclass(frozen=True)
+class _Pattern:
+    """Segments in which negative numbers of words stand for those of a place."""
+
+    segments: tuple[Script, ...]
+    places: Mapping[int, Place]
+
+    def with_words(self, number: int, parts: Sequence[_Part]) -> Script:
+        """A segment with the words of the parts of a PE."""
+        segment = self.segments[number]
+
+        def words(op: TimedOp) -> TimedOp:
+            place = self.places.get(op.words[0])
+            if place is None:
+                return op
+            phase, key, divisor = place
+            return replace(op, words=tuple(one // divisor for one in parts[phase].words[key]))
+
+        return replace(segment, ops=tuple(map(words, segment.ops)))
+
+
+def _shape(number: int, part: _Part) -> object:
+    """What the code of a part depends on, besides which numbers of words are equal; that is the part
+    itself where it goes by step tables or turns."""
+    if part.rows or any(one.act.turns is not None for one in part.acts.values()):
+        return number
+    local = tuple(part.words[key] for key, one in part.acts.items() if one.act.is_local)
+    acts = tuple((key, id(one)) for key, one in part.acts.items())
+    return acts, local, part.ends, part.restores
+
+
+def _equal_numbers(parts: Sequence[_Part]) -> tuple[int, ...]:
+    """Which descriptors of a PE point at the same elements, of the same number of words."""
+    known: dict[object, int] = {}
+    found = []
+    for part in parts:
+        for key, placed in part.acts.items():
+            if key in part.words:
+                of = part.words[key][0], placed.act.op.slices.backward
+                found.append(known.setdefault(of, len(known)))
+                found.append(known.setdefault((*of, part.firsts.get(key)), len(known)))
+    return tuple(found)
 
 
 def _calls_of(program: ProgramPlan, lengths: Lengths, shared: Mapping[str, str]) -> tuple[int, ...]:
