@@ -22,7 +22,7 @@ from collc.base.values import dataclass
 from collc.emit.lanes.actions import Lengths, ScriptsByPhase
 from collc.emit.lanes.model import LibraryModel
 from collc.machine.given import NOBODY, Given
-from collc.machine.reading import given_of_line, roles_and_places
+from collc.machine.reading import given_of_line
 from collc.machine.segments import InseparableError, segments_of
 from collc.machine.timed import Script, Timed, timed_line
 from collc.plan import Phase, filters_of
@@ -103,7 +103,7 @@ class _Lines:
         self.scripts = [list(of) for of in known]
         self.at = np.zeros(self.shape, dtype=np.int64)
         self.marks = [0] * (len(phases) + 1)
-        self.roles = [roles_and_places(self.plan, phase)[0].reshape(self.shape) for phase in phases]
+        self.roles = [of.reshape(self.shape) for of in scripts.roles]
 
     def followed(self) -> ByLines | None:
         """The whole of it."""

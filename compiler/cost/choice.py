@@ -4,7 +4,7 @@
 `build_call_streams` several of which some are in flight at the same time.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from itertools import product
 
@@ -53,7 +53,7 @@ def build_plan(schedule: Schedule, target: Target, faster_than: int | None = Non
             for phase, of in zip(schedule.phases, offered, strict=True)
         )
     offered = _without_slow_relays(schedule, target, offered, planned)
-    choices = _one_after_the_other(offered, planned) or list(product(*offered))
+    choices = _one_after_the_other(schedule, offered, planned) or list(product(*offered))
     first = planned(*choices[0])
     alone = not _has_control(first) and not any(
         relays_need_fewer(phase, schedule.collective.path) or does_as_a_stream(schedule, phase)
@@ -116,7 +116,9 @@ _MOST_TOGETHER = 2  # phases of which it is open whether they stream, chosen for
 
 
 def _one_after_the_other(
-    offered: tuple[tuple[Alternative, ...], ...], planned: Callable[..., Plan]
+    schedule: Schedule,
+    offered: tuple[tuple[Alternative, ...], ...],
+    planned: Callable[..., Plan],
 ) -> list[tuple[Alternative, ...]]:
     """Where many phases can stream, the best choice that differs from one in which all do by a
     phase at a time; nothing where there are few of them, or not all fit."""
@@ -124,24 +126,40 @@ def _one_after_the_other(
     if sum(map(bool, streamed)) <= _MOST_TOGETHER:
         return []
 
-    def cost(chosen: tuple[Alternative, ...]) -> tuple[int, int]:
-        plan = planned(*chosen)
-        plan = plan if resources.within_budget(plan) else with_shared_numbers(plan)
-        fits = resources.within_budget(plan)
-        return cycles_or_never(plan) if fits else NEVER, len(plan.colors)
+    known: dict[tuple[Alternative, ...], tuple[int, int]] = {}
+
+    def cost(chosen: tuple[Alternative, ...], most: int) -> tuple[int, int]:
+        if chosen not in known:
+            plan = planned(*chosen)
+            plan = plan if resources.within_budget(plan) else with_shared_numbers(plan)
+            fits = resources.within_budget(plan) and _at_least(schedule, plan) <= most
+            known[chosen] = cycles_or_never(plan) if fits else NEVER, len(plan.colors)
+        return known[chosen]
+
+    def fastest(
+        choices: Iterable[tuple[Alternative, ...]], best: tuple[int, int]
+    ) -> tuple[tuple[int, int], tuple[Alternative, ...] | None]:
+        found = None
+        for chosen in choices:
+            of = cost(chosen, best[0])
+            if of < best:
+                best, found = of, chosen
+        return best, found
 
     everywhere = product(*(few or of for few, of in zip(streamed, offered, strict=True)))
-    best = min(
-        ((cost(chosen), at, chosen) for at, chosen in enumerate(everywhere)),
-        key=lambda one: one[:2],
-    )
-    if best[0][0] == NEVER:
+    best, chosen = fastest(everywhere, (NEVER, 0))
+    if chosen is None:
         return []
     for phase, of in enumerate(offered):
-        others = ((*best[2][:phase], one, *best[2][phase + 1 :]) for one in of if not one.streams)
-        tried = [(cost(chosen), at, chosen) for at, chosen in enumerate(others)]
-        best = min([best, *tried], key=lambda one: one[:2])
-    return [best[2]]
+        others = ((*chosen[:phase], one, *chosen[phase + 1 :]) for one in of if not one.streams)
+        best, other = fastest(others, best)
+        chosen = other or chosen
+    return [chosen]
+
+
+def _at_least(schedule: Schedule, plan: Plan) -> int:
+    """Cycles that a plan takes at least."""
+    return max(streams_at_least(plan), steps_at_least(schedule, plan))
 
 
 def _without_slow_relays(
@@ -190,7 +208,7 @@ def relays_take(schedule: Schedule, target: Target, more_than: int) -> int:
 def _least(schedule: Schedule, plans: Sequence[Plan], colors: Callable[[Plan], int]) -> Plan:
     """Of plans of a schedule that with the fewest cycles, of several such that with the fewest
     colors, of these the first. What takes more at least than one that is known is not followed."""
-    least = [max(streams_at_least(plan), steps_at_least(schedule, plan)) for plan in plans]
+    least = [_at_least(schedule, plan) for plan in plans]
     best: tuple[int, int, int] | None = None
     for index in sorted(range(len(plans)), key=lambda index: least[index]):
         if best is None or least[index] <= best[0]:

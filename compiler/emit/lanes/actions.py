@@ -1236,9 +1236,13 @@ def _common_of(
     return _Common(program, library, colors, rates, words, takes, index)
 
 
+Place = tuple[int, Numbered, int]  # of words: a phase, which of its acts, and what divides them
+
+
 class ScriptsByPhase:
     """The scripts of the PEs of a collective that is called once, and has no color torn down, cut
-    into segments of some phases: `at` has by PE of its grid a number for what it does, int64 [PEs].
+    into segments of some phases: `at` has by PE of its grid a number for what it does, `roles` the
+    roles in each phase, NOBODY for none, int64 [PEs].
 
     PEs whose code is the same, and which differ only in how many words they move, have a *pattern*
     in common: it is made and cut once, with places for the numbers of words."""
@@ -1256,9 +1260,11 @@ class ScriptsByPhase:
         pes = plan.collective.grid.width * plan.collective.grid.height
         self.at = np.zeros(pes, dtype=np.int64)
         self.parts: list[list[_Part]] = []
+        self.roles: list[Ints] = []
         none: tuple[list[Sets], Ints] = [()], np.zeros(pes, dtype=np.int64)
         for number, (phase, of) in enumerate(zip(plan.phases, model.phases, strict=True)):
             placed = roles_and_places(plan, phase)
+            self.roles.append(placed[0])
             column, found = _parts(plan, phase, of, placed, none, number, given)
             self.at += radix * column
             radix *= len(found)
@@ -1273,7 +1279,8 @@ class ScriptsByPhase:
             for group in groups
         ]
         self.shapes = [list(map(_shape, range(len(of)), of)) for of in self.parts]
-        self.patterns: dict[object, _Pattern] = {}
+        self.places: dict[Place, int] = {}  # by place the number that stands for its words
+        self.patterns: dict[object, list[Script]] = {}
         self.known: dict[object, Script] = {}
 
     def segments(self, number: int) -> list[Script]:
@@ -1287,48 +1294,35 @@ class ScriptsByPhase:
         key = shapes, _equal_numbers(own)
         if key not in self.patterns:
             self.patterns[key] = self._pattern(own)
-        pattern, segments = self.patterns[key], []
-        for at, group in enumerate(self.groups):
-            of_group = id(pattern), at, tuple(which[group.start : group.stop])
+        segments = []
+        for group, pattern in zip(self.groups, self.patterns[key], strict=True):
+            of_group = id(pattern), tuple(which[group.start : group.stop])
             if of_group not in self.known:
-                self.known[of_group] = pattern.with_words(at, own)
+                self.known[of_group] = self._with_words(pattern, own)
             segments.append(self.known[of_group])
         return segments
 
-    def _pattern(self, parts: Sequence[_Part]) -> _Pattern:
+    def _pattern(self, parts: Sequence[_Part]) -> list[Script]:
+        """Segments in which a negative number of words stands for those of a place."""
         pe = _Pe(self.common, [parts], (0,))
         script = pe.script()
-        places = {-1 - at: place for at, place in pe.places.items()}
-        ops = tuple(
-            replace(op, words=(-1 - at,)) if at in pe.places else op
-            for at, op in enumerate(script.ops)
-        )
-        cut = segments_of(replace(script, ops=ops), self.groups, self.colors)
-        return _Pattern(cut, places)
+        ops = list(script.ops)
+        for at, place in pe.places.items():
+            number = self.places.setdefault(place, -1 - len(self.places))
+            ops[at] = replace(ops[at], words=(number,))
+        cut = segments_of(replace(script, ops=tuple(ops)), self.groups, self.colors)
+        return [self.known.setdefault(one, one) for one in cut]
 
-
-Place = tuple[int, Numbered, int]  # of words: a phase, which of its acts, and what divides them
-
-
-@dataclass(frozen=True)
-class _Pattern:
-    """Segments in which negative numbers of words stand for those of a place."""
-
-    segments: tuple[Script, ...]
-    places: Mapping[int, Place]
-
-    def with_words(self, number: int, parts: Sequence[_Part]) -> Script:
+    def _with_words(self, segment: Script, parts: Sequence[_Part]) -> Script:
         """A segment with the words of the parts of a PE."""
-        segment = self.segments[number]
-
-        def words(op: TimedOp) -> TimedOp:
-            place = self.places.get(op.words[0])
-            if place is None:
-                return op
-            phase, key, divisor = place
-            return replace(op, words=tuple(one // divisor for one in parts[phase].words[key]))
-
-        return replace(segment, ops=tuple(map(words, segment.ops)))
+        given = {
+            number: tuple(one // divisor for one in parts[phase].words[key])
+            for (phase, key, divisor), number in self.places.items()
+            if any(op.words[0] == number for op in segment.ops)
+        }
+        words = (given.get(op.words[0], op.words) for op in segment.ops)
+        ops = (replace(op, words=of) for op, of in zip(segment.ops, words, strict=True))
+        return replace(segment, ops=tuple(ops))
 
 
 def _shape(number: int, part: _Part) -> object:
