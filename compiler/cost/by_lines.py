@@ -23,7 +23,7 @@ from collc.emit.lanes.actions import Lengths, ScriptsByPhase
 from collc.emit.lanes.model import LibraryModel
 from collc.machine.given import NOBODY, Given
 from collc.machine.reading import given_of_line
-from collc.machine.segments import InseparableError, segments_of
+from collc.machine.segments import InseparableError
 from collc.machine.timed import Script, Timed, timed_line
 from collc.plan import Phase, filters_of
 from collc.plan.form import Form, form_of

@@ -8,29 +8,36 @@ reading order: what instructions take, words, a PE, all PEs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from math import ceil
 
 import numpy as np
 
-from collc.base.columns import Ints
+from collc.base.columns import Bools, Ints
 from collc.base.values import dataclass
 from collc.emit.lanes.acts import (
+    ADDRESS,
     BIT,
+    BOUND,
+    BYTE,
     COUNTED,
+    DIVISION,
     INDEX,
     LEAVE,
     LOADED,
     POSITION,
+    PRODUCT,
     READ,
     ROUTES,
     SIDE,
+    SLICE,
     STORE,
     STORE_CONSTANT,
     SWITCH,
     UNROLLED,
+    UNROLLED_CUTS,
     Acts,
     Takes,
     code,
@@ -76,12 +83,15 @@ from collc.machine.reading import (
     calls_of_plan,
     calls_of_program,
     given_of,
+    places_of,
     roles_and_places,
 )
 from collc.machine.segments import segments_of
 from collc.machine.timed import NO_COLOR, Script, TimedOp
 from collc.plan import Action, Advance, Phase, Plan, filters_of
+from collc.plan.dynamic_lengths import phase_of_length
 from collc.plan.plan import ProgramPlan
+from collc.spec import RootChoice
 from collc.spec.simd import PAIR, WIDE
 
 
@@ -135,16 +145,21 @@ def received_in(key: Key) -> Numbered:
 
 @dataclass(frozen=True)
 class _Common:
-    """What PEs have in common: the program and its library; for each collective the index that the
-    machine has for each color, the rates of its operations in memory, and the words of a vector."""
+    """What PEs have in common of a library: the program that it is of, or the call stream; for each
+    of its collectives the index that the machine has for each color, and the rates of its
+    operations in memory."""
 
     program: ProgramPlan
     library: LibraryModel
     colors: tuple[Mapping[str, int], ...]
     rates: tuple[Rates, ...]
-    lengths: tuple[int, ...]
     takes: Takes
     index: Mapping[int, int]  # by the numbers of colors what the machine calls them
+
+    @property
+    def shared(self) -> Mapping[str, str]:
+        """Collectives that have the code of others, by name."""
+        return {one.name: name for one, name in self.library.equal}
 
     @property
     def torn_down(self) -> Iterator[tuple[int, TornDownModel]]:
@@ -154,29 +169,59 @@ class _Common:
             if number in self.index:
                 yield self.index[number], color
 
+    @property
+    def torn_down_mask(self) -> int:
+        """These colors as bits."""
+        return sum(1 << index for index, _ in self.torn_down)
+
     def model(self, of: int) -> CollectiveModel:
         """The model of a plan with a number, of those that have code of their own."""
         name = self.program.plans[of].collective.name
         return next(one for one in self.library.collectives if one.name == name)
 
-    @property
-    def rounds(self) -> int:
-        """How many there are."""
-        return 1 if self.program.alone else self.program.program.rounds
+    def cuts_tables(self, of: int) -> bool:
+        """Whether calls of a plan cut slices into tables, if they are not cut yet."""
+        phases = self.model(of).phases
+        return any(one.cut.dynamic_length and one.has_tables for one in phases)
 
     def task(self, position: int) -> int:
         """The id of a task."""
         return self.library.task_ids[position]
 
 
+@dataclass(frozen=True)
+class Case:
+    """What a call runs: a plan of a library, by their numbers, on vectors of so many elements, or
+    of those that it always has."""
+
+    library: int
+    of: int
+    length: int | None = None
+
+
+@dataclass(frozen=True)
+class Begun:
+    """A call on a PE: the number of its case, which the PE finds by conditions that hold or do not,
+    one within the other; how many numbers it is given, a length or a root. It `cuts` slices if the
+    call of this plan before it had another length."""
+
+    case: int
+    way: tuple[bool, ...] = ()
+    given: int = 0
+    cuts: bool = True
+
+
+Round = tuple[Begun, ...]
+Span = tuple[int, int]
+LAST_BOUND = 2  # where the last slice ends
 Sets = tuple[tuple[int, int, int], ...]  # colors of routers, by how many sides, other positions
 
 
 @dataclass(frozen=True)
 class _Part:
     """A PE's part in a phase, which has a number: what it does in which slot, the wavelets and the
-    first slice of each, how many ends sections have, whether signs are turned back, which routers
-    it sets, and rows of step tables; empty if it has none."""
+    first slice of each, the spans of slices that calls cut, how many ends sections have, whether
+    signs are turned back, which routers it sets, and rows of step tables; empty if it has none."""
 
     number: int
     phase: PhaseModel
@@ -184,20 +229,59 @@ class _Part:
     acts: Mapping[Key, PlacedAct]
     words: Words
     firsts: Mapping[Numbered, int]
+    spans: Mapping[Key, Span]
     ends: tuple[int, ...]
     restores: bool
     sets: Sets
     rows: Mapping[Key, tuple[Row, ...]]
 
 
+@dataclass(frozen=True)
+class _Kernel:
+    """The program around libraries: which calls of a round each turn has, how many rounds there
+    are, and the cases that calls are."""
+
+    alone: bool
+    turns: tuple[tuple[int, ...], ...]
+    rounds: int
+    cases: tuple[Case, ...]
+
+    @property
+    def is_one_turn(self) -> bool:
+        """Whether nothing follows its first calls."""
+        return len(self.turns) * self.rounds == 1
+
+    @property
+    def beside(self) -> bool:
+        """Whether calls are beside each other."""
+        return any(len(turn) > 1 for turn in self.turns)
+
+    @property
+    def calls(self) -> int:
+        """How many there are in a round."""
+        return sum(map(len, self.turns))
+
+
 class _Pe:
-    """Makes the script of PEs that do the same; `parts` are theirs in the phases of collectives."""
+    """Makes the script of PEs that do the same; `parts` are theirs in the phases of each case,
+    `having` those that they have in any, whether called or not."""
 
     def __init__(
-        self, common: _Common, parts: Sequence[Sequence[_Part]], calls: tuple[int, ...]
+        self,
+        kernel: _Kernel,
+        commons: Sequence[_Common],
+        parts: Sequence[Sequence[_Part]],
+        having: Sequence[_Part],
+        rounds: Sequence[Round],
     ) -> None:
-        self.calls = calls
-        self.common, self.parts, self.takes = common, parts, common.takes
+        self.kernel, self.commons, self.parts = kernel, commons, parts
+        self.takes, self.target = commons[0].takes, commons[0].program.target
+        rounds = self._with_cuts(rounds)
+        # the first round, and the different ones behind it
+        kinds = dict.fromkeys(rounds[1:])
+        self.kinds = (rounds[0], *kinds)
+        numbers = {kind: at for at, kind in enumerate(kinds, 1)}
+        self.order = [numbers[one] for one in rounds[1:]]
         self.codes: list[Acts] = []
         # code that has a number and is still to be made: tasks follow each other by the hundred,
         # too many to make one within the other
@@ -207,21 +291,37 @@ class _Pe:
         self.places: dict[int, Place] = {}  # by operation where its number of words is from
         self.code_numbers: dict[object, int] = {}
         self.counters = 0
+        self.counter_numbers: dict[object, int] = {}
         self.turns: list[tuple[int, ...]] = []
+        self.sequence = -1  # the list of the rounds
         self.known_codes: dict[object, int] = {}
         self.blocked = 0
         self.inputs: dict[int, int] = {}
         self.outputs: list[int] = []
         self.taking_part = {
             name
-            for of in parts
-            for part in of
+            for part in having
             if part.acts
             for name in (
                 part.phase.name,
                 *(f"{part.phase.name}.{s.field}" for s in part.phase.fields if s.key in part.acts),
             )
         }
+
+    def _with_cuts(self, rounds: Sequence[Round]) -> list[Round]:
+        """Rounds whose calls are told whether they cut slices."""
+        cut_for: dict[tuple[int, int], int | None] = {}
+        found = []
+        for one in rounds:
+            calls = []
+            for begun in one:
+                case = self.kernel.cases[begun.case]
+                plan = case.library, case.of
+                calls.append(replace(begun, cuts=cut_for.get(plan, -1) != case.length))
+                if self.commons[case.library].cuts_tables(case.of):
+                    cut_for[plan] = case.length
+            found.append(tuple(calls))
+        return found
 
     def script(self) -> Script:
         """The whole of it."""
@@ -244,20 +344,21 @@ class _Pe:
 
     def _handlers(self) -> Iterator[tuple[int, int]]:
         """What is done behind the teardown of each color."""
-        start = self.common.library.start_task
-        for index, color in self.common.torn_down:
-            if color.task >= 0:
-                task = self.common.task(color.task)
-                self.blocked |= 1 << task
-                acts = [*code(1), do("unblock", task)]
-            else:
-                told = do("told", index, self.common.task(start))
-                acts = [*code(2 * READ + 2 + STORE), told, *self.takes.taken]
-                acts += code(READ + 1 + STORE)
-            yield index, self.same_code(acts)
+        for common in self.commons:
+            for index, color in common.torn_down:
+                yield index, self.same_code(self._handler(common, index, color))
+
+    def _handler(self, common: _Common, index: int, color: TornDownModel) -> Acts:
+        if color.task >= 0:
+            task = common.task(color.task)
+            self.blocked |= 1 << task
+            return [*code(1), do("unblock", task)]
+        task = common.task(common.library.start_task)
+        told = do("told", index, task, common.torn_down_mask)
+        return [*code(2 * READ + 2 + STORE), told, *self.takes.taken, *code(READ + 1 + STORE)]
 
     def _depth(self, kind: str, queue: int) -> int:
-        words: tuple[int, ...] = getattr(self.common.program.target, f"{kind}_queue_words")
+        words: tuple[int, ...] = getattr(self.target, f"{kind}_queue_words")
         return depth_of(words, queue)
 
     def holds(self, condition: str) -> bool:
@@ -274,72 +375,133 @@ class _Pe:
             return condition[1 : -len(" > 0)")] in self.taking_part
         return condition.removesuffix(".takes_part") in self.taking_part
 
-    # the program around the collectives: `pe_program.csl`, or `program_pe.csl`
+    # the program around the libraries: `kernel.csl`
 
     def _launched(self) -> Acts:
         """What the launch begins."""
-        call = self.calls[0]
-        if self.common.program.alone:
-            return _Call(self, 0, 0, call).begin()
-        several = len(self.calls) * self.common.rounds > 1
-        counts = code(STORE_CONSTANT + STORE * (self.common.rounds > 1)) if several else []
-        counts += self._length(call)
-        return [do("mark", 0), *counts, *_Call(self, 0, 0, call).begin()]
-
-    def _length(self, call: int) -> Acts:
-        """The length of a round is read, if it is not known."""
-        return code(READ) if self.common.model(call).run_length else []
-
-    def called(self, turn: int, call: int) -> Acts:
-        """What follows the end of a call, in the first round, or in one of the others."""
-        calls, rounds = self.calls, self.common.rounds
-        if self.common.program.alone:
-            return [do("mark", len(self.common.library.phases)), do("done")]
-        mark = do("mark", turn * len(calls) + call + 1)
-        if len(calls) * rounds == 1:
-            return [mark, do("done")]
-        counted = [mark, *code(READ + 1 + STORE + 1)]
-        if call + 1 < len(calls):
-            return [*counted, *self.takes.passed, *self._chosen(turn, call + 1)]
-        counted += self.takes.taken
-        if rounds == 1:
-            return [*counted, do("done")]
-        again = self.code("next round", self._next_round)
-        counted += code(STORE_CONSTANT + READ + 1 + STORE + 1)
-        if turn == 0:
-            return [*counted, *self.takes.passed, *self._next_round()]
-        counter, self.counters = self.counters, self.counters + 1
-        jumps = [
-            do("again", counter, rounds - 1, again),
-            *wait(self.takes.jump - self.takes.no_jump),
+        if self.kernel.alone:
+            return self._calls(0, 0)
+        counts = code(STORE_CONSTANT + STORE * (self.kernel.rounds > 1))
+        return [
+            do("mark", 0),
+            *([] if self.kernel.is_one_turn else counts),
+            *self._calls(0, 0),
         ]
-        return [*counted, *self.takes.passed, *jumps, do("done")]
 
-    def _chosen(self, turn: int, call: int) -> Acts:
-        """The call is found by halving; behind it code jumps to where returns meet."""
-        calls, takes = self.calls, self.takes
+    def _calls(self, kind: int, turn: int) -> Acts:
+        """The calls of a turn of a kind of round."""
+        acts = code(STORE_CONSTANT * self.kernel.beside)
+        for call in self.kernel.turns[turn]:
+            acts += self._begin(kind, turn, call)
+        return acts
+
+    def called(self, kind: int, turn: int, call: int, *, at_once: bool) -> Acts:
+        """What follows the end of a call of a kind of round. A task that calls it `at_once`, and
+        nothing between, returns where others jump to the end of what called it."""
+        kernel = self.kernel
+        if kernel.alone:
+            return [do("mark", len(self.commons[0].library.phases)), do("done")]
+        mark = do("mark", call + 1)
+        if kind:
+            mark = do("mark", kernel.calls + call + 1, kernel.calls, self.counter("round"))
+        if not kernel.beside:
+            return [mark, *self._over(kind, turn, at_once)]
+        count, passed = len(kernel.turns[turn]), self.takes.passed
+        missing = [mark, *code(READ + 1 + STORE + 1)]
+        if count == 1:
+            return [*missing, *passed, *self._over(kind, turn, at_once)]
+        over = self.code(("over", kind, turn), lambda: self._over(kind, turn, at_once=False))
+        others = self.same_code(self.takes.taken)
+        counter = self.counter(("missing", kind, turn))
+        return [*missing, do("again", counter, count, others), *passed, *self.turn([over])]
+
+    def _over(self, kind: int, turn: int, at_once: bool) -> Acts:
+        """What follows the last end of a turn."""
+        turns = self.kernel.turns
+        if self.kernel.is_one_turn:
+            return [do("done")]
+        counted = code(READ + 1 + STORE + 1)
+        if turn + 1 < len(turns):
+            return [*counted, *self.takes.passed, *self._chosen(kind, turn + 1, at_once)]
+        counted += self.takes.taken
+        if self.kernel.rounds == 1:
+            return [*counted, do("done")]
+        counted += code(STORE_CONSTANT + READ + 1 + STORE + 1)
+        if kind == 0:
+            return [*counted, *self._next_round(at_once)]
+        following = self.code(("next round", at_once), lambda: self._next_round(at_once))
+        again = do("again", self.counter("round"), len(self.order), following)
+        return [*counted, again, *self.takes.taken, do("done")]
+
+    def _next_round(self, at_once: bool) -> Acts:
+        """A round behind the first one: what all have in common, or one after the other."""
+        if len(self.kinds) > 2:
+            return [do("turn", self._sequence(at_once))]
+        return self._round_acts(1, at_once)
+
+    def _sequence(self, at_once: bool) -> int:
+        """The list of all rounds behind the first one."""
+        if self.sequence < 0:
+            self.turns.append(())
+            self.sequence = len(self.turns) - 1
+            self.turns[self.sequence] = tuple(self._round(of, at_once) for of in self.order)
+        return self.sequence
+
+    def _round(self, kind: int, at_once: bool) -> int:
+        """The code that begins a round of a kind."""
+        return self.code(("round", kind, at_once), lambda: self._round_acts(kind, at_once))
+
+    def _round_acts(self, kind: int, at_once: bool) -> Acts:
+        back = self.takes.taken if self._has_part(kind, 0) and not at_once else []
+        return [*self.takes.passed, *self._calls(kind, 0), *back]
+
+    def _chosen(self, kind: int, turn: int, at_once: bool) -> Acts:
+        """The turn is found by halving; behind it code jumps to where returns meet. Where a PE has
+        no part in a turn, there is a return behind the last one."""
+        turns = len(self.kernel.turns)
+        found, ends = self._found(halves(turn, turns))
+        found += self._calls(kind, turn)
+        if self._has_part(kind, turn):
+            return [*found, *ends, *([] if at_once else self.takes.taken)]
+        return [*found, *(self.takes.taken if turn + 1 < turns else [])]
+
+    def _has_part(self, kind: int, turn: int) -> bool:
+        begun = (self.kinds[kind][call] for call in self.kernel.turns[turn])
+        return any(part.acts for one in begun for part in self.parts[one.case])
+
+    def _found(self, way: Sequence[bool]) -> tuple[Acts, Acts]:
+        """Conditions one within the other, and the jumps behind what they lead to."""
         found, ends = Acts(), Acts()
-        first, behind = 0, len(calls)
-        while behind - first > 1:
-            middle = first + (behind - first + 1) // 2
-            left = call < middle
-            found += [*code(1), *(takes.passed if left else takes.taken)]
-            ends += takes.taken if left else []
-            first, behind = (first, middle) if left else (middle, behind)
-        begun = self._pointers(turn, call, code(READ + INDEX))
-        begun += _Call(self, turn, call, calls[call]).begin()
-        return [*found, *begun, *ends, *takes.taken]
+        for holds in way:
+            found += [*code(1), *(self.takes.passed if holds else self.takes.taken)]
+            ends += self.takes.taken if holds else []
+        return found, ends
 
-    def _next_round(self) -> Acts:
-        begun = self._pointers(1, 0, code(INDEX))
-        return [*begun, *_Call(self, 1, 0, self.calls[0]).begin(), *self.takes.taken]
+    def _begin(self, kind: int, turn: int, call: int) -> Acts:
+        """A call: its vectors and what it is given, which of the cases it is, and that."""
+        one = self.kinds[kind][call]
+        if self.kernel.alone:
+            return _Call(self, (kind, turn, call), one).begin()
+        found, ends = self._found(one.way)
+        read = self._given(kind, call, one)
+        return [*read, *found, *_Call(self, (kind, turn, call), one).begin(), *ends]
 
-    def _pointers(self, turn: int, call: int, acts: Acts) -> Acts:
-        """Where the vectors of a round are."""
-        of = self.calls[call]
-        if self.common.rounds == 1 or not self.common.model(of).buffer:
-            return self._length(of)
-        return [*acts, *self._length(of)]
+    def _given(self, kind: int, call: int, one: Begun) -> Acts:
+        """Where the vectors of a round are, and the numbers of a call, are found."""
+        acts = Acts()
+        if self.kernel.rounds > 1:
+            case, known = self.kernel.cases[one.case], call == 0  # which round it is
+            has_part = any(part.acts for part in self.parts[one.case])
+            buffer = self.commons[case.library].model(case.of).buffer
+            if buffer and has_part and (kind or call):
+                acts += code(READ * (not known) + INDEX)
+                known = True
+            if one.given and (kind or call):
+                acts += code(READ * (not known) + 1)
+                for _ in range(one.given):
+                    acts += [*code(1), *wait(ADDRESS), *code(READ)]
+                return acts
+        return [*acts, *code(READ * one.given)]
 
     def code(self, key: object, acts: Callable[[], Acts]) -> int:
         """The number of a task's code."""
@@ -362,14 +524,16 @@ class _Pe:
         self.turns.append(tuple(codes))
         return [do("turn", len(self.turns) - 1)]
 
-    def counter(self) -> int:
-        """A counter of its own."""
-        self.counters += 1
-        return self.counters - 1
+    def counter(self, key: object = None) -> int:
+        """A counter of its own, or the one with a key."""
+        number = self.counter_numbers.get(key, self.counters)
+        if number == self.counters:
+            self.counters += 1
+        if key is not None:
+            self.counter_numbers[key] = number
+        return number
 
-    def op(
-        self, key: object, make: Callable[[], TimedOp], place: Place | None = None
-    ) -> int:
+    def op(self, key: object, make: Callable[[], TimedOp], place: Place | None = None) -> int:
         """The number of an operation, whose words are those of a place."""
         if key not in self.op_numbers:
             self.op_numbers[key] = len(self.ops)
@@ -391,26 +555,32 @@ NOWHERE = TimedOp(NO_COLOR, NO_COLOR, 0, (1,), 1, False, False, "nothing", False
 class _Call:
     """A call of a collective: its functions, by the names that the text has for them."""
 
-    def __init__(self, pe: _Pe, turn: int, call: int, of: int) -> None:
-        self.pe, self.number, self.of = pe, (turn, call), of
-        self.takes, self.common = pe.takes, pe.common
-        self.model = pe.common.model(of)
-        self.plan, self.rates = pe.common.program.plans[of], pe.common.rates[of]
+    def __init__(self, pe: _Pe, number: tuple[int, int, int], one: Begun) -> None:
+        case = pe.kernel.cases[one.case]
+        self.pe, self.number, self.of = pe, number, case.of
+        self.parts, of = pe.parts[one.case], case.of
+        self.takes, self.common = pe.takes, pe.commons[case.library]
+        self.model = self.common.model(of)
+        self.plan, self.rates = self.common.program.plans[of], self.common.rates[of]
+        contract = self.plan.collective.contract
+        length = contract.length if case.length is None else case.length
+        self.words, self.cuts = length * contract.element.words, one.cuts
         self.pointed: set[object] = set()
         self.base = "vector"  # what is known to be in the variable that has the caller's vector
+        self.known: set[object] = {"length"}  # and what else code knows
         self.reads = 0
         self.functions: dict[str, Callable[[], Acts]] = {
-            "done": lambda: pe.called(turn, call),
+            "done": lambda: pe.called(*number, at_once=False),
             "finish": self._finish,
             f"{self.model.prefix}over": self._over,
         }
-        for part in pe.parts[of]:
+        for part in self.parts:
             for section in part.phase.sections:
                 self._name_functions(part, section)
             if part.phase.multiplexed:
                 self.functions[part.phase.begin] = partial(self._open, part)
                 self.functions[f"close_{part.phase.name}"] = partial(self._close, part)
-        alone = pe.common.program.alone
+        alone = pe.kernel.alone
         self.phases = {one.begin: at for at, one in enumerate(self.model.phases) if alone}
         if self.model.restored:
             self.functions[f"{self.model.prefix}restore"] = self._restore
@@ -440,7 +610,8 @@ class _Call:
         colors = sum(1 << color for color, _, _ in part.sets)
         return [
             do("follow", common.task(common.library.start_task), starts),
-            *code(READ + 1 + STORE + 1), do("await", colors, waits), *self.takes.passed,
+            *code(READ + 1 + STORE + 1), do("await", colors, waits, common.torn_down_mask),
+            *self.takes.passed,
             *self._opened(part), *self.takes.taken,
         ]  # fmt: skip
 
@@ -486,6 +657,12 @@ class _Call:
             acts += [*code(count), do("set", color, part.number)]
         return acts
 
+    def _then(self, name: str) -> Acts:
+        """A function that a task calls at its end."""
+        if name == "done":
+            return self.pe.called(*self.number, at_once=True)
+        return self.run(name)
+
     def run(self, name: str) -> Acts:
         """What a function does; where a phase of a collective by itself begins, a mark."""
         mark = [do("mark", self.phases[name])] if name in self.phases else []
@@ -495,10 +672,10 @@ class _Call:
         """The number of the code of a task, which knows nothing of what code before it has read."""
 
         def alone() -> Acts:
-            before = self.base, self.pointed
-            self.base, self.pointed = "", set()
+            before = self.base, self.pointed, self.known
+            self.base, self.pointed, self.known = "", set(), set()
             found = acts()
-            self.base, self.pointed = before
+            self.base, self.pointed, self.known = before
             return found
 
         return self.pe.code((self.number, name), alone)
@@ -507,22 +684,138 @@ class _Call:
 
     def begin(self) -> Acts:
         """The collective's function."""
-        model, parts = self.model, self.pe.parts[self.of]
+        model, parts = self.model, self.parts
         takes_part = any(part.acts or part.sets for part in parts)
         acts = code(READ + STORE) if model.has_word else []
         if (model.site.takes_part or not model.phases) and not takes_part:
             return acts + self.run("finish")
         if model.first_pass:
             acts += self._first_pass()
+        for phase in model.phases:
+            if phase.cut.dynamic_length:
+                acts += self._cut(phase)
         if model.base:
-            acts += code(STORE_CONSTANT)
+            acts += code(STORE_CONSTANT + STORE * bool(model.run_length))
         acts += self._loads(early=True)
         acts += self.run(model.first)
         return acts + self._loads(early=False)
 
+    # slices of a length that the call gives
+
+    def _cut(self, phase: PhaseModel) -> Acts:
+        """What the call does about them as it begins: where each begins comes to a table, or what
+        that is computed from to variables."""
+        count = phase.cut.slicing.count
+        several = self.plan.collective.contract.element.words > 1
+        if not phase.has_tables:
+            new = count not in self.known
+            self.known |= {count, (phase.name, "least"), (phase.name, "left")}
+            divided = [*code(several), *self._divided(count), *code(1 + (count > 1))]
+            return [*(divided if new else []), *code(2 * STORE)]
+        asked = code(READ + 1)
+        if not self.cuts:
+            return [*asked, *self.takes.passed, *self.takes.taken]
+        begun = [*asked, *self.takes.taken, *code(STORE)]
+        begun += [*code(several), *self._divided(count), *code(2)]
+        begun += code(STORE_CONSTANT)
+        if count <= UNROLLED_CUTS:
+            each = STORE + SLICE + several
+            return [*begun, *code(SLICE - 2 + (count - 2) * each + each - 2 + STORE + several)]
+        turn = [*code(BOUND), *wait(ADDRESS), *code(STORE + several + SLICE + 2)]
+        turns = [act for _ in range(count) for act in (*turn, *self.takes.taken)]
+        missed = self.takes.jump - self.takes.no_jump
+        total = sum(act[1] for act in turns) - missed
+        return [*begun, *code(1), *code(total), *code(STORE + several)]
+
+    def _divided(self, by: int) -> Acts:
+        """A whole number by a constant."""
+        return code(1) if by & (by - 1) == 0 else [*code(1), *wait(DIVISION - 1)]
+
+    def _sliced(self, part: _Part, placed: PlacedAct) -> bool:
+        """Whether the slices of an operation are cut by the call."""
+        act, cut = placed.act, part.phase.cut
+        tells = act.command is not Advance.NOTHING or act.op.elements is not None
+        return cut.dynamic_length and cut.slicing.count > 1 and not tells
+
+    def _cut_slices(self, part: _Part, slot: SlotModel, placed: PlacedAct, again: bool) -> Acts:
+        """The slices of an operation are cut."""
+        first, last = part.spans[placed.key]
+        acts = self._bound(part, first) if first else []
+        acts += self._bound(part, last) if last != LAST_BOUND else self._length(again)
+        turned = _turned(placed)
+        acts += code((first > 0) + turned)
+        self.known.add((slot.name, "size"))
+        return [*acts, *code(STORE), *code(STORE if first or turned else STORE_CONSTANT)]
+
+    def _pointed_at_slices(self, part: _Part, placed: PlacedAct) -> Acts:
+        """A descriptor points at the slices of an operation."""
+        of = self.base or "vector", placed.act.op.slices.count, _turned(placed)
+        there = of, part.spans[placed.key]
+        acts = code((of not in self.pointed) + 2 * (there not in self.known))
+        self.pointed.add(of)
+        self.known.add(there)
+        return acts
+
+    def _set_aside(self, part: _Part, placed: PlacedAct) -> Acts:
+        """A descriptor points at their place in the stage, if they come from there or go to it."""
+        op, cut = placed.act.op, part.phase.cut
+        (area,) = [of.area for of in (op.receive, op.send) if in_stage(of)] or [-1]
+        if area < 0:
+            return []
+        there = "aside", placed.act.op.slices.count, _turned(placed), part.spans[placed.key]
+        behind = _turned(placed) if cut.stages_one_slice else area > 0
+        new = there not in self.known
+        self.known.add(there)
+        return code((behind + 2) * new + STORE)
+
+    def _asked_for_any(self, slot: SlotModel, *, empty: bool) -> Acts:
+        """Whether an operation has an element."""
+        asked = [*self._variable((slot.name, "size")), *code(1)]
+        return [*asked, *(self.takes.passed if empty else self.takes.taken)]
+
+    def _end_at_once(self, part: _Part, slot: SlotModel, placed: PlacedAct) -> Acts:
+        """What is done behind an operation without an element; what others write is read again."""
+        self._issued()
+        if placed.act.is_silent:
+            return self.takes.taken
+        if placed.act.is_local:
+            return [*self.run(slot.then), *self.takes.taken]
+        what, task = self._end(part, slot, placed)
+        return [*self._follows(part, slot, placed), *code(1), do(what, task), *self.takes.taken]
+
+    def _bound(self, part: _Part, at: int) -> Acts:
+        """Where a slice begins is computed, but for the first one."""
+        key = part.number, "bound", at
+        if key in self.known:
+            return []
+        self.known.add(key)
+        several, count = at > 1, part.plan_phase.slicing.count
+        words = self.plan.collective.contract.element.words
+        left, least = (self._variable((part.phase.name, name)) for name in ("left", "least"))
+        product = [*code(1), *wait(PRODUCT - 1)] if count > BYTE else code(1)
+        return [
+            *left, *(product if several else []), *self._divided(count), *least,
+            *code(several + 1 + (words > 1)),
+        ]  # fmt: skip
+
+    def _length(self, again: bool) -> Acts:
+        """The length of the call is read, where it is not what a function is given."""
+        return self._variable("length") if again else []
+
+    def _variable(self, name: object) -> Acts:
+        """A variable is read, unless code knows what is there."""
+        new = name not in self.known
+        self.known.add(name)
+        return code(READ * new)
+
+    def _issued(self) -> None:
+        """What operations write is read again."""
+        self.base = ""
+        self.known.clear()
+
     def _first_pass(self) -> Acts:
         rate = self.rates.copy if self.model.input else self.rates.negate
-        cycles = ceil(self.common.lengths[self.of] / rate)
+        cycles = ceil(self.words / rate)
         return [*code(2), *self._in_memory("first pass", 2, cycles)]
 
     def _in_memory(self, what: str, loads: int, cycles: int) -> Acts:
@@ -532,19 +825,19 @@ class _Call:
 
     def _restore(self) -> Acts:
         acts: Acts = []
-        if any(part.restores for part in self.pe.parts[self.of]):
-            cycles = ceil(self.common.lengths[self.of] / self.rates.negate)
+        if any(part.restores for part in self.parts):
+            cycles = ceil(self.words / self.rates.negate)
             acts = [*code(1), *self._in_memory("restore", 1, cycles)]
         return acts + self.run(self.model.restored)
 
     def _finish(self) -> Acts:
         task = self.common.task(len(self.common.library.task_ids) - 1)
-        follows = self.task("finished", lambda: self.run("done"))
+        follows = self.task("finished", lambda: self._then("done"))
         return [do("follow", task, follows), *code(1), do("activate", task)]
 
     def _over(self) -> Acts:
         """A PE that only sets its router may be here before the function has returned."""
-        return self.run("done" if any(part.acts for part in self.pe.parts[self.of]) else "finish")
+        return self.run("done" if any(part.acts for part in self.parts) else "finish")
 
     def _loads(self, *, early: bool) -> Acts:
         """The registers that the call loads before the first operation, or behind it."""
@@ -560,7 +853,7 @@ class _Call:
         return acts
 
     def _slots(self) -> Iterator[tuple[_Part, SlotModel]]:
-        for part in self.pe.parts[self.of]:
+        for part in self.parts:
             for section in part.phase.sections:
                 yield from ((part, slot) for slot in section.slots)
 
@@ -581,17 +874,38 @@ class _Call:
             return self._load_table(part, slot, again)
         if in_blocks(placed.act):
             return [*self._base(again), *self._pointed(part, placed), *code(STORE)]
+        if self._sliced(part, placed) and not self._calls_back(placed.act):
+            return self._load_slices(part, slot, placed, again)
         if placed.act.is_local or self._calls_back(placed.act):
             kept = bool(self.model.run_length) + STORE
             return [*self._base(again), *self._pointed(part, placed), *code(kept)]
         return self._load_registers(part, slot, placed, again)
+
+    def _load_slices(self, part: _Part, slot: SlotModel, placed: PlacedAct, again: bool) -> Acts:
+        act, (receives, sends) = placed.act, _sides(placed.act)
+        staged, op = _is_staged(act), self._op(part, slot, placed)
+        acts = [*self._base(again), *self._cut_slices(part, slot, placed, again)]
+        if act.is_local:
+            acts += self._set_aside(part, placed)
+            return [*acts, *self._pointed_at_slices(part, placed), *code(STORE)]
+        acts += self._set_aside(part, placed)
+        acts += [*code(receives + sends), *load(receives + sends + staged, op)]
+        combines = act.op.action is Action.COMBINE
+        count = (not sends and not staged) + combines + (not receives and not staged)
+        if count:
+            acts += [*self._pointed_at_slices(part, placed), *load(count, op)]
+        return acts
 
     def _load_registers(self, part: _Part, slot: SlotModel, placed: PlacedAct, again: bool) -> Acts:
         act, varies = placed.act, bool(self.model.run_length)
         tells, (receives, sends) = act.command is not Advance.NOTHING, _sides(act)
         staged, op, acts = _is_staged(act), self._op(part, slot, placed), Acts()
         if varies and not tells:
-            acts += [*code(receives + sends), *load(receives + sends, op)]
+            acts += [
+                *self._length(again),
+                *code(receives + sends),
+                *load(receives + sends + staged, op),
+            ]
         elif again:
             acts += load(sends + (receives and placed.rounds == 1) + tells + staged, op)
         if placed.rounds > 1:
@@ -680,6 +994,16 @@ class _Call:
         act = placed.act
         if act.turns is not None:
             return self._begin_turns(part, slot, placed)
+        if self._sliced(part, placed) and not self._calls_back(act):
+            empty = not part.words[placed.key][0]
+            asked = self._asked_for_any(slot, empty=empty)
+            rest = self._end_at_once if empty else self._start_some
+            return [*asked, *rest(part, slot, placed)]
+        return self._start_some(part, slot, placed)
+
+    def _start_some(self, part: _Part, slot: SlotModel, placed: PlacedAct) -> Acts:
+        """An operation is started that has some element."""
+        act = placed.act
         if act.is_local:
             return self._settle(part, slot, placed)
         if self._calls_back(act):
@@ -700,13 +1024,13 @@ class _Call:
     def _issue(self, part: _Part, slot: SlotModel, placed: PlacedAct) -> Acts:
         number = self._op(part, slot, placed)
         passes = placed.rounds > 1
-        self.base = ""  # what operations write is read again
+        self._issued()
         loads = 3 if passes else 2 if in_blocks(placed.act) else 0
         return [*load(loads, number), do("issue", number)]
 
     def _called(self, name: str, by_pointer: bool) -> Acts:
         """A function, or what a variable points at."""
-        return self._in_turn(lambda: self.run(name)) if by_pointer else self.run(name)
+        return self._in_turn(lambda: self._then(name)) if by_pointer else self._then(name)
 
     def _in_turn(self, function: Callable[[], Acts]) -> Acts:
         """A function is called that is known when the program runs only; the way back is a jump."""
@@ -725,14 +1049,14 @@ class _Call:
             then = partial(self._ended, part, replace(slot, shares_task=False), placed)
             return self._in_turn(then)
         if placed.repeats == 1:
-            return self.run(slot.then)
+            return self._then(slot.then)
         again = self.task(f"{slot.name} again", lambda: self._issue(part, slot, placed))
         counter = self.pe.counter()
         return [
             *code(READ + 1 + STORE + 1), *self.takes.passed,
             do("again", counter, placed.repeats, again),
             *wait(self.takes.jump - self.takes.no_jump), *code(STORE_CONSTANT),
-            *self.run(slot.then),
+            *self._then(slot.then),
         ]  # fmt: skip
 
     def _settle(self, part: _Part, slot: SlotModel, placed: PlacedAct) -> Acts:
@@ -762,7 +1086,7 @@ class _Call:
             ]
             if rounds > UNROLLED:
                 acts += [*code(2), *(self.takes.taken if left else self.takes.passed)]
-        self.base = ""
+        self._issued()
         return acts + ([] if placed.act.is_silent else self.run(slot.then))
 
     # turns
@@ -790,7 +1114,7 @@ class _Call:
     def _go(self, part: _Part, slot: SlotModel, placed: PlacedAct, *, begins: bool = False) -> Acts:
         turns, differs = placed.act.turns, not part.plan_phase.slicing.even
         assert turns is not None
-        self.base = ""
+        self._issued()
         combines = turns.receive.action is Action.COMBINE
         sent, received = (self._turn_op(part, slot, placed, way) for way in (True, False))
         acts, size = Acts(), code(1 if begins else READ + 1)
@@ -848,11 +1172,7 @@ class _Call:
         piece = words[0] // placed.rounds if placed.rounds > 1 and words[0] else 0
         if self._calls_back(act):
             words, piece = tuple(one // placed.rounds for one in words), 0
-        end = ("", 0)
-        if not self._silent(slot, placed):
-            at = {OWN_TASK: slot.task, CLOSING_TASK: max(part.phase.closing, default=-1)}
-            task = self.common.task(at.get(placed.end, placed.end))
-            end = ("unblock" if placed.unblocks else "activate", task)
+        end = ("", 0) if self._silent(slot, placed) else self._end(part, slot, placed)
         return self._timed(
             part,
             slot,
@@ -865,6 +1185,12 @@ class _Call:
             advances=not tells and act.op.advance is Advance.OWN_ROUTER,
             piece=piece,
         )
+
+    def _end(self, part: _Part, slot: SlotModel, placed: PlacedAct) -> tuple[str, int]:
+        """What the end of an operation does to a task."""
+        at = {OWN_TASK: slot.task, CLOSING_TASK: max(part.phase.closing, default=-1)}
+        task = self.common.task(at.get(placed.end, placed.end))
+        return "unblock" if placed.unblocks else "activate", task
 
     def _timed(  # noqa: PLR0913 - an operation
         self,
@@ -918,7 +1244,7 @@ class _RowLane:
     def __init__(self, call: _Call, part: _Part, slot: SlotModel) -> None:
         self.call, self.part, self.slot = call, part, slot
         self.task, self.rows = call.common.task(slot.task), part.rows[slot.key]
-        self.facts = Facts(self.rows)
+        self.facts = Facts(self.rows, varies=part.phase.cut.dynamic_length)
         self.ops = {what: call.pe.op(key, partial(self._op, what)) for what, key in self._uses()}
         self.given = Given(
             self.facts, call.takes, self.ops, self.task, self._applied, part.plan_phase.backward
@@ -952,7 +1278,7 @@ class _RowLane:
             self.slot,
             receive="" if what == "out" else table.receives_on or "",
             send="" if into else table.sends_on or "",
-            words=tuple(words[:1] if len(set(words)) == 1 else words),
+            words=tuple(words[:1] if len(set(words)) == 1 else words) or (1,),
             end=(end, self.task),
         )
 
@@ -1038,7 +1364,7 @@ class _Steps:
                 return [*text.acts, *self.call.run(lane.slot.then)]
             text.start(rows[at])
             text.prepare(rows[at + 1] if at + 1 < len(rows) else BEHIND)
-            if lane.facts.all_wait or text.bit("now", rows[at].kind & FABRIC):
+            if lane.facts.always_waits or text.bit("now", rows[at].kind & FABRIC):
                 return text.acts
             text.known.clear()
             at, first = at + 1, False
@@ -1144,6 +1470,11 @@ def _passes_on(part: _Part, placed: PlacedAct) -> bool:
     return (first + turns.shift - other) % count == 0 and len(sent) == len(received)
 
 
+def _turned(placed: PlacedAct) -> bool:
+    """Whether elements pass from the last one to the first."""
+    return placed.act.op.slices.backward and placed.act.last is None
+
+
 def _is_staged(act: Act) -> bool:
     return in_stage(act.op.receive) or in_stage(act.op.send)
 
@@ -1161,56 +1492,125 @@ def calls_of(program: ProgramPlan) -> Calls:
 Lengths = Mapping[str, Sequence[int]]
 
 
-def _untimed(phase: Phase, model: PhaseModel) -> Iterator[str]:
-    """What a phase has and the clock does not."""
-    if model.cut.dynamic_length:
-        yield "slices of dynamic lengths"
+@dataclass(frozen=True, eq=False)
+class _Called:
+    """A call of a round: how it begins, in ways of which each PE has one, int64 [PEs]."""
+
+    ways: tuple[Begun, ...]
+    way_at: Ints | None = None
+
+
+class _Calls:
+    """What the calls of a program run, by what is given to them."""
+
+    def __init__(self, program: ProgramPlan, commons: Sequence[_Common], lengths: Lengths) -> None:
+        self.program, self.lengths = program, lengths
+        # plans that share code are that whose code it is
+        self.plans = {
+            plan.collective.name: (library, common.program.index_of_collective(own))
+            for library, common in enumerate(commons)
+            for plan in common.program.plans
+            for own in (common.shared.get(plan.collective.name, plan.collective.name),)
+        }
+        self.selections = {one.name: one for one in program.program.selections}
+        self.rooted = {one.name: one for one in program.program.rooted}
+        self.cases: dict[Case, int] = {}
+        self._ranks: dict[str, Ints] = {}
+
+    def round(self, number: int) -> tuple[_Called, ...]:
+        """The calls of a round."""
+        if self.program.alone:
+            return (_Called((Begun(self._case(self.program.plans[0].collective.name, None)),)),)
+        return tuple(self._called(name, number) for name in self.program.program.calls)
+
+    def _called(self, name: str, number: int) -> _Called:
+        if name in self.rooted:
+            return self._rooted(self.rooted[name], number)
+        if name not in self.selections:
+            return _Called((Begun(self._case(name, None)),))
+        of = self.selections[name]
+        length = self._given(of.length.name, number, of.length.most)
+        chosen = of.chosen(length)
+        way = halves(of.names.index(chosen), len(of.names))
+        return _Called((Begun(self._case(chosen, length), way, 1),))
+
+    def _rooted(self, of: RootChoice, number: int) -> _Called:
+        length = of.length and self._given(of.length.name, number, of.length.most)
+        root, given = self._given(of.root, number, 0), 1 + (of.length is not None)
+        ranks = self._ranks_of(of)
+        behind, own, before = (self._case(name, length) for name in of.names)
+        ways = (
+            Begun(behind, (False, True), given),
+            Begun(own, (True,), given),
+            Begun(before, (False, False), given),
+        )
+        return _Called(ways, np.where(ranks == root, 1, np.where(ranks > root, 0, 2)))
+
+    def _ranks_of(self, of: RootChoice) -> Ints:
+        """The rank of each PE; 0 of one that has no part."""
+        if of.name not in self._ranks:
+            grid = self.program.plans[self.program.index_of_collective(of.names[0])].collective.grid
+            y, x = np.divmod(np.arange(grid.width * grid.height), grid.width)
+            rank_at = np.argsort(np.array(of.places))
+            ranks = np.zeros(grid.whole.width * grid.whole.height, dtype=np.int64)
+            ranks[places_of(grid)] = rank_at[x if of.axis == "x" else y]
+            self._ranks[of.name] = ranks
+        return self._ranks[of.name]
+
+    def _given(self, name: str, number: int, otherwise: int) -> int:
+        found = self.lengths.get(name, ())
+        return found[number] if found else otherwise
+
+    def _case(self, name: str, length: int | None) -> int:
+        return self.cases.setdefault(Case(*self.plans[name], length), len(self.cases))
+
+
+def halves(index: int, count: int) -> tuple[bool, ...]:
+    """The conditions by which one of several is found, which lies in the first half or not."""
+    if count == 1:
+        return ()
+    middle = (count + 1) // 2
+    if index < middle:
+        return (True, *halves(index, middle))
+    return (False, *halves(index - middle, count - middle))
 
 
 def scripts_of(
-    program: ProgramPlan, library: LibraryModel, lengths: Lengths | None = None
+    program: ProgramPlan, libraries: Sequence[LibraryModel], lengths: Lengths | None = None
 ) -> tuple[Calls, list[Script], Ints]:
     """What the machine runs of a program, the scripts of its PEs, and which of them each has. Of
-    dynamic lengths those of the first round count, by name; the longest where none are given.
-    Raises UntimedError for what the clock does not have."""
-    _must_be_timed(program)
+    lengths and roots those that are given count, by name, for each round; else lengths are the
+    longest, and roots the first rank. A program with roots is as it is seen from them. Raises
+    UntimedError for what the clock does not have."""
     calls = calls_of(program)
     given = given_of(calls, filters_of)
     index = {number: at for at, number in enumerate(given.numbers)}
-    common = _common_of(program, library, calls.colors, index, lengths or {})
-    columns, parts = [], []
-    at = 0
-    shared = {one.name: name for one, name in library.equal}
-    for which, plan in enumerate(program.plans):
-        if plan.collective.name in shared:
-            at += len(plan.phases)
-            continue
-        for phase, of in zip(plan.phases, common.model(which).phases, strict=True):
-            own, colors = given.phases[at], common.colors[which]
-            sets = _sets(given, own, of, colors)
-            told = _given(plan, lengths or {})
-            column, found = _parts(plan, phase, of, (own.role_at, own.place_at), sets, at, told)
-            columns.append(column)
-            parts.append(found)
-            at += 1
-    called = _calls_of(program, lengths or {}, shared)
-    rows, script_at = _distinct(columns, given.width * given.height)
-    scripts = []
-    for row in rows:
-        own_parts = iter([of[which] for of, which in zip(parts, row, strict=True)])
-        by_collective = [
-            [] if plan.collective.name in shared else [next(own_parts) for _ in plan.phases]
-            for plan in program.plans
-        ]
-        scripts.append(_Pe(common, by_collective, called).script())
-    return calls, scripts, script_at
+    names = {
+        of.collective.name: colors for of, colors in zip(calls.plans, calls.colors, strict=True)
+    }
+    commons = [
+        _common_of(of, library, [names[plan.collective.name] for plan in of.plans], index)
+        for of, library in zip(program.call_streams or (program,), libraries, strict=True)
+    ]
+    kernel, rounds = _kernel_of(program, commons, lengths or {})
+    return calls, *_Scripts(program, kernel, commons, given, rounds).made()
 
 
-def _must_be_timed(program: ProgramPlan) -> None:
-    if program.program.rooted:
-        raise UntimedError("roots of calls")
-    if program.call_streams:
-        raise UntimedError("calls beside each other")
+def _kernel_of(
+    program: ProgramPlan, commons: Sequence[_Common], lengths: Lengths
+) -> tuple[_Kernel, list[tuple[_Called, ...]]]:
+    """The program around libraries, and what the calls of each round run."""
+    called = _Calls(program, commons, lengths)
+    alike: dict[object, tuple[_Called, ...]] = {}
+    rounds = []
+    count = 1 if program.alone else program.program.rounds
+    for number in range(count):
+        values = tuple(of[number] for of in lengths.values())
+        if values not in alike:
+            alike[values] = called.round(number)
+        rounds.append(alike[values])
+    turns = ((0,),) if program.alone else tuple(map(tuple, program.program.turns))
+    return _Kernel(program.alone, turns, count, tuple(called.cases)), rounds
 
 
 def _common_of(
@@ -1218,22 +1618,90 @@ def _common_of(
     library: LibraryModel,
     names: Sequence[Mapping[str, Color]],
     index: Mapping[int, int],
-    lengths: Lengths,
 ) -> _Common:
-    """What all PEs have in common; `names` are the colors of each plan, `index` says where the
-    machine has them."""
+    """What all PEs have in common of a library of a program, or of a call stream; `names` are the
+    colors of each plan, `index` says where the machine has them."""
     engine = program.target.cycles.engine
     colors = tuple(
         {name: index[color.number] for name, color in of.items() if color.number in index}
         for of in names
     )
-    words = tuple(
-        plan.collective.contract.words if of is None else of
-        for plan in program.plans
-        for of in (_given(plan, lengths),)
-    )
     rates, takes = tuple(map(rates_of, program.plans)), Takes(engine.jump, engine.no_jump)
-    return _Common(program, library, colors, rates, words, takes, index)
+    return _Common(program, library, colors, rates, takes, index)
+
+
+class _Scripts:
+    """The scripts of all PEs, each made once."""
+
+    def __init__(
+        self,
+        program: ProgramPlan,
+        kernel: _Kernel,
+        commons: Sequence[_Common],
+        given: GivenCalls,
+        rounds: Sequence[tuple[_Called, ...]],
+    ) -> None:
+        self.kernel, self.commons, self.given, self.rounds = kernel, commons, given, rounds
+        self.pes = given.width * given.height
+        firsts = np.cumsum([0, *(len(plan.phases) for plan in program.plans)]).tolist()
+        names = (plan.collective.name for plan in program.plans)
+        self.first = dict(zip(names, firsts, strict=False))
+
+    def made(self) -> tuple[list[Script], Ints]:
+        """The scripts, and which of them each PE has."""
+        having = [self._parts(case) for case in self._own_code()]
+        by_case = [self._parts(case) for case in self.kernel.cases]
+        called = {id(one): one for of in self.rounds for one in of}
+        varying = [one for one in called.values() if one.way_at is not None]
+        columns = [one.way_at for one in varying if one.way_at is not None]
+        columns += [part.class_at for of in having for part in of]
+        for case, of in enumerate(by_case):
+            runs = self._runs(called.values(), case)
+            columns += [np.where(runs, part.part_at, -1) for part in of]
+        _, script_at = _distinct(columns, self.pes)
+        firsts = np.unique(script_at, return_index=True)[1].tolist()
+        scripts = []
+        for pe in firsts:
+            parts = [[part.parts[part.part_at[pe]] for part in of] for of in by_case]
+            others = [part.parts[part.part_at[pe]] for of in having for part in of]
+            own = {key: _way_at(one, pe) for key, one in called.items()}
+            rounds = [tuple(own[id(one)] for one in of) for of in self.rounds]
+            scripts.append(_Pe(self.kernel, self.commons, parts, others, rounds).script())
+        return scripts, script_at
+
+    def _own_code(self) -> Iterator[Case]:
+        """The plans that have code of their own."""
+        for library, common in enumerate(self.commons):
+            names = {one.name for one in common.library.collectives}
+            for of, plan in enumerate(common.program.plans):
+                if plan.collective.name in names:
+                    yield Case(library, of)
+
+    def _runs(self, called: Iterable[_Called], case: int) -> Bools:
+        """The PEs that run a case."""
+        found = np.zeros(self.pes, dtype=np.bool_)
+        for one in called:
+            for at, way in enumerate(one.ways):
+                if way.case == case:
+                    found |= True if one.way_at is None else one.way_at == at
+        return found
+
+    def _parts(self, case: Case) -> list[_Parts]:
+        """The parts of PEs in the phases of a case."""
+        common = self.commons[case.library]
+        plan, colors = common.program.plans[case.of], common.colors[case.of]
+        first, found = self.first[plan.collective.name], []
+        for at, model in enumerate(common.model(case.of).phases, first):
+            given = self.given.phases[at]
+            sets = _sets(self.given, given, model, colors)
+            placed = given.role_at, given.place_at
+            phase = plan.phases[at - first]
+            found.append(_parts(plan, phase, model, placed, sets, at, case.length))
+        return found
+
+
+def _way_at(one: _Called, pe: int) -> Begun:
+    return one.ways[0 if one.way_at is None else one.way_at[pe]]
 
 
 Place = tuple[int, Numbered, int]  # of words: a phase, which of its acts, and what divides them
@@ -1250,25 +1718,26 @@ class ScriptsByPhase:
     def __init__(
         self, program: ProgramPlan, library: LibraryModel, groups: Sequence[range], lengths: Lengths
     ) -> None:
-        _must_be_timed(program)
         (plan,), (model,) = program.plans, library.collectives
         names = {name: Color(number, f"`{name}`") for name, number in plan.colors}
         index = {number: at for at, (_, number) in enumerate(plan.colors)}
-        self.common = _common_of(program, library, (names,), index, lengths)
+        self.common = _common_of(program, library, (names,), index)
+        self.kernel, (self.round,) = _kernel_of(program, (self.common,), lengths)
+        (case,) = self.kernel.cases
         self.groups = groups
-        given, radix = _given(plan, lengths), 1
+        radix = 1
         pes = plan.collective.grid.width * plan.collective.grid.height
         self.at = np.zeros(pes, dtype=np.int64)
-        self.parts: list[list[_Part]] = []
+        self.parts: list[Sequence[_Part]] = []
         self.roles: list[Ints] = []
         none: tuple[list[Sets], Ints] = [()], np.zeros(pes, dtype=np.int64)
         for number, (phase, of) in enumerate(zip(plan.phases, model.phases, strict=True)):
             placed = roles_and_places(plan, phase)
             self.roles.append(placed[0])
-            column, found = _parts(plan, phase, of, placed, none, number, given)
-            self.at += radix * column
-            radix *= len(found)
-            self.parts.append(found)
+            found = _parts(plan, phase, of, placed, none, number, case.length)
+            self.at += radix * found.part_at
+            radix *= len(found.parts)
+            self.parts.append(found.parts)
         self.colors = [
             {
                 self.common.colors[0][use.color]
@@ -1304,7 +1773,8 @@ class ScriptsByPhase:
 
     def _pattern(self, parts: Sequence[_Part]) -> list[Script]:
         """Segments in which a negative number of words stands for those of a place."""
-        pe = _Pe(self.common, [parts], (0,))
+        begun = tuple(one.ways[0] for one in self.round)
+        pe = _Pe(self.kernel, (self.common,), [parts], parts, [begun])
         script = pe.script()
         ops = list(script.ops)
         for at, place in pe.places.items():
@@ -1326,9 +1796,9 @@ class ScriptsByPhase:
 
 
 def _shape(number: int, part: _Part) -> object:
-    """What the code of a part depends on, besides which numbers of words are equal; that is the part
-    itself where it goes by step tables or turns."""
-    if part.rows or any(one.act.turns is not None for one in part.acts.values()):
+    """What the code of a part depends on, besides which numbers of words are equal; that is the
+    part itself where it goes by step tables or turns, or calls cut its slices."""
+    if part.rows or part.spans or any(one.act.turns is not None for one in part.acts.values()):
         return number
     local = tuple(part.words[key] for key, one in part.acts.items() if one.act.is_local)
     acts = tuple((key, id(one)) for key, one in part.acts.items())
@@ -1345,21 +1815,6 @@ def _equal_numbers(parts: Sequence[_Part]) -> tuple[int, ...]:
                 of = part.words[key][0], placed.act.op.slices.backward
                 found.append(known.setdefault(of, len(known)))
                 found.append(known.setdefault((*of, part.firsts.get(key)), len(known)))
-    return tuple(found)
-
-
-def _calls_of(program: ProgramPlan, lengths: Lengths, shared: Mapping[str, str]) -> tuple[int, ...]:
-    """The collectives of the calls of a round, which lengths choose. Plans that share code are that
-    whose code it is."""
-    if program.alone:
-        return (0,)
-    choices, found = {one.name: one for one in program.program.selections}, []
-    for call in program.program.calls:
-        of = choices.get(call)
-        name = call
-        if of is not None:
-            name = of.chosen(lengths.get(of.length.name, (of.length.most,))[0])
-        found.append(program.index_of_collective(shared.get(name, name)))
     return tuple(found)
 
 
@@ -1384,13 +1839,14 @@ def _alike(numbers: Mapping[Numbered, int]) -> tuple[int, ...]:
     return tuple(list(numbers.values()).index(number) for number in numbers.values())
 
 
-def _given(plan: Plan, lengths: Lengths) -> int | None:
-    """The words of a vector whose length a call gives."""
-    contract = plan.collective.contract
-    dynamic = contract.run_length
-    if dynamic is None or dynamic.name not in lengths:
-        return None
-    return lengths[dynamic.name][0] * contract.element.words
+@dataclass(frozen=True, eq=False)
+class _Parts:
+    """What PEs do in a phase: parts, the first of which is none, and which of them each PE has, as
+    well as which class of the phase it is of, 0 being none; int64 [PEs]."""
+
+    parts: Sequence[_Part]
+    part_at: Ints
+    class_at: Ints
 
 
 def _parts(  # noqa: PLR0913, PLR0917 - a phase, and what is known of it
@@ -1401,12 +1857,12 @@ def _parts(  # noqa: PLR0913, PLR0917 - a phase, and what is known of it
     sets: tuple[list[Sets], Ints],
     number: int,
     length: int | None,
-) -> tuple[Ints, list[_Part]]:
-    """Which part each PE has in a phase, and the parts; the first one is none. By PE, `placed` has
-    its role, or NOBODY, and its place, `sets` which of the routers it sets."""
-    for what in _untimed(phase, model):
-        raise UntimedError(what)
-    parts = [_Part(number, model, phase, {}, {}, {}, (), restores=False, sets=(), rows={})]
+) -> _Parts:
+    """The parts of PEs in a phase, of vectors that have so many elements if calls give that. By PE,
+    `placed` has its role, or NOBODY, and its place, `sets` which of the routers it sets."""
+    phase = phase if length is None else phase_of_length(phase, length)
+    given_words = None if length is None else length * plan.collective.contract.element.words
+    parts = [_Part(number, model, phase, {}, {}, {}, {}, (), restores=False, sets=(), rows={})]
     known: dict[object, int] = {}
     classes: dict[int, list[ClassModel]] = {}
     for one in model.classes:
@@ -1415,23 +1871,30 @@ def _parts(  # noqa: PLR0913, PLR0917 - a phase, and what is known of it
     found = []
     for role, place, set_at in distinct:
         if role < 0:
-            found.append(0)
+            found.append((0, 0))
             continue
         of = classes[role]
         one = next(one for one in of if len(of) == 1 or place in one.places)
-        words, firsts = _numbers(plan, phase, one, place, length)
+        words, firsts = _numbers(plan, phase, one, place, given_words)
         rows = _rows(phase, one, place)
-        key = one.index, tuple(words.items()), _alike(firsts), set_at, tuple(rows.items())
+        spans = _spans(phase, one, place)
+        key = (
+            one.index, tuple(words.items()), _alike(firsts), set_at, tuple(rows.items()),
+            tuple(spans.items()),
+        )  # fmt: skip
         if key not in known:
             known[key] = len(parts)
             acts = {placed.key: placed for placed in one.acts}
             of_set = sets[0][set_at]
             ends, restores = one.ends, one.restores
             parts.append(
-                _Part(number, model, phase, acts, words, firsts, ends, restores, of_set, rows)
+                _Part(
+                    number, model, phase, acts, words, firsts, spans, ends, restores, of_set, rows
+                )
             )
-        found.append(known[key])
-    return np.array(found, dtype=np.int64)[which], parts
+        found.append((known[key], one.index + 1))
+    part_at, class_at = np.array(found, dtype=np.int64).reshape(-1, 2)[which].T
+    return _Parts(parts, part_at, class_at)
 
 
 def _sets(
@@ -1451,6 +1914,26 @@ def _sets(
         sets = tuple(found[color] for color in order if color in found)
         which[pe] = known.setdefault(sets, len(known))
     return list(known), which
+
+
+def _spans(phase: Phase, of: ClassModel, place: int) -> dict[Key, Span]:
+    """Where the slices of the operations of a class at a place begin and end, if calls cut them:
+    0 is where the vector begins, 1 one slice further, LAST_BOUND its end; other numbers are those
+    of other bounds, in the order in which they are met."""
+    found: dict[Key, Span] = {}
+    if not phase.slicing.dynamic:
+        return found
+    known = {0: 0, 1: 1, phase.slicing.count: LAST_BOUND}
+    for placed in of.acts:
+        act = placed.act
+        if act.table is None and act.turns is None and act.op.elements is None:
+            first = act.first_at(place)
+            last = act.op if act.last is None else act.last
+            begins = first if act.last is None else last.slices.first.at(place)
+            ends = begins + last.slices.count.at(place)
+            a, b = (known.setdefault(at, len(known)) for at in (first, ends))
+            found[placed.key] = a, b
+    return found
 
 
 def _rows(phase: Phase, of: ClassModel, place: int) -> dict[Key, tuple[Row, ...]]:

@@ -45,6 +45,14 @@ NUMBER = 1  # and of its next numbers
 ADDRESS = 1  # cycles until an address is there, and a number that is read from it
 LATE = 2
 AREA = 3  # instructions for where an area of the stage begins
+BOUND = 2  # for the address of where a slice begins, of a length that calls give
+ENDS_AT = 2  # for its last element
+# of slices of a length that calls give
+DIVISION = 8  # cycles of one by a constant
+PRODUCT = 4  # of a product of 32 bits
+BYTE = 255  # slices, beyond which there is one
+SLICE = 7  # instructions for where the next slice begins in a table
+UNROLLED_CUTS = 16  # slices that are cut by code one behind the other
 # of routers that PEs set: instructions
 ROUTES = 5  # for the routes of a color
 SIDE = 3  # more for each side, where there are several, but one

@@ -7,6 +7,7 @@ is read once: until an operation is issued, or code meets behind an `if`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Protocol
 
@@ -15,7 +16,9 @@ from collc.emit.lanes.acts import (
     ADDRESS,
     AREA,
     BIT,
+    BOUND,
     COUNTED,
+    ENDS_AT,
     LATE,
     NUMBER,
     READ,
@@ -41,15 +44,17 @@ FABRIC = MOVES | RECEIVES
 
 @dataclass(frozen=True)
 class Row:
-    """What a row does, as bits, and the elements that it sends and receives."""
+    """What a row does, as bits, and the elements that it sends and receives. What is `written` is
+    what it would do if none of its slices were empty, where calls give the length."""
 
     kind: int
     area: int
     out: int
     into: int
+    written: int
 
 
-BEHIND = Row(OVER, 0, 0, 0)
+BEHIND = Row(OVER, 0, 0, 0, OVER)
 
 
 def rows_at(phase: Phase, lane: int, place: int, *, alone: bool) -> tuple[Row, ...]:
@@ -60,20 +65,22 @@ def rows_at(phase: Phase, lane: int, place: int, *, alone: bool) -> tuple[Row, .
     here = slice(int(rows.start[at]), int(rows.start[at + 1]))
     out = rows.out_to[here] - rows.out_from[here] + rows.passed[here]
     into = rows.into_to[here] - rows.into_from[here]
-    columns = (column.tolist() for column in (rows.kind[here], rows.area[here], out, into))
+    kind = rows.kind[here]
+    written = rows.written[here] if phase.slicing.dynamic else kind
+    columns = (column.tolist() for column in (kind, rows.area[here], out, into, written))
     found = [Row(*numbers) for numbers in zip(*columns, strict=True)]
-    found = [row for row in found if row.kind & (FABRIC | INTO | ENDS)]
+    found = [row for row in found if row.written & (FABRIC | INTO | ENDS)]
     if found and not alone:
         last = found[-1]
-        found[-1] = Row(last.kind | ENDS, last.area, last.out, last.into)
+        found[-1] = replace(last, kind=last.kind | ENDS, written=last.written | ENDS)
     return tuple(found)
 
 
 class Facts:
     """What the rows of a lane have in common, by the names that the template has for it."""
 
-    def __init__(self, rows: Sequence[Row]) -> None:
-        self.rows = rows
+    def __init__(self, rows: Sequence[Row], *, varies: bool) -> None:
+        self.rows, self.varies = rows, varies
         self.some_move, self.all_move = self._some(MOVES), self._every(-1, MOVES)
         self.some_relay, self.all_relay = self._some(RELAYS), self._every(MOVES, RELAYS)
         self.some_receive, self.all_receive = self._some(RECEIVES), self._every(-1, RECEIVES)
@@ -81,16 +88,22 @@ class Facts:
         self.some_combine, self.all_combine = self._some(COMBINES), self._every(INTO, COMBINES)
         self.some_apply, self.all_wait = self._some(APPLIES), self._every(-1, FABRIC)
         self.some_area = any(row.area for row in rows)
-        self.some_both = any(row.kind & MOVES and row.kind & RECEIVES for row in rows)
+        self.some_both = any(row.written & MOVES and row.written & RECEIVES for row in rows)
 
     def _some(self, bits: int) -> bool:
-        return any(row.kind & bits for row in self.rows)
+        return any(row.written & bits for row in self.rows)
 
     def _every(self, of: int, bits: int) -> bool:
-        return all(row.kind & bits for row in self.rows if row.kind & of)
+        return all(row.written & bits for row in self.rows if row.written & of)
 
     def _same(self, sizes: set[int]) -> int:
-        return sizes.pop() if len(sizes) == 1 and not self.some_relay else 0
+        alike = len(sizes) == 1 and not self.some_relay and not self.varies
+        return sizes.pop() if alike else 0
+
+    @property
+    def always_waits(self) -> bool:
+        """Whether code waits behind the start of each row, and knows it."""
+        return self.all_wait and not self.varies
 
     @cached_property
     def out_extent(self) -> int:
@@ -174,7 +187,8 @@ class RowText:
         facts = self.facts
         if not facts.some_receive:
             return
-        if facts.all_receive or self.bit("now", row.kind & RECEIVES):
+        known = facts.all_receive and not facts.varies
+        if known or self.bit("now", row.kind & RECEIVES):
             if not facts.in_extent:
                 self._sized("place_size", "in")
             stages = row.kind & STAGES
@@ -185,7 +199,7 @@ class RowText:
                     self.add(self.takes.taken)
             else:
                 self._place(row)
-        if not facts.all_receive:
+        if not known:
             self.known.clear()
 
     def _place(self, row: Row) -> None:
@@ -207,7 +221,8 @@ class RowText:
         facts = self.facts
         if not facts.some_move:
             return
-        if facts.all_move or self.bit("now", row.kind & MOVES):
+        known = facts.all_move and not facts.varies
+        if known or self.bit("now", row.kind & MOVES):
             if facts.some_both:
                 self._blocks(row)
             op = "relay" if row.kind & RELAYS else "out"
@@ -221,12 +236,12 @@ class RowText:
                     self.add(self.takes.taken)
             else:
                 self._issue("out", 1)
-        if not facts.all_move:
+        if not known:
             self.known.clear()
 
     def _blocks(self, row: Row) -> None:
         self.add(code(1), [do("block", self.given.task)])
-        if not self.facts.all_receive:
+        if not self.facts.all_receive or self.facts.varies:
             if self.bit("now", not row.kind & RECEIVES):
                 self.add(code(1), [do("activate", self.given.task)])
             self.known.clear()
@@ -257,9 +272,54 @@ class RowText:
             self.read("next")
             self.add(code(ROW), wait(ADDRESS), code(READ + STORE), wait(LATE))
         self.known.add("does")
-        self._prepare_sent(first=first)
-        self._prepare_received(first=first)
+        if self.facts.varies:
+            self._cut(row, first=first)
+        else:
+            self._prepare_sent(first=first)
+            self._prepare_received(first=first)
         self.add(code(STORE_CONSTANT if first else COUNTED))
+
+    # of a length that calls give
+
+    def _cut(self, row: Row, *, first: bool) -> None:
+        """The slices of a row are looked up, if it has some."""
+        facts = self.facts
+        if facts.some_move:
+            if self.bit("does", row.written & MOVES):
+                self._looked_up(first=first)
+                self.add(code(STORE))
+                self._left_out(not row.kind & MOVES)
+                if not facts.all_relay:
+                    self.add(code(READ + self.given.backward * ENDS_AT + 1 + READ + 1 + STORE))
+            self.known.clear()
+        if facts.some_receive or facts.some_apply:
+            if self.bit("does", row.written & INTO):
+                self._looked_up(first=first)
+                self.add(code(STORE))
+                self.add(code(READ + self.given.backward * ENDS_AT + 2 + STORE))
+                if facts.some_stage or facts.some_apply:
+                    self.add(code(AREA + 2 + STORE))
+                self._left_out(not row.kind & INTO)
+            self.known.clear()
+        if not first:
+            self.read("next")
+
+    def _left_out(self, empty: bool) -> None:
+        """What has no element is left out."""
+        self.add(code(1))
+        if self.jump(holds=empty):
+            self.add(code(1 + STORE))
+        self.known.clear()
+
+    def _looked_up(self, *, first: bool) -> None:
+        """Where slices begin, and how many elements they have."""
+        if not first and "next" not in self.known:
+            self.read("next")
+            self.add(code(1))
+        self._number(first=first)
+        self.add([] if first else wait(LATE), code(BOUND), wait(ADDRESS), code(READ))
+        self._number(first=first)
+        self.add([] if first else wait(LATE), code(1 + BOUND), code(READ), wait(LATE), code(1))
 
     def _number(self, *, first: bool) -> None:
         """A number of the row is read."""
@@ -310,7 +370,7 @@ class RowText:
         """Behind the start of row `at`, where lanes go together: the last row that is started, and
         whether it ends a step for which nothing is waited."""
         self.prepare(_row(rows, at + 1))
-        if self.facts.all_wait:
+        if self.facts.always_waits:
             return at, False
         begun = False
         while True:
