@@ -147,7 +147,7 @@ class _Lines:
     @property
     def _first(self) -> int:
         """The cycle from which on tasks begin at once."""
-        return self.target.cycles.own.first_task
+        return self.target.cycles.engine.first_task
 
     def _pass(self, line: Timed, begin: int) -> None:
         """The marks that are passed on the way."""

@@ -2,14 +2,13 @@
 takes."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from collc.base.columns import Ints
 from collc.base.values import dataclass
 from collc.cost.by_lines import timed_by_lines
 from collc.emit.lanes.actions import Lengths, scripts_of
 from collc.emit.lanes.library import libraries_of
-from collc.emit.lanes.model import LibraryModel
+from collc.lowering.root_of_call import seen_from_the_root
 from collc.machine.timed import MOST_WORDS, Script, Timed, timed
 from collc.plan.plan import ProgramPlan
 
@@ -30,24 +29,16 @@ def clocked(
 ) -> Clocked:
     """What `collc.machine.timed` finds, line by line, where that is all there is to know. Raises as
     that does, UntimedError, and CollcError for what cannot be printed."""
-    library = _with_all(libraries_of(program, ""), program)
-    found = timed_by_lines(program, library, lengths, most) if starts is None else None
+    seen = seen_from_the_root(program)
+    libraries = libraries_of(seen, "")
+    found = timed_by_lines(seen, libraries[0], lengths, most) if starts is None else None
     if found is not None:
         return Clocked(found.cycles, found.marks)
-    whole = timed(*scripts_of(program, library, lengths), starts, most)
+    whole = timed(*scripts_of(seen, libraries, lengths), starts, most)
     return Clocked(int(whole.done.max()), whole.marks)
 
 
 def traced(program: ProgramPlan, most: int = MOST_WORDS) -> tuple[Timed, list[Script], Ints]:
     """The same, with what there is to tell of each vector, and the scripts of PEs."""
-    calls, scripts, at = scripts_of(program, _with_all(libraries_of(program, ""), program))
+    calls, scripts, at = scripts_of(program, libraries_of(program, ""))
     return timed(calls, scripts, at, None, most, traced=True), scripts, at
-
-
-def _with_all(libraries: Sequence[LibraryModel], program: ProgramPlan) -> LibraryModel:
-    """The first library with a model for each collective of all of them, also of those that have
-    the code of another."""
-    models = [one for of in libraries for one in (*of.collectives, *(m for m, _ in of.equal))]
-    named = {one.name: one for one in models}
-    every = tuple(named[plan.collective.name] for plan in program.plans)
-    return replace(libraries[0], collectives=every)

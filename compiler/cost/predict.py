@@ -116,10 +116,11 @@ def _parts(program: ProgramPlan, marks: Sequence[int]) -> Iterator[tuple[str, in
         names = [phase.name for phase in program.plans[0].phases]
         yield "start", marks[0] if marks else 0
     else:
-        named = [program.plans[call].collective.name for call in program.calls]
-        names = named * program.program.rounds
-    for name, begins, ends in zip(names, marks, marks[1:], strict=False):
-        yield name, ends - begins
+        names = list(program.program.calls) * program.program.rounds
+    before = marks[0] if marks else 0
+    for name, ends in zip(names, marks[1:], strict=False):
+        yield name, max(ends - before, 0)
+        before = max(before, ends)
 
 
 def _bounds(program: ProgramPlan, lengths: Mapping[str, Sequence[int]]) -> Iterator[int]:

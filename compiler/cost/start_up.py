@@ -74,7 +74,7 @@ def _cycles(contract: Contract, ranks: tuple[int, ...], parts: Parts, target: Ta
         planned_by(chosen, schedule, free, alone=True)
         for chosen in product(*alternatives_of(schedule, free))
     )
-    return min(int(clocked(of_one_call(plan)).done.max()) for plan in plans)
+    return min(clocked(of_one_call(plan)).cycles for plan in plans)
 
 
 def _star(ranks: int) -> Tree:

@@ -58,7 +58,7 @@ def test_it_is_the_same(contract: str, steps: str, grid: str, target: str) -> No
     program = program_of(contract, steps, grid, target)
     (library,) = libraries_of(program, "")
     found = timed_by_lines(program, library, None, MOST_WORDS)
-    whole = timed(*scripts_of(program, library))
+    whole = timed(*scripts_of(program, (library,)))
     assert found is not None
     assert (found.cycles, found.marks) == (int(whole.done.max()), whole.marks)
 

@@ -115,6 +115,28 @@ def test_calls_and_rounds_of_a_program_are_predicted_exactly(calls: str, target:
 
 
 @pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize(
+    "calls", ["one and two", "one, two and three, one", "repeat 3 { one and two, three }"]
+)
+def test_calls_beside_each_other_are_predicted_within_a_few_cycles(calls: str, target: str) -> None:
+    text = PROGRAM.format(target=target, calls=calls)
+    bundle = compile_text(text, "b.coll", {}, emitted="lanes")
+    assert bundle.program.call_streams
+    assert not bundle.prediction.note
+    assert abs(bundle.prediction.cycles - bundle.run().cycles) <= 2
+
+
+def test_each_call_is_given_the_cycles_by_which_it_moves_the_end_in_every_round() -> None:
+    text = PROGRAM.format(target="wse2", calls="repeat 4 { one and two, three }")
+    found = compile_text(text, "r.coll", {}, emitted="lanes").prediction
+    text = PROGRAM.format(target="wse2", calls="repeat 5 { one and two, three }")
+    more = compile_text(text, "r.coll", {}, emitted="lanes").prediction
+    round_of = more.cycles - found.cycles
+    assert sum(more.breakdown.values()) - sum(found.breakdown.values()) == round_of
+    assert abs(more.breakdown["three"] - found.breakdown["three"] - round_of // 2) < round_of // 4
+
+
+@pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("calls", ["one", "two one", "repeat 3 { one two }"])
 def test_routers_that_phases_set_and_tear_down_are_waited_for(calls: str, target: str) -> None:
     text = TORN_DOWN.format(target=target, calls=calls)
@@ -139,7 +161,7 @@ def test_pes_that_begin_late_end_in_the_cycle_that_is_predicted(example: str, ta
     starts, ends = late(bundle)
     assert starts.max() > 100
     program = bundle.program
-    found = timed(*scripts_of(program, libraries_of(program, "late.coll")[0]), starts)
+    found = timed(*scripts_of(program, libraries_of(program, "late.coll")), starts)
     assert found.done.tolist() == ends.tolist()
 
 
@@ -167,9 +189,7 @@ def late(bundle: Bundle) -> tuple[Ints, Ints]:
 
 def test_a_script_whose_words_never_come_is_told() -> None:
     bundle = compiled("chain", "wse2", {"P": 3, "B": 4})
-    calls, scripts, which = scripts_of(
-        bundle.program, libraries_of(bundle.program, "stuck.coll")[0]
-    )
+    calls, scripts, which = scripts_of(bundle.program, libraries_of(bundle.program, "stuck.coll"))
     silent = Script(((("done", 0, 0, 0),),), (), (), (), 0, 0)
     scripts[which[2]] = silent
     with pytest.raises(StuckError, match=r"PE \(0, 0\) never ends"):
@@ -178,7 +198,7 @@ def test_a_script_whose_words_never_come_is_told() -> None:
 
 def test_a_script_that_leads_nowhere_is_refused() -> None:
     bundle = compiled("chain", "wse2", {"P": 3, "B": 4})
-    calls, scripts, which = scripts_of(bundle.program, libraries_of(bundle.program, "bad.coll")[0])
+    calls, scripts, which = scripts_of(bundle.program, libraries_of(bundle.program, "bad.coll"))
     wrong = (
         ("issue", 9, 0, 0), ("again", 0, 2, 0), ("dance", 0, 0, 0),
         ("turn", 0, 0, 0), ("set", 0, 99, 0), ("await", 1, 7, 0), ("told", 99, 0, 0),
@@ -198,7 +218,7 @@ def test_cost_predicts_what_a_run_takes() -> None:
 
 def test_more_words_than_are_followed_are_told() -> None:
     bundle = compiled("chain", "wse2", {"P": 5, "B": 9})
-    calls, scripts, which = scripts_of(bundle.program, libraries_of(bundle.program, "long.coll")[0])
+    calls, scripts, which = scripts_of(bundle.program, libraries_of(bundle.program, "long.coll"))
     words = timed(calls, scripts, which).words
     assert timed(calls, scripts, which, most=words).words == words
     with pytest.raises(TooLongError, match="more than"):
@@ -220,7 +240,7 @@ def test_who_repeats_itself_takes_the_cycles_of_following_every_word(
     example: str, sizes: dict[str, int], target: str
 ) -> None:
     program = compiled(example, target, given(example, sizes)).program
-    found = scripts_of(program, libraries_of(program, "runs.coll")[0])
+    found = scripts_of(program, libraries_of(program, "runs.coll"))
     starts = np.arange(len(found[2]), dtype=np.int64) * 37 % 101
     for begins in (None, starts):
         one, runs = timed(*found, begins, by_word=True), timed(*found, begins)

@@ -874,9 +874,10 @@ class _Call:
             return self._load_table(part, slot, again)
         if in_blocks(placed.act):
             return [*self._base(again), *self._pointed(part, placed), *code(STORE)]
-        if self._sliced(part, placed) and not self._calls_back(placed.act):
+        calls_back = self._calls_back(placed.act)
+        if self._sliced(part, placed) and not calls_back:
             return self._load_slices(part, slot, placed, again)
-        if placed.act.is_local or self._calls_back(placed.act):
+        if placed.act.is_local or calls_back:
             kept = bool(self.model.run_length) + STORE
             return [*self._base(again), *self._pointed(part, placed), *code(kept)]
         return self._load_registers(part, slot, placed, again)

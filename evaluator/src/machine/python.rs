@@ -256,9 +256,21 @@ fn act((name, a, b, c): ActGiven) -> PyResult<Act> {
         "turn" => Act::Turn(a),
         "unblock" => Act::Unblock(a),
         "set" => Act::Set { color: a, phase: b },
-        "await" => Act::Await { colors: a, code: b },
-        "told" => Act::Told { color: a, task: b },
-        "mark" => Act::Mark(a),
+        "await" => Act::Await {
+            colors: a,
+            code: b,
+            of: c,
+        },
+        "told" => Act::Told {
+            color: a,
+            task: b,
+            of: c,
+        },
+        "mark" => Act::Mark {
+            point: a,
+            each: b,
+            counter: c,
+        },
         "done" => Act::Done,
         other => return Err(PyValueError::new_err(format!("code does no {other}"))),
     })

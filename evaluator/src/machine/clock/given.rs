@@ -51,15 +51,18 @@ pub enum Act {
         color: u32,
         phase: u32,
     },
-    /// Goes on with other code if some of these colors, as bits, are set and not yet torn down.
+    /// Goes on with other code if some of these colors, as bits, are set and not yet torn down; they are
+    /// some `of` those that are awaited together.
     Await {
         colors: u32,
         code: u32,
+        of: u32,
     },
     /// The PE is told that a color is torn down; a task is due if it is the last that is awaited.
     Told {
         color: u32,
         task: u32,
+        of: u32,
     },
     /// Words are combined by a call-back, one by one: from each to the next as many cycles as every
     /// other one takes. What is sent leaves as the call returns.
@@ -76,8 +79,13 @@ pub enum Act {
     },
     /// Goes on with the next code of a list, and behind its last with the first.
     Turn(u32),
-    /// A PE has come to one of the points whose last cycle is told.
-    Mark(u32),
+    /// A PE has come to one of the points whose last cycle is told, each time that a counter goes on to one
+    /// that is so many further.
+    Mark {
+        point: u32,
+        each: u32,
+        counter: u32,
+    },
     /// The PE has done its part.
     Done,
 }
@@ -137,11 +145,12 @@ impl Script {
             Act::Activate(task) | Act::Block(task) | Act::Unblock(task) => *task < 32,
             Act::Set { color, phase } => (*color as usize) < colors && (*phase as usize) < phases,
             Act::Await { code: of, .. } => code(of),
-            Act::Told { color, task } => (*color as usize) < colors && *task < 32,
+            Act::Told { color, task, .. } => (*color as usize) < colors && *task < 32,
             Act::Again {
                 counter, code: of, ..
             } => *counter < self.counters && code(of),
             Act::Turn(list) => (*list as usize) < self.turns.len(),
+            Act::Mark { each, counter, .. } => *each == 0 || *counter < self.counters,
             _ => true,
         };
         let lists = |list: &Vec<u32>| !list.is_empty() && list.iter().all(code);

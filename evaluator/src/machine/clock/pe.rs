@@ -64,7 +64,7 @@ impl Clock<'_> {
         words.chain(code).filter(|at| *at > self.now).min()
     }
 
-    /// The task that begins next: those that are active and not blocked alternate.
+    /// The task that begins next: that of teardowns, else those that are active and not blocked alternate.
     fn next_task(&self, own: &Pe) -> Option<u32> {
         if own.runs {
             return None;
@@ -72,8 +72,10 @@ impl Clock<'_> {
         if !own.launched {
             return Some(32);
         }
-        let told = u32::from(own.torn != 0) << TEARDOWNS;
-        let ready = (own.active | told) & !own.blocked;
+        if own.torn != 0 {
+            return Some(TEARDOWNS);
+        }
+        let ready = own.active & !own.blocked;
         let behind = (1..=32u32).map(|step| (own.last_task + step) % 32);
         behind.into_iter().find(|task| ready >> task & 1 == 1)
     }
@@ -91,15 +93,16 @@ impl Clock<'_> {
         };
         let own = &mut self.pes[pe];
         own.code = if own.launched && task == TEARDOWNS {
-            let color = own.torn.trailing_zeros();
-            own.torn &= own.torn - 1;
-            own.last_task = task;
             let handlers = &self.scripts[own.script as usize].handlers;
-            let of = handlers.iter().find(|one| one.0 == color);
-            match of {
-                Some((_, code)) => *code,
-                None => return,
-            }
+            let due = handlers
+                .iter()
+                .find(|(color, _)| own.torn >> color & 1 == 1);
+            let Some((color, code)) = due else {
+                own.torn = 0; // nobody is told of others
+                return self.begin_task(pe);
+            };
+            own.torn &= !(1 << color);
+            *code
         } else if own.launched {
             own.active &= !(1 << task);
             own.last_task = task;
@@ -282,9 +285,14 @@ impl Clock<'_> {
                     return Turn::Taken;
                 }
                 Act::Call { op, cycles, other } => return self.call(pe, op, [cycles, other]),
-                Act::Mark(point) => {
+                Act::Mark {
+                    point,
+                    each,
+                    counter,
+                } => {
                     own.irregular = true;
-                    let (point, marks) = (point as usize, &mut self.marks);
+                    let turns = own.counters.get(counter as usize).map_or(0, |turns| *turns);
+                    let (point, marks) = ((point + each * turns) as usize, &mut self.marks);
                     marks.resize(marks.len().max(point + 1), 0);
                     marks[point] = marks[point].max(now);
                 }
@@ -293,16 +301,16 @@ impl Clock<'_> {
                 Act::Block(task) => own.blocked |= 1 << task,
                 Act::Unblock(task) => own.blocked &= !(1 << task),
                 Act::Set { color, phase } => self.set_router(pe, color, phase),
-                Act::Await { colors, code } => {
-                    own.awaited = own.in_use & colors;
-                    if own.awaited != 0 {
+                Act::Await { colors, code, of } => {
+                    own.awaited = own.awaited & !of | own.in_use & colors;
+                    if own.in_use & colors != 0 {
                         (own.code, own.at) = (code, 0);
                         continue;
                     }
                 }
-                Act::Told { color, task } => {
+                Act::Told { color, task, of } => {
                     own.in_use &= !(1 << color);
-                    if own.awaited == 1 << color {
+                    if own.awaited & of == 1 << color {
                         own.active |= 1 << task;
                     }
                     own.awaited &= !(1 << color);

@@ -373,12 +373,20 @@ fn a_teardown_is_told_to_every_pe_that_it_passes() {
         let mut script = idle();
         script.codes = vec![
             first,
-            vec![Act::Told { color: 0, task: 2 }],
+            vec![Act::Told {
+                color: 0,
+                task: 2,
+                of: 1,
+            }],
             vec![Act::Done],
         ];
         script.codes[0].extend([
             Act::Follow { task: 2, code: 2 },
-            Act::Await { colors: 1, code: 3 },
+            Act::Await {
+                colors: 1,
+                code: 3,
+                of: 1,
+            },
             Act::Done,
         ]);
         script.codes.push(vec![]);
