@@ -1,8 +1,7 @@
 """Which of four forms the lanes of a phase have.
 
-A plan does not say so, and has no need to: a phase is lanes of operations. The text of PEs is still
-printed from a template for each form, and predicted accordingly; so what prints it and what counts
-its cycles ask here, and nowhere else, until they go through lanes as they are.
+A plan does not say so, and has no need to: a phase is lanes of operations, and so it is printed and
+predicted. What is about one form alone, as budgets and rules of step tables are, asks here.
 """
 
 from enum import Enum
