@@ -10,14 +10,14 @@
 cmake_minimum_required(VERSION 3.20) # DEPFILE of add_custom_command with any generator
 find_program(COLLC_EXECUTABLE collc REQUIRED)
 
-# collc_add_collective(TARGET FILE [PARAMS NAME=VALUE...] [COLLECTIVE NAME] [ARCH wse2|wse3]
+# collc_add_collective(TARGET FILE [PARAMS NAME=VALUE...] [LIBRARY NAME] [ARCH wse2|wse3]
 #                      [DIRECTORY DIR] [OPTIONS ...])
 #
-# COLLECTIVE names the one collective, so that names of outputs do not depend on the text of FILE.
+# LIBRARY names the library and so its modules, which are otherwise called as FILE is.
 # What outputs there are is asked of collc when CMake configures, again whenever FILE changes. Files
 # that come out the same keep their times, so what is made of them is made only when they change.
 function(collc_add_collective target file)
-    cmake_parse_arguments(PARSE_ARGV 2 arg "" "COLLECTIVE;ARCH;DIRECTORY" "PARAMS;OPTIONS")
+    cmake_parse_arguments(PARSE_ARGV 2 arg "" "LIBRARY;ARCH;DIRECTORY" "PARAMS;OPTIONS")
     if(arg_UNPARSED_ARGUMENTS)
         message(FATAL_ERROR "collc_add_collective: unknown arguments ${arg_UNPARSED_ARGUMENTS}")
     endif()
@@ -33,8 +33,8 @@ function(collc_add_collective target file)
     foreach(definition IN LISTS arg_PARAMS)
         list(APPEND command -D ${definition})
     endforeach()
-    if(arg_COLLECTIVE)
-        list(APPEND command --name ${arg_COLLECTIVE})
+    if(arg_LIBRARY)
+        list(APPEND command --name ${arg_LIBRARY})
     endif()
     if(arg_ARCH)
         list(APPEND command --target ${arg_ARCH})

@@ -83,7 +83,7 @@ class _Wanted:
     "-o", "output", callback=directory, help="Directory for the files; above it, of several FILEs."
 )
 @click.option(
-    "--name", callback=_name, metavar="NAME", help="Call the collective, and its modules, NAME."
+    "--name", callback=_name, metavar="NAME", help="Call the library NAME, not as the file."
 )
 @click.option(
     "--after",

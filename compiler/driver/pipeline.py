@@ -39,11 +39,11 @@ def compile_text(  # noqa: PLR0913 - the text, then how
     """Compile a `.coll` text to a bundle, or raise CollcError with every problem found.
 
     `file` is the name used in messages and in the emitted comments; `target` overrides the file's
-    own, `name` the one collective's. With a `skew` PEs wait in runs before each call, up to so many
-    turns of an empty loop. A program that is `timed` has time stamps. What libraries have that come
-    before it in the same kernel is not taken.
+    own, `name` is what the library is called if not as the file. With a `skew` PEs wait in runs
+    before each call, up to so many turns of an empty loop. A program that is `timed` has time
+    stamps. What libraries have that come before it in the same kernel is not taken.
     """
-    spec = beside(read(text, file, parameters, target, name=name), after)
+    spec = replace(beside(read(text, file, parameters, target), after), library=name or "")
     spec = with_limits(with_time_stamps(spec) if timed else spec)
     return compiled(spec, skew)
 
@@ -65,20 +65,19 @@ def bundle_of(planned: Planned) -> Bundle:
     return Bundle(spec, program, schedules, prediction, LazyFiles(emitted))
 
 
-def read(  # noqa: PLR0913 - the text, then how
+def read(
     text: str,
     file: str,
     parameters: Mapping[str, SupportsIndex],
     target: str | None = None,
     *,
     leave_open: bool = False,
-    name: str | None = None,
 ) -> Spec:
-    """What a `.coll` text says, with `leave_open` as if all steps were `auto`, the one collective
-    called `name` if that is given; raises CollcError, also where a PE cannot hold a vector."""
+    """What a `.coll` text says, with `leave_open` as if all steps were `auto`; raises CollcError,
+    also where a PE cannot hold a vector."""
     with under_way("reading"):
         spec = parse_source(text, parameters, target, file=file, leave_open=leave_open)
-    spec = spelled(spec if name is None else _renamed(spec, name))
+    spec = spelled(spec)
     machine = TARGETS[spec.target]
     refuse_if_any(
         with_longest(problem, spec)
@@ -86,15 +85,6 @@ def read(  # noqa: PLR0913 - the text, then how
         for problem in vector_fits(one, left_by(_reserved(spec, one), machine))
     )
     return spec
-
-
-def _renamed(spec: Spec, name: str) -> Spec:
-    """The same with another name for its one collective."""
-    if spec.program is not None:
-        message = "a program of several collectives has a name for each, and cannot have another"
-        help = "leave out the name, or name one collective in `program { ... }`"
-        raise CollcError([Diagnostic("C107", message, spec.program.span, help=help)])
-    return replace(spec, collectives=(replace(spec.collectives[0], name=name),))
 
 
 def _reserved(spec: Spec, one: Collective) -> Reserved:

@@ -44,7 +44,7 @@ def render(
     `schedules` are what the collectives carry out. `architectures` are the targets whose limits the
     plan keeps; each gets a commands file. Raises CollcError for what is not printed yet.
     """
-    libraries = libraries_of(plan, source_name(spec.file))
+    libraries = libraries_of(plan, source_name(spec.file), spec.library)
     first, due = libraries[0], {one.collective.name: one for one in schedules}
     host = host_model(plan, due, first.source, first.version)
     clock = clock_model(spec, (first.width, first.height))

@@ -157,7 +157,8 @@ class Spec:
     """A whole file: target name ("wse2" or "wse3"), parameters, the collectives it runs in order of
     their first calls. `program` is None where that is one collective, called once. `imports` are
     the files that were read beside it; what they declare is part of the Spec like all else.
-    `notices` are warnings about how the file is written.
+    `notices` are warnings about how the file is written. The emitted library is called `library`,
+    or as the file if that is empty.
     """
 
     file: str
@@ -166,5 +167,6 @@ class Spec:
     collectives: tuple[Collective, ...]
     program: Program | None = None
     time_stamps: TimeStamps | None = None
+    library: str = ""
     imports: tuple[str, ...] = field(default=(), compare=False)
     notices: tuple[Diagnostic, ...] = field(default=(), compare=False)

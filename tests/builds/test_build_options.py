@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
+
+import pytest
 
 from commands import collc
 
 TOTAL = Path(__file__).parents[2] / "examples" / "builds" / "total.coll"
 TEXT = TOTAL.read_text().replace("reduce mine", "reduce chain").replace('import "trees.coll"', "")
-NAMED = {"layout.csl", "manifest.json", "pe_program.csl", "run.py"}
 
 
 def test_outputs_are_listed_and_not_written_then_written_as_listed(tmp_path: Path) -> None:
@@ -19,26 +21,37 @@ def test_outputs_are_listed_and_not_written_then_written_as_listed(tmp_path: Pat
     assert listed == sorted(f"out/{path.name}" for path in (tmp_path / "out").iterdir())
 
 
-def test_a_name_names_the_modules_whatever_the_text_says(tmp_path: Path) -> None:
-    text = TEXT
+@pytest.mark.parametrize("example", ["chain", "program_parts", "program_together"])
+def test_a_name_is_that_of_the_library_whatever_the_file_is_called(
+    example: str, tmp_path: Path
+) -> None:
     made = []
-    for own in ("sum", "other"):
-        renamed = text.replace("collective sum", f"collective {own}").replace("{ sum", f"{{ {own}")
-        assert collc("build", "-", "--name", "total", cwd=tmp_path, stdin=renamed).returncode == 0
-        folder = tmp_path / "out" / "total"
-        made.append({path.name: path.read_text() for path in folder.iterdir()})
+    for source in (
+        "total.coll",
+        "other.coll",
+    ):  # of one length: lines are folded
+        shutil.copy(TOTAL.parents[1] / f"{example}.coll", tmp_path / source)
+        done = collc("build", source, "--name", "total", "-o", source[:-5], cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        texts = {path.name: path.read_text() for path in (tmp_path / source[:-5]).glob("*.csl")}
+        made.append({name: text.replace(f"from {source}", "") for name, text in texts.items()})
     assert made[0] == made[1]
-    assert made[0].keys() > NAMED | {"total_layout.csl", "total_pe.csl"}
+    assert made[0].keys() >= {"total_layout.csl", "total_pe.csl"}
 
 
-def test_a_name_that_is_none_is_wrong_usage_and_one_for_several_collectives_refused(
+def test_a_library_of_standard_input_is_called_so(tmp_path: Path) -> None:
+    assert collc("build", "-", cwd=tmp_path, stdin=TEXT).returncode == 0
+    assert (tmp_path / "out" / "stdin" / "stdin_pe.csl").exists()
+
+
+def test_a_name_that_is_none_is_wrong_usage_and_one_that_the_kernel_has_is_refused(
     tmp_path: Path,
 ) -> None:
     assert collc("build", TOTAL, "--name", "a b", cwd=tmp_path).returncode == 2
-    mixed = TOTAL.parents[1] / "program_mixed.coll"
-    refused = collc("build", mixed, "--name", "total", cwd=tmp_path)
-    assert (refused.returncode, "error[C107]" in refused.stderr) == (1, True)
-    assert not list(tmp_path.iterdir())
+    for taken in ("x", "memcpy_params", "while"):
+        refused = collc("build", TOTAL, "--name", taken, "-o", "out", cwd=tmp_path)
+        assert (refused.returncode, "error[C107]" in refused.stderr) == (1, True)
+        assert not list(tmp_path.iterdir())
 
 
 def test_standard_input_is_quoted_in_messages(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from collc.base.diagnostics import CollcError
+from collc.base.diagnostics import CollcError, Diagnostic
 from collc.base.memoize import by_identity
 from collc.base.values import dataclass
 from collc.base.version import __version__
@@ -42,23 +42,27 @@ from collc.plan.plan import ProgramPlan, Use
 from collc.spec import ContractKind
 
 
-def library_name(source: str, program: ProgramPlan) -> str:
-    """The library of a file, by the file's name: an identifier that no kernel has otherwise."""
-    stem = re.sub(r"\W", "_", source.rpartition(".")[0] or source)
-    name = stem if re.match(r"[A-Za-z]", stem) else f"collective_{stem}"
+def library_name(source: str, program: ProgramPlan, wanted: str = "") -> str:
+    """The library of a file, by the file's name: an identifier that no kernel has otherwise. Raises
+    CollcError if another name is wanted, and kernels have it."""
+    stem = re.sub(r"\W", "_", source.rpartition(".")[0] or source, flags=re.ASCII).strip("_")
+    name = wanted or (stem if re.match(r"[A-Za-z]", stem) else f"collective_{stem}".rstrip("_"))
     contracts = (plan.collective.contract for plan in program.plans)
     buffers = {held.buffer for contract in contracts for held in contract.in_memory}
     given = {given for given, _, _ in program.program.given}
     taken = {spelled for one in buffers | given for spelled in (one, f"{one}_ptr")}
     while {name, f"{name}_params"} & (taken | taken_in_kernel()):
+        if wanted:
+            message = f"a library cannot be called {wanted}: the kernel has that name already"
+            raise CollcError([Diagnostic("C107", message, None, help="choose another `--name`")])
         name += "_library"
     return name
 
 
-def libraries_of(program: ProgramPlan, source: str) -> tuple[LibraryModel, ...]:
-    """The libraries of a program, made from a source file of this name: one; of calls beside each
-    other one for each call stream. Raises CollcError for what is not printed yet."""
-    name, shown = library_name(source, program), re.sub(r"[^\w./ +-]", "_", source)
+def libraries_of(program: ProgramPlan, source: str, wanted: str = "") -> tuple[LibraryModel, ...]:
+    """The libraries of a program, called as the source file or as is `wanted`: one; of calls beside
+    each other one for each call stream. Raises CollcError for what is not printed yet."""
+    name, shown = library_name(source, program, wanted), re.sub(r"[^\w./ +-]", "_", source)
     return tuple(
         replace(one, name=f"{name}_{at}" if at else name, source=shown)
         for at, one in enumerate(_unnamed(program))
