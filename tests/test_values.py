@@ -6,6 +6,7 @@ import dataclasses
 import pickle
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import FrozenInstanceError, field, fields, is_dataclass, replace
 from inspect import signature
 from threading import Event, Thread
@@ -207,3 +208,44 @@ def test_values_are_shown_compared_and_kept_as_those_of_dataclasses(
         else:
             value.left = 4
             assert value.left == 4
+
+
+class Kept:
+    a: int
+    b: int = field(default=0, compare=False)
+    c: int = field(default=0, hash=False)
+
+
+OWN: dict[str, dict[str, object]] = {
+    "nothing of its own": {},
+    "a hash": {"__hash__": lambda _: 7},
+    "an equality": {"__eq__": lambda one, other: one.a == other},
+}
+
+
+def compared(cls: Any) -> Iterator[object]:
+    """How values of a class compare and hash."""
+    one, alike, other, kept = cls(1), cls(1, 2), cls(2), cls(1, 0, 3)
+    yield from (one == two for two in (one, alike, other, kept, 1))
+    yield one == type("Derived", (cls,), {})(1)
+    for question in (
+        lambda: hash(one) == hash(alike),
+        lambda: hash(one) == hash(kept),
+        lambda: one < other,
+    ):
+        try:
+            yield question()
+        except TypeError:
+            yield "none"
+
+
+@pytest.mark.parametrize("own", OWN)
+@pytest.mark.parametrize("options", [{}, {"frozen": True}, {"eq": False}, {"order": True}], ids=str)
+def test_values_compare_and_hash_as_those_that_dataclasses_makes(
+    options: dict[str, bool], own: str
+) -> None:
+    ours, theirs = (
+        list(compared(by(**options)(type("Made", (), dict(vars(Kept)) | OWN[own]))))
+        for by in (dataclass, dataclasses.dataclass)
+    )
+    assert ours == theirs

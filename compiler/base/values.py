@@ -1,8 +1,9 @@
 """Classes of values: `dataclass` as the standard library has it, made when it is first needed.
 
-A command imports hundreds of classes and makes values of a few dozen. What `dataclasses` writes for
-each (constructor, comparison, hash) took a fifth of a second of every command, so it is written
-when the first value of a class is made, or somebody asks for its fields.
+A command imports hundreds of classes, makes values of a few dozen, and compares those of fewer.
+What `dataclasses` writes for each (constructor, comparison, hash) took a fifth of a second of every
+command, so it is written when the first value of a class is made, or somebody asks for its fields;
+comparison and hash when values are first compared.
 """
 
 from __future__ import annotations
@@ -53,18 +54,51 @@ def _make(cls: type) -> None:
 
 
 def _compared(cls: Any, *, frozen: bool = False, **options: bool) -> None:  # noqa: ANN401
-    """Let `dataclasses` write how values of a class compare and hash. That they cannot be changed,
-    and how they are shown, is the same for all classes: each function that it writes takes a tenth
-    of a millisecond."""
+    """Let `dataclasses` find the fields of a class, and write how its values are ordered. That they
+    cannot be changed, and how they are shown, is the same for all classes: each function that is
+    written takes a tenth of a millisecond, so that how values compare and hash is written later."""
     own = vars(cls)
     shown = options.pop("repr", True) and "__repr__" not in own
-    if frozen and options.get("eq", True) and own.get("__hash__") is None:
-        options["unsafe_hash"] = True  # a hash of the fields, as frozen values have
-    dataclasses.dataclass(**options, init=False, repr=False)(cls)
+    compared = options.pop("eq", True)
+    hashed = frozen and compared and own.get("__hash__") is None
+    equal = own.get("__eq__")
+    dataclasses.dataclass(**options, init=False, repr=False, eq=options.get("order", False))(cls)
+    if compared:
+        cls.__eq__ = equal or _written_later(cls, "__eq__", _EQUAL)
+        cls.__hash__ = _written_later(cls, "__hash__", _HASHED) if hashed else own.get("__hash__")
     if shown:
         cls.__repr__ = _shown
     if frozen:
         cls.__setattr__, cls.__delattr__ = _refuse_to_set, _refuse_to_delete
+
+
+# As `dataclasses` writes them; `{0}` are the fields of a value, `{1}` those of the other one.
+_EQUAL = """def __eq__(self, other):
+    if other.__class__ is self.__class__:
+        return ({0}) == ({1})
+    return NotImplemented
+"""
+_HASHED = """def __hash__(self):
+    return hash(({0}))
+"""
+
+
+def _written_later(cls: Any, name: str, text: str) -> Callable[..., Any]:  # noqa: ANN401
+    """A method of a class that writes itself, of its fields that count, when it is first called."""
+
+    def first(self: object, *other: object) -> Any:  # noqa: ANN401 - what the method gives
+        kept = [
+            one.name
+            for one in dataclasses.fields(cls)
+            if (one.compare if one.hash is None or name == "__eq__" else one.hash)
+        ]
+        of = ("".join(f"{whose}.{field}, " for field in kept) for whose in ("self", "other"))
+        space: dict[str, Any] = {}
+        exec(text.format(*of), space)
+        setattr(cls, name, space[name])
+        return space[name](self, *other)
+
+    return first
 
 
 @recursive_repr()
