@@ -489,7 +489,13 @@ def _read(file: Path) -> Lark | None:
     seal, _, text = read_kept(file, _MOST_BYTES).partition("\n")
     if not is_sealed(file.parent, file.name, text, seal):
         return None
-    tables = json.loads(text, object_hook=_with_numbers)
+    tables = json.loads(text)
+    tables["memo"] = _numbered(tables["memo"])
+    of_parser = tables["data"]["parser"]["parser"]
+    of_parser["tokens"] = _numbered(of_parser["tokens"])
+    of_parser["states"] = {
+        int(state): _numbered(actions) for state, actions in of_parser["states"].items()
+    }
     # what Lark's own generated parsers call; its public `load` reads a pickle
     parser = Lark._load_from_dict(tables["data"], tables["memo"])  # type: ignore[no-untyped-call]
     assert isinstance(parser, Lark)
@@ -508,12 +514,9 @@ def _write(file: Path, parser: Lark) -> None:
         return
 
 
-def _with_numbers(table: dict[str, Any]) -> dict[str | int, Any]:
-    """Keys of tables are numbers or names; JSON has only texts. Most of the thousands of tables are
-    references to others, `{"@": 12}`."""
-    if "@" in table:
-        return cast(dict[str | int, Any], table)
-    return {int(key) if key.isdigit() else key: value for key, value in table.items()}
+def _numbered(table: dict[str, Any]) -> dict[int, Any]:
+    """A table whose keys are numbers: JSON has only texts."""
+    return {int(key): value for key, value in table.items()}
 
 
 # From lark's parse tree of one declaration to the classes of `syntax`.
