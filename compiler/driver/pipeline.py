@@ -14,7 +14,6 @@ from collc.driver.planning import Planned, architectures, planned_spec
 from collc.driver.proving import prove_all, refuse_if_any
 from collc.emit.clock import with_time_stamps
 from collc.emit.render import render
-from collc.emit.spelling import spelled
 from collc.language import parse_source
 from collc.lowering.resources import left_by
 from collc.lowering.root_of_call import seen_from_the_root
@@ -77,7 +76,6 @@ def read(
     also where a PE cannot hold a vector."""
     with under_way("reading"):
         spec = parse_source(text, parameters, target, file=file, leave_open=leave_open)
-    spec = spelled(spec)
     machine = TARGETS[spec.target]
     refuse_if_any(
         with_longest(problem, spec)
@@ -97,7 +95,7 @@ def prove_program(
 ) -> tuple[Spec, tuple[Schedule, ...]]:
     """The first half of `compile_text`: what a `.coll` text says, and schedules that are proved to
     do it."""
-    spec = with_limits(spelled(parse_source(text, parameters, target, file=file)))
+    spec = with_limits(parse_source(text, parameters, target, file=file))
     return spec, prove_all(spec)
 
 
@@ -105,7 +103,7 @@ def prove_text(
     text: str, file: str, parameters: Mapping[str, SupportsIndex], target: str | None = None
 ) -> tuple[Spec, Schedule]:
     """The same of a text whose program is one collective."""
-    spec = of_one(spelled(parse_source(text, parameters, target, file=file)))
+    spec = of_one(parse_source(text, parameters, target, file=file))
     one = decided(spec.collectives[0], TARGETS[spec.target])
     spec = replace(spec, collectives=(one,))
     return spec, prove_all(spec)[0]

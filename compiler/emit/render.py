@@ -17,6 +17,7 @@ from collc.emit.lanes.kernel import kernel_of
 from collc.emit.lanes.library import libraries_of
 from collc.emit.lanes.model import LibraryModel
 from collc.emit.manifest import manifest_of, with_hashes
+from collc.emit.spelling import spelled, spellings_of
 from collc.machine.prediction import Prediction
 from collc.plan.plan import ProgramPlan
 from collc.schedule import Schedule
@@ -44,8 +45,10 @@ def render(
     `schedules` are what the collectives carry out. `architectures` are the targets whose limits the
     plan keeps; each gets a commands file. Raises CollcError for what is not printed yet.
     """
+    calls, plan = spellings_of(plan).calls, spelled(plan)
+    due = {calls.get(one.collective.name, one.collective.name): one for one in schedules}
     libraries = libraries_of(plan, source_name(spec.file), spec.library)
-    first, due = libraries[0], {one.collective.name: one for one in schedules}
+    first = libraries[0]
     host = host_model(plan, due, first.source, first.version)
     clock = clock_model(spec, (first.width, first.height))
     kernel = kernel_of(plan, host.buffers, libraries)

@@ -6,14 +6,16 @@ name stands for anything, as in `begin_{{ n }}`.
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 
+from collc.base.memoize import by_identity
 from collc.base.values import dataclass
 from collc.emit.reserved import IN_PROGRAM, KEYWORDS
-from collc.spec import Collective, Program, RootChoice, Selection, Spec
+from collc.plan.plan import ProgramPlan
+from collc.spec import Collective, Program, RootChoice, Selection
 
 PREFIX = "my_"
 
@@ -47,28 +49,41 @@ class Taken:
         return name in made
 
 
-def spelled(spec: Spec) -> Spec:
-    """A Spec with the names that emitted text can carry."""
-    program = spec.program
-    selections = program.selections if program else ()
-    rooted = program.rooted if program else ()
-    choices = (*(one.name for one in selections), *(one.name for one in rooted))
-    calls = (*(one.name for one in spec.collectives), *choices)
-    names = _renamer(calls, True)
-    held = (buffer.buffer for one in spec.collectives for buffer in one.contract.in_memory)
-    lengths = (name for name, _ in program.lengths) if program else ()
-    given = (*lengths, *(one.root for one in rooted))
-    buffers = _renamer((*held, *given), False)
-    if not names and not buffers:
-        return spec
+@dataclass(frozen=True)
+class Spellings:
+    """How names that emitted text cannot carry are spelled in it: `calls` those of collectives and
+    choices, `symbols` those of buffers and of what is given to calls."""
 
+    calls: Mapping[str, str]
+    symbols: Mapping[str, str]
+
+
+@by_identity(2)
+def spellings_of(program: ProgramPlan) -> Spellings:
+    """The spellings of a program; of a name that is not among them its own."""
+    collectives, said = [plan.collective for plan in program.plans], program.program
+    calls = (*(one.name for one in collectives), *(one.name for one in said.choices))
+    held = (buffer.buffer for one in collectives for buffer in one.contract.in_memory)
+    given = (name for name, _, _ in said.given)
+    return Spellings(_renamer(calls, True), _renamer((*held, *given), False))
+
+
+def spelled(program: ProgramPlan) -> ProgramPlan:
+    """A program with the names that emitted text can carry. All that is told of it has the names of
+    the file, so only what emits asks for this one."""
+    of = spellings_of(program)
+    return _spelled(program, of) if of.calls or of.symbols else program
+
+
+def _spelled(program: ProgramPlan, of: Spellings) -> ProgramPlan:
     def renamed(one: Collective) -> Collective:
-        return _collective(one, names, buffers)
+        return _collective(one, of.calls, of.symbols)
 
     return replace(
-        spec,
-        collectives=tuple(map(renamed, spec.collectives)),
-        program=program and _program(program, names, buffers, renamed),
+        program,
+        plans=tuple(replace(one, collective=renamed(one.collective)) for one in program.plans),
+        program=_program(program.program, of.calls, of.symbols, renamed),
+        call_streams=tuple(_spelled(one, of) for one in program.call_streams),
     )
 
 
@@ -86,7 +101,9 @@ def _renamer(names: Iterable[str], collective: bool) -> dict[str, str]:
     return found
 
 
-def _collective(one: Collective, names: dict[str, str], buffers: dict[str, str]) -> Collective:
+def _collective(
+    one: Collective, names: Mapping[str, str], buffers: Mapping[str, str]
+) -> Collective:
     contract, length, result = one.contract, one.contract.run_length, one.contract.result
     contract = replace(
         contract,
@@ -99,8 +116,8 @@ def _collective(one: Collective, names: dict[str, str], buffers: dict[str, str])
 
 def _program(
     program: Program,
-    names: dict[str, str],
-    buffers: dict[str, str],
+    names: Mapping[str, str],
+    buffers: Mapping[str, str],
     renamed: Callable[[Collective], Collective],
 ) -> Program:
     def selection(one: Selection) -> Selection:

@@ -12,6 +12,7 @@ from collc.base.grids import Grid
 from collc.base.values import dataclass
 from collc.emit.names import call_stream_name
 from collc.emit.one_turn import by_turns
+from collc.emit.spelling import spellings_of
 from collc.plan.dynamic_lengths import Given, Lengths, checked_lengths, lengths_of_run
 from collc.plan.plan import ProgramPlan
 from collc.run import OfCall, Outcome, Progress, RunReport, run_texts, tokens_of
@@ -217,6 +218,16 @@ def held_in(simulator: Any, plan: ProgramPlan) -> Held:  # noqa: ANN401 - see `f
     grid, rounds = plan.plans[0].collective.grid.whole, plan.program.rounds
     return {
         name: read_vectors(simulator, grid, contract, rounds)
+        for name, contract in _in_memory(plan).items()
+    }
+
+
+def _in_memory(plan: ProgramPlan) -> dict[str, Contract]:
+    """Every buffer by its name, as that of a contract whose buffer is called as the emitted text
+    calls it."""
+    symbols = spellings_of(plan).symbols
+    return {
+        name: replace(contract, buffer=symbols.get(name, name))
         for name, (contract, _) in _buffers(plan).items()
     }
 
@@ -239,16 +250,17 @@ def inputs_of(plan: ProgramPlan, seed: int) -> dict[str, Array]:
 
 def copy_in(simulator: Any, plan: ProgramPlan, given: dict[str, Array]) -> None:  # noqa: ANN401 - see `fabsim_module`
     """Give all PEs their vectors."""
-    for name, (contract, _) in _buffers(plan).items():
+    for name, contract in _in_memory(plan).items():
         write_vectors(simulator, contract, given[name])
 
 
 def copy_lengths(simulator: Any, plan: ProgramPlan, lengths: Lengths) -> None:  # noqa: ANN401 - see `fabsim_module`
     """Give every PE the dynamic lengths."""
-    grid = plan.plans[0].collective.grid.whole
+    grid, symbols = plan.plans[0].collective.grid.whole, spellings_of(plan).symbols
     for name, of_rounds in lengths.items():
         everywhere = np.tile(np.array(of_rounds, np.uint16), grid.width * grid.height)
-        simulator.memcpy_h2d(name, everywhere, 0, 0, grid.width, grid.height, len(of_rounds))
+        place = (0, 0, grid.width, grid.height, len(of_rounds))
+        simulator.memcpy_h2d(symbols.get(name, name), everywhere, *place)
 
 
 def wanted_of(
@@ -416,11 +428,12 @@ def _in_first(grid: Grid, vectors: NDArray[V], found: NDArray[V]) -> NDArray[V]:
 
 def _token_named(plan: ProgramPlan, name: str) -> str:
     """The path of a barrier's token in the PE program."""
+    called = spellings_of(plan).calls.get(name, name)
     if plan.alone:
-        return f"{name}.{TOKEN}"
+        return f"{called}.{TOKEN}"
     call_streams = enumerate(plan.call_streams or (plan,))
     own = next(i for i, s in call_streams if any(one.collective.name == name for one in s.plans))
-    return f"{call_stream_name(own)}.{name}_{TOKEN}"
+    return f"{call_stream_name(own)}.{called}_{TOKEN}"
 
 
 def _tokens(
