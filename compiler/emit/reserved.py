@@ -1,10 +1,9 @@
 """Names of the user's that emitted CSL cannot carry: the language's own words, and ours."""
 
-import re
 from collections.abc import Iterator, Sequence
 
 from collc.base.diagnostics import Diagnostic, Span
-from collc.spec import Collective, Program, RootChoice, Selection
+from collc.spec import Collective, Program, RootChoice
 
 # Keywords and type names of CSL (docs/csl-constructs.md, "Names").
 KEYWORDS = frozenset(
@@ -112,16 +111,11 @@ IN_PROGRAM = frozenset(
 
 
 def unusable_names(collective: Collective) -> Iterator[Diagnostic]:
-    """One diagnostic for each name that emitted CSL would declare twice or could not declare."""
+    """One diagnostic for each name of the file that emitted CSL would declare twice. Names that it
+    has itself are no problem: those of the file are spelled in another way there."""
     buffers = _buffers([collective])
-    own = ((buffer, collective.contract.span) for buffer in buffers)
-    for name, at in ((collective.name, collective.span), *own):
-        if name in KEYWORDS:
-            yield _refused(name, "is a word of CSL", at)
-        elif name in IN_PROGRAM:
-            yield _refused(name, "is declared by every emitted program", at)
     taken = {collective.name: "the collective", f"{collective.name}_params": "its parameters"}
-    for name in (spelled for buffer in buffers for spelled in (buffer, f"{buffer}_ptr")):
+    for name in (declared for buffer in buffers for declared in (buffer, f"{buffer}_ptr")):
         if name in taken:
             yield _refused(name, f"would be {taken[name]} and the buffer", collective.contract.span)
 
@@ -140,98 +134,26 @@ def _refused(name: str, why: str, at: Span) -> Diagnostic:
     )
 
 
-# What the modules of a program of several collectives declare beside the collectives, and what its
-# PE program declares beside the buffers; with numbers behind these come more.
-_MODULE = frozenset(
-    (
-        "params",
-        "done",
-        "colors",
-        "collectives",
-        "beside",
-        "width",
-        "height",
-        "input_queues",
-        "output_queues",
-        "task_ids",
-        "dsr_ids",
-        "check_arguments",
-        "phase_done_id",
-        "tile_config",
-        "shared_ids",
-        "phase",
-        "in_use",
-        "awaited",
-        "start_id",
-        "start_phase",
-        "torn_down",
-        "phase_done",
-        "configure",
-        "get_params",
-    )
-)
-_HOST = frozenset(("name", "cmaddr", "seed", "help"))  # options of its host script
-_NUMBERED = re.compile(r"(begin|start|after|shared|torn_down|beside)_[0-9]+")
-_STANDALONE = frozenset(
-    (
-        "memcpy_params",
-        "collectives_params",
-        "collectives",
-        "beside",
-        "beside_params",
-        "sys",
-        "call",
-        "round",
-        "dice",
-        "dice_ptr",
-        "idle",
-        "linger",
-        "run",
-        "next",
-        "called",
-        "called_turn",
-        "missing",
-    )
-)
-
-
 def unusable_lengths(program: Program, collectives: Sequence[Collective]) -> Iterator[Diagnostic]:
-    """The same for the names of choices by length or by root, and of these, which are arrays."""
+    """The same for lengths and roots that are given when the program runs, which are arrays."""
     buffers = _buffers(collectives)
     names = {collective.name for collective in collectives}
-    for one, what, name, at in _given(program):
-        if one.name in KEYWORDS:
-            yield _refused(one.name, "is a word of CSL", one.span)
-        elif one.name in _MODULE or _NUMBERED.fullmatch(one.name) or one.name in IN_PROGRAM:
-            yield _refused(one.name, "is declared by the modules of every program", one.span)
-        if name in KEYWORDS:
-            yield _refused(name, "is a word of CSL", at)
-        elif name in _STANDALONE | _HOST or name.removesuffix("_ptr") in _STANDALONE:
-            yield _refused(name, "is declared by every program", at)
-        elif name in buffers or name in names or name.removesuffix("_ptr") in buffers:
+    for what, name, at in _given(program):
+        if name in buffers or name in names or name.removesuffix("_ptr") in buffers:
             yield _refused(name, f"would be a {what} and a buffer or a collective", at)
 
 
-def _given(program: Program) -> Iterator[tuple[Selection | RootChoice, str, str, Span]]:
-    """Every choice with each number that is given when the program runs: what it is, its name."""
+def _given(program: Program) -> Iterator[tuple[str, str, Span]]:
+    """Every number that is given when the program runs: what it is, its name."""
     for one in program.choices:
         if one.length is not None:
-            yield one, "length", one.length.name, one.length.span
+            yield "length", one.length.name, one.length.span
         if isinstance(one, RootChoice):
-            yield one, "root", one.root, one.span
+            yield "root", one.root, one.span
 
 
 def unusable_in_program(collectives: Sequence[Collective]) -> Iterator[Diagnostic]:
-    """The same for names that a program of several collectives declares once for all of them."""
-    names = {collective.name for collective in collectives}
-    for collective in collectives:
-        name = collective.name
-        called = name.removesuffix("_run") in names - {name}
-        if called or name in _MODULE or _NUMBERED.fullmatch(name):
-            yield _refused(name, "is declared by the modules of every program", collective.span)
-        for buffer in _buffers([collective]):
-            if buffer in _STANDALONE or buffer.removesuffix("_ptr") in _STANDALONE:
-                yield _refused(buffer, "is declared by every program", collective.contract.span)
+    """The same for the buffers of several collectives."""
     others = _buffers(collectives)
     for contract in (one for c in collectives for one in c.contract.in_memory):
         buffer = contract.buffer

@@ -155,7 +155,7 @@ def _taken(collective: bool) -> Taken:
     """What a collective cannot be called, or a buffer or a length."""
     templates = files("collc.templates")
     declared = _declared_in_templates(_CALLING if collective else _KERNEL)
-    words = set(KEYWORDS)
+    words = KEYWORDS | IN_PROGRAM
     python = "\n".join(
         path.read_text() for path in templates.iterdir() if path.name.endswith(".py.j2")
     )
