@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import collc
+from collc.driver.pipeline import compile_text
 from commands import collc as command
 
 # All names are words of CSL, or the kernel's own.
@@ -43,8 +43,7 @@ def file(tmp_path: Path) -> Path:
         ("build", "FILE", "--dump", "plan"),
         ("cost", "FILE", "-v"),
         ("check", "FILE", "--json"),
-        ("run", "FILE", "--length", "5", "--root", "2", "--json"),
-        ("run", "FILE", "--length", "call=5"),
+        ("run", "FILE", "--length", "call=5", "--json"),
     ],
 )
 def test_commands_show_the_names_of_the_file(words: tuple[str, ...], file: Path) -> None:
@@ -56,14 +55,15 @@ def test_commands_show_the_names_of_the_file(words: tuple[str, ...], file: Path)
 
 
 def test_a_message_about_a_plan_has_the_names_of_the_file(file: Path) -> None:
-    file.write_text(ALONE.replace("to 0 }", "to 0 expect cycles <= 10 }"))
+    text = (Path(__file__).parent / "errors" / "program_in_flight_too_much.coll").read_text()
+    file.write_text(text.replace("more", "task"))
     done = command("check", file)
-    assert (done.returncode, "`finish`" in done.stderr, "my_" in done.stderr) == (1, True, False)
+    assert (done.returncode, "for `task`" in done.stderr, "my_" in done.stderr) == (1, True, False)
 
 
 def test_buffers_and_results_have_the_names_of_the_file() -> None:
     given = np.arange(6 * 600, dtype=np.float32).reshape(1, 6, 600)
-    bundle = collc.compile(ALONE)
+    bundle = compile_text(ALONE, "p.coll", {})
     found = bundle.run(inputs={"round": given})
     assert found.verified
     assert np.array_equal(found.results["round"][0, 0], given.sum(axis=1)[0])
