@@ -15,7 +15,7 @@ import steps_patterns
 from with_schedules import check_plan, check_program, render, run_program
 
 import fabsim
-from collc.base.diagnostics import Diagnostic
+from collc.base.diagnostics import CollcError, Diagnostic
 from collc.checks import FORM
 from collc.checks.program import PROGRAM_CHECKS
 from collc.cost import predict_program
@@ -177,11 +177,15 @@ def texts_of(schedule: Schedule, plan: Plan) -> dict[str, str]:
 
 
 def judge(subject: Subject, mutant: Mutant[Any]) -> tuple[tuple[str, ...], str]:
-    """The codes by which a mutant is refused, or else what fabsim makes of it."""
+    """The codes by which a mutant is refused, or else what fabsim makes of it. What is printed of
+    no plan is refused when it is printed."""
     found = subject.check(mutant.changed)
     if found:
         return tuple(sorted({problem.code for problem in found})), ""
-    texts = subject.texts(mutant.changed)
+    try:
+        texts = subject.texts(mutant.changed)
+    except CollcError as refused:
+        return tuple(sorted({problem.code for problem in refused.diagnostics})), ""
     if not subject.seen:
         subject.seen.add(without_comments(subject.texts(subject.plan)))
     if without_comments(texts) in subject.seen:

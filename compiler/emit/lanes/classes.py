@@ -460,8 +460,13 @@ def _attached(
         before = _chain_before(chain[0], left, key)
         if before is None or not _ends_alike(left[before][-1], chain[0]):
             raise UnprintedError("an operation that two others begin behind")
-        left[before] = left[before] + left.pop(key)
+        left[before] = [*left[before][:-1], _followed(left[before][-1]), *left.pop(key)]
     return left.items()
+
+
+def _followed(act: Act) -> Act:
+    """The act, whose end is told, since another one begins behind it."""
+    return replace(act, op=replace(act.op, returns=False)) if act.is_silent else act
 
 
 def _chain_before(
