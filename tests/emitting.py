@@ -81,9 +81,9 @@ def every_kind_of_bundle() -> list[tuple[str, Callable[[], dict[str, str]]]]:
     for: a worker that collects tests has no use for most of them."""
     named: list[tuple[str, Callable[[], dict[str, str]]]] = [
         *((name, partial(files_of, what)) for name, what in every_kind_of_collective().items()),
-        *((line.name, partial(bundle_of, line)) for line in EXCHANGES),
+        *((name, partial(bundle_of, line)) for name, line in EXCHANGES.items()),
         *((name, partial(files_of_program, limits)) for name, limits in PROGRAMS.items()),
-        *((name, partial(files_of_example, name)) for name in ON_PARTS),
+        *((name, partial(files_of_example, name)) for name in AS_EXAMPLES),
         ("dynamic_length", dynamic_length_files),
         ("one_word", one_word_files),
     ]
@@ -105,7 +105,7 @@ def one_word_files() -> dict[str, str]:
     return dict(compile_text(ONE_WORD, "test.coll", {}).files)
 
 
-ON_PARTS = ("program_parts", "program_together", "row_major")
+AS_EXAMPLES = ("program_parts", "program_together", "row_major", "direct_allreduce")
 PROGRAMS = {"program": "within colors <= 3", "program_apart": ""}
 
 
@@ -145,12 +145,14 @@ def _compiled(
     return compile_text(text, name, dict(given), target)
 
 
-EXCHANGES = (
-    Line("ring_allreduce", 6, 24, ring=True),
-    Line("ring_allreduce", 6, 25, colors=4),
-    Line("recursive_doubling", 6, 9, operation=Operation.MAX, element=ElementType.I32),
-    Line("scatter", 5, 20),
-)
+EXCHANGES = {
+    "ring_allreduce": Line("ring_allreduce", 6, 24, ring=True),
+    "ring_allreduce_on_a_line": Line("ring_allreduce", 6, 25, colors=4),
+    "recursive_doubling": Line(
+        "recursive_doubling", 6, 9, operation=Operation.MAX, element=ElementType.I32
+    ),
+    "scatter": Line("scatter", 5, 20),
+}
 
 
 def bundle_of(line: Line) -> dict[str, str]:

@@ -24,12 +24,15 @@ IN_COMPTIME = r"(?ms)^comptime \{\n(?:(?!^\}).)*?"
 @dataclass(frozen=True)
 class Form:
     """A form by the name that manifests have for it: the constructs of docs/csl-constructs.json
-    that it is made of, and what is found where text has it, two patterns; and the targets for
-    which text that has it is compiled."""
+    that it is made of, and a pattern that is found where text has it. The modules of operations are
+    alike in all bundles, and a PE has of them what its layout turns on: `used` is found in text
+    that does, if not all does that has the form. And the targets for which text that has it is
+    compiled."""
 
     name: str
     constructs: str
     text: str
+    used: str = ""
     targets: tuple[str, ...] = tuple(TARGETS)
 
 
@@ -37,26 +40,19 @@ FORMS = (
     Form(
         "@map with operands of the fabric",
         r"@map: fab.*|@map: .*fabin_dsd|fab(in|out)_dsd of @map",
-        r"@map\([^;]*_(in|out)_dsd",
+        r"@map\([^;]*arriving",
+        r"ops\.(store|pass)\(",
     ),
     Form(
         "@map of vectors in memory",
         r"@map: memory <- memory, memory",
-        r"@map\((?![^;]*_(in|out)_dsd)",
+        r"@map\((?![^;]*arriving)",
+        r"ops\.settle_combined\(|entry_applies|@map\(turned",
     ),
-    Form(
-        ".advance_switch",
-        r".*\.advance_switch.*",
-        r"\.advance_switch = ",
-    ),
+    Form(".advance_switch", r".*\.advance_switch.*", r"\.advances = true"),
     Form("simd_32", r".*\.simd_32(?!_or).*", r"\.simd_32 = true"),
     Form("simd_64", r".*\.simd_64.*", r"\.simd_64 = true"),
     Form("simd_32_or_64", r".*\.simd_32_or_64.*", r"\.simd_32_or_64 = true"),
-    Form(
-        "an asynchronous operation of an immediate",
-        r"an asynchronous operation: dsr_dest <- scalar",
-        r"@mov(16|32)\(\w+_dest,\s+(?!\w+_src1)[^;]*\.async = true",
-    ),
     Form(
         "registers of fabric operands loaded before the program begins",
         r"@load_to_dsr\(dsr_\w+, (fab(in|out)_dsd( \.control)?(?! \.)[^)]*|mem1d_dsd)\)"
@@ -66,35 +62,41 @@ FORMS = (
     Form(
         "registers of fabric operands loaded by calls, with what ends them",
         r"@load_to_dsr\(dsr_\w+, fab(in|out)_dsd( \(run time\))?, [^)]*\) in code",
-        r"(?ms)^fn (?:(?!^\}).)*?@load_to_dsr\(\w+,\s[^;]*\.async = true",
+        r"(?ms)^fn (?:(?!^\}).)*?@load_to_dsr\(\w+,\s[^;]*\bas_(it_ends|sent|received)",
     ),
     Form(
         "a length given to a fabric operand",
         r"@set_dsd_length\(fab(in|out)_dsd.*\)",
-        r"@set_dsd_length\(\w+_(in|out)_dsd",
+        r"@set_dsd_length\((in|out)",
     ),
     Form(
         "an address given to an operand of several dimensions",
         r"@set_dsd_base_addr\(mem4d_dsd.*\)",
-        r"@set_dsd_base_addr\((@get_dsd\(mem4d_dsd|block_elements|again_and_again)",
+        r"@set_dsd_base_addr\((block_elements|again_and_again)",
+        r"ops\.in_blocks\(|\.rounds = ",
     ),
     Form("a stride of a memory operand", r"memory DSD \.stride = int", r"\.stride = "),
     Form(".priority", r"priority .*|.*\.priority = .*", r"\.priority = "),
-    Form("control.encode_payload", r"<control>\.encode_payload\(.*", r"control\.encode_payload\("),
-    Form("SWITCH_RST", r".*\(SWITCH_RST,.*", r"control\.opcode\.SWITCH_RST"),
-    Form("TEARDOWN", r".*\(TEARDOWN,.*", r"control\.opcode\.TEARDOWN"),
+    Form(
+        "control.encode_payload",
+        r"<control>\.encode_payload\(.*",
+        r"control\.encode_payload\(",
+        r"ops\.hand_over\(",
+    ),
+    Form("SWITCH_RST", r".*\(SWITCH_RST,.*", r"control\.opcode\.SWITCH_RST", r"ops\.reset\("),
+    Form("TEARDOWN", r".*\(TEARDOWN,.*", r"control\.opcode\.TEARDOWN", r"ops\.tear_down\("),
     Form("reset_routes", r".*\.reset_routes\(.*", r"\.reset_routes\("),
     Form(
         "set_tx_switch_pos1",
         r".*\.set_tx_switch_pos1\(.*",
         r"\.set_tx_switch_pos1\(",
-        ("wse2",),
+        targets=("wse2",),
     ),
     Form(
         "set_rxtx_switch_pos1",
         r".*\.set_rxtx_switch_pos1\(.*",
         r"\.set_rxtx_switch_pos1\(",
-        ("wse3",),
+        targets=("wse3",),
     ),
     Form(
         "registers as parameters of a module",
@@ -107,17 +109,6 @@ FORMS = (
         r"fn \w+\([^)]*: \[\*\][iu]\d",
     ),
     Form("operators &= and ~", r"operator (And=|~x)", r" &= | ~\w"),
-    Form("operator ^", r"operator Xor", r" \^ "),
-    Form(
-        "a synchronous operation of an immediate",
-        r"a synchronous operation: dsr_dest <- scalar",
-        r"(?m)@mov(16|32)\(\w+_dest, (?!\w+_src1)[^;{]*\);",
-    ),
-    Form(
-        "a synchronous operation that sends a control wavelet",
-        r"dsr_dest of a fabout_dsd \.control of a synchronous operation",
-        r"(?m)@mov32\(\w+_control_dest, [^;{]*\);",
-    ),
 )
 
 
@@ -137,6 +128,8 @@ def forms_of(texts: Mapping[str, str], target: str) -> dict[str, dict[str, list[
     pages = sorted(
         form.name
         for form in FORMS
-        if target in by_pages_alone().get(form.name, ()) and re.search(form.text, code)
+        if target in by_pages_alone().get(form.name, ())
+        and re.search(form.text, code)
+        and re.search(form.used, code)
     )
     return {"forms": {"by_pages_alone": pages}} if pages else {}

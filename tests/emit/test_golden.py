@@ -13,33 +13,38 @@ import pytest
 from emitting import every_kind_of_bundle
 
 GOLDEN = Path(__file__).parent / "golden"
-SHOWN = {"two_phase", "grid", "minimum", "u32_max"}
-# of larger ones the files whose names end so: a length given at run time, step tables, colors that
-# are torn down between calls, a rank mapping that is not contiguous, one element
-SHOWN_IN_PART = {
-    "dynamic_length": ("_pe.csl", "registers.csl"),
-    "recursive_doubling": ("total_layout.csl", "total_pe.csl"),
-    "program_parts": ("collectives_layout.csl", "collectives_pe.csl", "totals_pe.csl"),
-    "row_major": ("total_layout.csl", "total_pe.csl"),
-    "one_word": ("total_pe.csl",),
+LIBRARY = ("_layout.csl", "_pe.csl")
+# By bundle, how the names of the files end that are kept: of one all, of the others what it has
+# beyond that one.
+SHOWN = {
+    "two_phase": ("",),
+    "grid": (*LIBRARY, "run.py"),
+    "minimum": (*LIBRARY, "op_min_f16.csl"),  # signs that are turned before and behind
+    "u32_max": ("_pe.csl", "op_max_u32.csl", "run.py"),  # call-backs
+    "one_word": ("_pe.csl",),
+    "row_major": ("_pe.csl",),  # a rank mapping that is not contiguous
+    "scatter": LIBRARY,  # a stream
+    "ring_allreduce": (*LIBRARY, "loop_add_f32.csl"),  # slices in turns
+    "recursive_doubling": (*LIBRARY, "join.csl"),  # steps, operation by operation
+    "direct_allreduce": ("_layout.csl", "table_add_f32.csl"),  # by a step table
+    # a length given at run time, and colors that are torn down between calls
+    "dynamic_length": ("_pe.csl", "router.csl", "routers.csl", "pe_program.csl", "run.py"),
+    "program_together": ("pe_program.csl",),  # calls beside each other
 }
 
 
 def shown(name: str, files: dict[str, str]) -> dict[str, str]:
     """The files of a bundle that are kept. The hashes of the manifest follow from the others."""
-    kept = {file: text for file, text in files.items() if file != "manifest.json"}
-    if name in SHOWN_IN_PART:
-        return {file: text for file, text in kept.items() if file.endswith(SHOWN_IN_PART[name])}
-    return kept if name in SHOWN else {}
+    return {
+        file: text
+        for file, text in files.items()
+        if file != "manifest.json" and file.endswith(SHOWN.get(name, ()))
+    }
 
 
 @pytest.mark.parametrize(
     ("name", "files"),
-    [
-        pytest.param(name, files, id=name)
-        for name, files in every_kind_of_bundle()
-        if name in SHOWN | set(SHOWN_IN_PART)
-    ],
+    [pytest.param(name, files, id=name) for name, files in every_kind_of_bundle() if name in SHOWN],
 )
 def test_the_emitted_text_is_the_golden_one(
     golden, name: str, files: Callable[[], dict[str, str]]
@@ -52,7 +57,7 @@ def test_no_golden_file_is_left_over() -> None:
     expected = {
         GOLDEN / name / file
         for name, files in every_kind_of_bundle()
-        if name in SHOWN | set(SHOWN_IN_PART)  # of others nothing is shown
+        if name in SHOWN
         for file in shown(name, files())
     }
     found = (path for path in GOLDEN.rglob("*") if path.is_file())

@@ -1,0 +1,310 @@
+#!/usr/bin/env cs_python
+"""Runs the compiled program on random input and checks the results.
+
+total_1 = reduce(x: f32[n <= 2], add) on 9 x 1 PEs
+total_2 = reduce(x: f32[n <= 17], add) on 9 x 1 PEs
+total_3 = reduce(x: f32[n <= 40], add) on 9 x 1 PEs
+
+The program is loaded once and launched several times.
+
+Made by collc 0.2.0 from test.coll.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+
+import numpy as np
+from cerebras.sdk.runtime.sdkruntimepybind import (  # pylint: disable=no-name-in-module
+    MemcpyDataType,
+    MemcpyOrder,
+    SdkRuntime,
+)
+
+WIDTH, HEIGHT, ROUNDS = 9, 1, 1
+PES = np.arange(WIDTH * HEIGHT).reshape(HEIGHT, WIDTH)
+BUFFERS = {  # name: type, bits of an element for memcpy, elements of a round
+    "x": (np.float32, 32, 40),
+}
+ROUNDED = set()  # buffers with sums whose order is not followed
+LENGTHS = {  # that calls are given: name, the largest
+    "n": 40,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--name", required=True, help="output directory of cslc")
+    parser.add_argument("--cmaddr", help="IP:port of a system; the simulator if absent")
+    parser.add_argument("--launches", type=int, default=2)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--n", type=int, help="1 to 40; random for each round if absent")
+    args = parser.parse_args()
+    for name, least, most in [('n', 1, 40)]:
+        given = getattr(args, name)
+        if given is not None and not least <= given <= most:
+            parser.exit(2, f"--{name} {given}: it is {least} to {most}\n")
+
+    rng = np.random.default_rng(args.seed)
+    runner = SdkRuntime(args.name, cmaddr=args.cmaddr)
+    symbols = {name: runner.get_id(name) for name in ('x', 'n')}
+    runner.load()
+    runner.run()
+    for _ in range(args.launches):
+        given = {name: make_input(rng, *kind) for name, kind in BUFFERS.items()}
+        lengths = {name: make_lengths(rng, most, getattr(args, name)) for name, most in LENGTHS.items()}
+        found = run(runner, symbols, given, lengths, rng)
+        check_all(given, found, lengths)
+    runner.stop()
+    print("SUCCESS!")
+
+
+def check_all(given: dict[str, np.ndarray], found: dict[str, np.ndarray], lengths: dict[str, np.ndarray]) -> None:
+    """Checks all rounds."""
+    compared = 0
+    for round_ in range(ROUNDS):
+        compared += check(
+            {name: vectors[:, :, round_] for name, vectors in given.items()},
+            {name: vectors[:, :, round_] for name, vectors in found.items()},
+            {name: int(of_rounds[round_]) for name, of_rounds in lengths.items()},
+        )
+    assert compared or not BUFFERS, (
+        "no element was compared: no contract says what a buffer holds after the last call"
+    )
+
+
+def make_input(rng: np.random.Generator, dtype: type, bits: int, length: int) -> np.ndarray:
+    """One vector for each PE and round, as an array [y, x, round, element]."""
+    shape = (HEIGHT, WIDTH, ROUNDS, length)
+    if np.issubdtype(dtype, np.integer):
+        return rng.integers(0, 100, size=shape).astype(dtype)
+    return rng.uniform(0.5, 1.5, size=shape).astype(dtype)
+
+
+def make_lengths(rng: np.random.Generator, most: int, given: int | None) -> np.ndarray:
+    """A length for each round."""
+    random = np.exp(rng.uniform(0, np.log(most + 1), ROUNDS)).astype(np.uint16).clip(1, most)
+    return random if given is None else np.full(ROUNDS, given, np.uint16)
+
+
+def run(
+    runner: SdkRuntime,
+    symbols: dict[str, int],
+    given: dict[str, np.ndarray],
+    lengths: dict[str, np.ndarray],
+    rng: np.random.Generator,
+) -> dict[str, np.ndarray]:
+    """Copies the vectors in, launches, copies them out again."""
+    for buffer, (_, bits, length) in BUFFERS.items():
+        # memcpy takes 32-bit words; a 16-bit element is the low half of its word.
+        words = given[buffer].view(f"uint{bits}").astype(np.uint32).ravel()
+        copy_in(runner, symbols[buffer], words, ROUNDS * length, bits)
+    for length, of_rounds in lengths.items():
+        copy_in(runner, symbols[length], np.tile(of_rounds.astype(np.uint32), WIDTH * HEIGHT), ROUNDS, 16)
+    runner.launch("run", nonblock=False)
+    found = {}
+    for buffer, (dtype, bits, length) in BUFFERS.items():
+        out = copy_out(runner, symbols[buffer], ROUNDS * length, bits).astype(f"uint{bits}")
+        found[buffer] = out.view(dtype).reshape(HEIGHT, WIDTH, ROUNDS, length)
+    return found
+
+
+def copy_in(runner: SdkRuntime, symbol: int, words: np.ndarray, count: int, bits: int) -> None:
+    """Copies `count` elements of `bits` bits to each PE."""
+    runner.memcpy_h2d(symbol, words, 0, 0, WIDTH, HEIGHT, count, **options(bits))
+
+
+def copy_out(runner: SdkRuntime, symbol: int, count: int, bits: int) -> np.ndarray:
+    """`count` elements of each PE, one in each 32-bit word."""
+    out = np.zeros(HEIGHT * WIDTH * count, np.uint32)
+    runner.memcpy_d2h(out, symbol, 0, 0, WIDTH, HEIGHT, count, **options(bits))
+    return out
+
+
+def options(bits: int) -> dict[str, object]:
+    """Options of memcpy for elements of 16 or 32 bits."""
+    width = {16: MemcpyDataType.MEMCPY_16BIT, 32: MemcpyDataType.MEMCPY_32BIT}[bits]
+    return {
+        "streaming": False,
+        "order": MemcpyOrder.ROW_MAJOR,
+        "data_type": width,
+        "nonblock": False,
+    }
+
+
+def check(
+    given: dict[str, np.ndarray], found: dict[str, np.ndarray], lengths: dict[str, int]
+) -> int:
+    """Computes the vectors of a round from call to call, and compares what the contracts promise bit by bit;
+    returns the number of elements compared. Buffers in `ROUNDED` may differ by the rounding of each operand."""
+    vectors = {name: array.reshape(WIDTH * HEIGHT, -1).copy() for name, array in given.items()}
+    known = {name: np.ones(array.shape, bool) for name, array in vectors.items()}
+    chosen = int(np.searchsorted([2, 17], lengths["n"]))
+    follow([total_1, total_2, total_3][chosen], PES.reshape(1, -1), "x", vectors, known,
+           lengths["n"])
+    for name, wanted in vectors.items():
+        asked = known[name]
+        results = found[name].reshape(WIDTH * HEIGHT, -1)
+        if name not in ROUNDED:
+            same_bits(results[asked], wanted[asked])
+        else:
+            tolerance = WIDTH * HEIGHT * float(np.finfo(wanted.dtype).eps)
+            np.testing.assert_allclose(results[asked], wanted[asked], rtol=tolerance)
+    return sum(int(asked.sum()) for asked in known.values())
+
+
+def same_bits(found: np.ndarray, wanted: np.ndarray) -> None:
+    """Compares bit by bit, except that every NaN is equal to every other."""
+    wanted = np.broadcast_to(wanted, found.shape)
+    for part in found.dtype.names or (...,):
+        one, other = found[part], wanted[part]
+        np.testing.assert_array_equal(one, other)
+        np.testing.assert_array_equal(np.signbit(one[one == 0]), np.signbit(other[other == 0]))
+
+
+def follow(collective, pes: np.ndarray, name: str, vectors: dict, known: dict, length: int | None = None) -> None:
+    """Applies one call to the first elements of a buffer, and notes which of them are known; `pes` has
+    a row for each group of PEs that runs the collective by itself."""
+    for group in pes:
+        part = np.ix_(group, np.arange(vectors[name].shape[1])[:length])
+        vectors[name][part], known[name][part] = collective(vectors[name][part], known[name][part])
+
+
+def total_1_call(vectors: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """total_1 = reduce(x: f32[n <= 2], add) on 9 x 1 PEs: its results, and which of them are known, given what was known before."""
+    length, root = vectors.shape[1], 0 * 9 + 0
+    results, now_known = vectors.copy(), np.zeros(vectors.shape, bool)
+    total = total_1_after(vectors)[root]
+    results[root] = total
+    now_known[root] = known.all(axis=0)
+    return results, now_known
+
+
+# The transfers of the plan. Each phase has: axis, first and last line, whether the transfers of a
+# table happen at once, tables. An entry of a table stands for several transfers: the first one as
+# (source place, destination place, source element, destination element, elements, whether they are
+# combined), the differences from one transfer to the next, and how many there are.
+total_1_ORDER = [
+    (
+        "x",
+        0,
+        0,
+        False,
+        [
+            [
+                ((1, 0, 0, 0, 2, 1), (1, 0, 0, 0, 0, 0), 8),
+            ],
+        ],
+    ),
+]
+
+
+def total_1_after(vectors: np.ndarray) -> np.ndarray:
+    """What these transfers make of the vectors of all PEs."""
+    on_grid = vectors.reshape(1, 9, -1)
+    return in_order(on_grid, total_1_ORDER, np.add).reshape(vectors.shape)
+
+
+def total_2_call(vectors: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """total_2 = reduce(x: f32[n <= 17], add) on 9 x 1 PEs: its results, and which of them are known, given what was known before."""
+    length, root = vectors.shape[1], 0 * 9 + 0
+    results, now_known = vectors.copy(), np.zeros(vectors.shape, bool)
+    total = total_2_after(vectors)[root]
+    results[root] = total
+    now_known[root] = known.all(axis=0)
+    return results, now_known
+
+
+# The transfers of the plan. Each phase has: axis, first and last line, whether the transfers of a
+# table happen at once, tables. An entry of a table stands for several transfers: the first one as
+# (source place, destination place, source element, destination element, elements, whether they are
+# combined), the differences from one transfer to the next, and how many there are.
+total_2_ORDER = [
+    (
+        "x",
+        0,
+        0,
+        False,
+        [
+            [
+                ((8, 7, 0, 0, 17, 1), (-1, -1, 0, 0, 0, 0), 2),
+                ((5, 4, 0, 0, 17, 1), (-1, -1, 0, 0, 0, 0), 2),
+                ((6, 3, 0, 0, 17, 1), (-4, -2, 0, 0, 0, 0), 2),
+                ((1, 0, 0, 0, 17, 1), (2, 0, 0, 0, 0, 0), 2),
+            ],
+        ],
+    ),
+]
+
+
+def total_2_after(vectors: np.ndarray) -> np.ndarray:
+    """What these transfers make of the vectors of all PEs."""
+    on_grid = vectors.reshape(1, 9, -1)
+    return in_order(on_grid, total_2_ORDER, np.add).reshape(vectors.shape)
+
+
+def total_3_call(vectors: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """total_3 = reduce(x: f32[n <= 40], add) on 9 x 1 PEs: its results, and which of them are known, given what was known before."""
+    length, root = vectors.shape[1], 0 * 9 + 0
+    results, now_known = vectors.copy(), np.zeros(vectors.shape, bool)
+    total = total_3_after(vectors)[root]
+    results[root] = total
+    now_known[root] = known.all(axis=0)
+    return results, now_known
+
+
+# The transfers of the plan. Each phase has: axis, first and last line, whether the transfers of a
+# table happen at once, tables. An entry of a table stands for several transfers: the first one as
+# (source place, destination place, source element, destination element, elements, whether they are
+# combined), the differences from one transfer to the next, and how many there are.
+total_3_ORDER = [
+    (
+        "x",
+        0,
+        0,
+        False,
+        [
+            [
+                ((8, 7, 0, 0, 40, 1), (-1, -1, 0, 0, 0, 0), 8),
+            ],
+        ],
+    ),
+]
+
+
+def total_3_after(vectors: np.ndarray) -> np.ndarray:
+    """What these transfers make of the vectors of all PEs."""
+    on_grid = vectors.reshape(1, 9, -1)
+    return in_order(on_grid, total_3_ORDER, np.add).reshape(vectors.shape)
+
+
+def rows_of(table: list | tuple) -> Iterator[list[int]]:
+    """The rows of a table: each entry has the first of some rows, by what they differ, and how many
+    they are."""
+    for first, differences, count in table:
+        for i in range(count):
+            yield (np.array(first) + i * np.array(differences)).tolist()
+
+
+def in_order(vectors: np.ndarray, order: list, combine) -> np.ndarray:
+    """What the transfers of a plan make of the vectors of all PEs, [y, x, element], operand by
+    operand. Transfers that happen at once all read before one of them writes."""
+    state = vectors.copy()
+    for axis, first, last, at_once, tables in order:
+        if axis == "from":
+            state[:] = state[last, first].copy()
+            continue
+        turned = state if axis == "x" else state.swapaxes(0, 1)
+        lines = turned[first : last + 1]
+        steps = [list(rows_of(table)) for table in tables]
+        for step in steps if at_once else [[row] for rows in steps for row in rows]:
+            read = [lines[:, row[0], row[2] : row[2] + row[4]].copy() for row in step]
+            for i, (_, destination, _, into, count, combines) in enumerate(step):
+                here = lines[:, destination, into : into + count]
+                here[...] = combine(here, read[i]) if combines else read[i]
+    return state
+
+
+if __name__ == "__main__":
+    main()
