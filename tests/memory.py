@@ -11,7 +11,6 @@ from __future__ import annotations
 import sys
 import tempfile
 from itertools import product
-from pathlib import Path
 
 import fabsim
 from collc.driver.bundle import Bundle

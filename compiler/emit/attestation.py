@@ -36,6 +36,9 @@ class Form:
     targets: tuple[str, ...] = tuple(TARGETS)
 
 
+# That an operation has one number of elements now and another one then: of a call's, or of slices.
+VARYING = r"\.varies = true|\.differs = true|@import_module\(\"table_"
+
 FORMS = (
     Form(
         "@map with operands of the fabric",
@@ -62,12 +65,14 @@ FORMS = (
     Form(
         "registers of fabric operands loaded by calls, with what ends them",
         r"@load_to_dsr\(dsr_\w+, fab(in|out)_dsd( \(run time\))?, [^)]*\) in code",
-        r"(?ms)^fn (?:(?!^\}).)*?@load_to_dsr\(\w+,\s[^;]*\bas_(it_ends|sent|received)",
+        r"(?ms)^fn (?:(?!^\}).)*?@load_to_dsr\(\w+,\s[^;]*(\.async = true|\bas_[a-z_]+\);)",
+        rf"{VARYING}|\.shares_registers = ",
     ),
     Form(
         "a length given to a fabric operand",
         r"@set_dsd_length\(fab(in|out)_dsd.*\)",
         r"@set_dsd_length\((in|out)",
+        VARYING,
     ),
     Form(
         "an address given to an operand of several dimensions",
@@ -109,6 +114,7 @@ FORMS = (
         r"fn \w+\([^)]*: \[\*\][iu]\d",
     ),
     Form("operators &= and ~", r"operator (And=|~x)", r" &= | ~\w"),
+    Form("operator ^", r"operator Xor", r" \^ "),
 )
 
 

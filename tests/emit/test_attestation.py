@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 
 import pytest
 
@@ -11,13 +10,18 @@ from collc.driver.pipeline import compile_text
 from collc.emit.attestation import forms_of
 from collc.plan.form import Form, form_of
 from collc.target import SDK_RELEASES
+from emitting import EXAMPLES, example_bundle
 
 TEXT = """target {target}
 grid row = 8 x 1
 collective total = {contract} on row {{ {steps} }}
+collective also = reduce(y: f32[8], add) on row {{ reduce star to 0 }}
 program {{ {program} }}
 """
-ADVANCE, RESET = ".advance_switch", "SWITCH_RST"
+ADVANCE, RESET, TEARDOWN = ".advance_switch", "SWITCH_RST", "TEARDOWN"
+LOADED = "registers of fabric operands loaded by calls, with what ends them"
+ENCODED, FABRIC_MAP = "control.encode_payload", "@map with operands of the fabric"
+SHARED = "repeat 2 { total also } within colors <= 2 reconfigure teardown"
 SCATTER = ("scatter(x: f32[64])", "run linear_scatter")
 
 
@@ -37,40 +41,58 @@ def test_a_manifest_says_which_releases_the_text_is_for(target):
 
 
 def test_a_form_is_found_in_code_and_not_in_comments():
-    code = {"a.csl": "x &= 3;\nconst d = @get_dsd(fabout_dsd, .{ .advance_switch = true });\n"}
-    said = {"a.csl": "// .advance_switch = true\n", "run.py": ".advance_switch = true"}
+    code = {"a.csl": "x &= 3;\nsend.advances = true;\n"}
+    said = {"a.csl": "// .advances = true\n", "run.py": ".advances = true"}
     assert ADVANCE in forms_of(code, "wse3")["forms"]["by_pages_alone"]
     assert forms_of(said, "wse3") == {}
 
 
+@pytest.mark.parametrize("target", ["wse2", "wse3"])
 @pytest.mark.parametrize(
-    ("target", "steps", "pages"),
-    [
-        ("wse2", "reduce chain to 0", set()),
-        ("wse3", "reduce chain to 0", set()),
-        ("wse2", "reduce binomial to 0", {ADVANCE, RESET}),
-        ("wse3", "reduce binomial to 0", {ADVANCE, RESET}),
-    ],
+    ("steps", "pages"),
+    [("reduce chain to 0", set()), ("reduce binomial to 0", {ADVANCE, RESET})],
 )
 def test_a_manifest_names_what_rests_on_pages_alone(target, steps, pages):
+    """Both have the modules with the forms in them, and one of them PEs that use these."""
     bundle = bundle_of(target, "reduce(x: f32[8], add)", steps)
-    assert {ADVANCE, RESET} & by_pages(bundle) == pages
-    text = bundle.files["total_pe.csl"]
-    assert bool(pages) == ("advance_switch" in text) == ("SWITCH_RST" in text)
+    assert {ADVANCE, RESET, TEARDOWN, ENCODED} & by_pages(bundle) == pages
+    text = bundle.files["op_add_f32.csl"]
+    assert "advance_switch" in text and "SWITCH_RST" in text
 
 
-def test_a_call_back_on_the_fabric_rests_on_a_page():
-    bundle = bundle_of("wse2", "reduce(x: u32[8], max)", "reduce chain to 0")
-    assert "@map with operands of the fabric" in by_pages(bundle)
-    moved = bundle_of("wse2", "reduce(x: f32[8], add)", "reduce chain to 0")
-    assert "@map with operands of the fabric" not in by_pages(moved)
+def test_turns_that_are_handed_over_have_commands_of_two():
+    handed_over = example_bundle(EXAMPLES / "direct_allgather.coll", "wse2")
+    assert ENCODED in by_pages(handed_over)
+    assert ENCODED not in by_pages(bundle_of("wse2", *SCATTER))
 
 
-def test_colors_that_phases_share_over_time_name_the_setter_that_no_program_has():
-    program = "repeat 2 { total } within colors <= 2"
-    several = bundle_of("wse2", "reduce(x: f32[8], add)", "reduce binomial to 0", program)
-    sets = re.search(r"\.pos1_changes_tx = true", "".join(several.files.values()))
-    assert ("set_tx_switch_pos1" in by_pages(several)) >= bool(sets)
+@pytest.mark.parametrize("length", ["32", "n <= 32"])
+def test_lengths_of_calls_are_given_to_operands_of_the_fabric(length):
+    bundle = bundle_of("wse2", f"reduce(x: f32[{length}], add)", "reduce chain to 0")
+    given = {"a length given to a fabric operand", LOADED}
+    assert (given & by_pages(bundle)) == (given if "n" in length else set())
+
+
+@pytest.mark.parametrize("target", ["wse2", "wse3"])
+def test_a_call_back_on_the_fabric_rests_on_a_page(target):
+    calls_back = bundle_of(target, "reduce(x: u32[8], max)", "reduce chain to 0")
+    assert FABRIC_MAP in by_pages(calls_back)
+    staged = bundle_of(target, "all_to_all(x: u32[64])", "run linear_all_to_all")
+    moved = bundle_of(target, "reduce(x: f32[8], add)", "reduce chain to 0")
+    assert not {FABRIC_MAP, "@map of vectors in memory"} & (by_pages(staged) | by_pages(moved))
+
+
+@pytest.mark.parametrize("target", ["wse2", "wse3"])
+def test_colors_that_phases_share_over_time_name_what_sets_routers(target):
+    apart, several = (
+        bundle_of(target, "reduce(x: f32[8], add)", "reduce binomial to 0", program)
+        for program in ("repeat 2 { total } within colors <= 2", SHARED)
+    )
+    setter = "set_tx_switch_pos1" if target == "wse2" else "set_rxtx_switch_pos1"
+    assert [{TEARDOWN, setter} & by_pages(one) for one in (apart, several)] == [
+        set(),
+        {TEARDOWN, setter},
+    ]
 
 
 @pytest.mark.parametrize("target", ["wse2", "wse3"])

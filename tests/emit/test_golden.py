@@ -28,7 +28,7 @@ SHOWN = {
     "recursive_doubling": (*LIBRARY, "join.csl"),  # steps, operation by operation
     "direct_allreduce": ("_layout.csl", "table_add_f32.csl"),  # by a step table
     # a length given at run time, and colors that are torn down between calls
-    "dynamic_length": ("_pe.csl", "router.csl", "routers.csl", "pe_program.csl", "run.py"),
+    "dynamic_length": ("_pe.csl", "router.csl", "routers.csl", "pe_program.csl"),
     "program_together": ("pe_program.csl",),  # calls beside each other
 }
 
