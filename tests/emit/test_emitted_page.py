@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from collc.driver.pipeline import compile_text
+from emitting import EXAMPLES, example_bundle
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "emitted.md"
@@ -17,9 +17,14 @@ BLOCK = re.compile(r"(<!-- excerpt: (\w+)/(\S+), (\w+) (\w+) -->\n```csl\n)(.*?)
 
 
 def excerpt(text: str, kind: str, name: str) -> str:
-    """A function with its comment, or the comptime block that names something first."""
-    begin = rf"fn {name}\(" if kind == "fn" else rf"comptime \{{(?=(?:(?!^\}}).)*?\({name},)"
-    found = re.search(rf"(?:^//[^\n]*\n)*^{begin}.*?^\}}\n", text, re.DOTALL | re.MULTILINE)
+    """A function or an import with its comment, or the comptime block that names something first."""
+    begin = {
+        "fn": rf"fn {name}\(",
+        "const": rf"const {name} = @import_module\(",
+        "comptime": rf"comptime \{{(?=(?:(?!^\}}).)*?\({name},)",
+    }[kind]
+    end = r"^\}\);\n" if kind == "const" else r"^\}\n"
+    found = re.search(rf"(?:^//[^\n]*\n)*^{begin}.*?{end}", text, re.DOTALL | re.MULTILINE)
     assert found is not None, f"{kind} {name} is not in the text"
     return found[0]
 
@@ -27,8 +32,7 @@ def excerpt(text: str, kind: str, name: str) -> str:
 @cache
 def files_of(example: str) -> Mapping[str, str]:
     """The emitted files of an example."""
-    text = (ROOT / "examples" / f"{example}.coll").read_text()
-    return compile_text(text, f"{example}.coll", {}).files
+    return example_bundle(EXAMPLES / f"{example}.coll").files
 
 
 def test_the_page_shows_what_is_emitted(request: pytest.FixtureRequest) -> None:
@@ -37,5 +41,5 @@ def test_the_page_shows_what_is_emitted(request: pytest.FixtureRequest) -> None:
     if request.config.getoption("--update-expect"):
         PAGE.write_text(renewed)
         return
-    assert len(BLOCK.findall(page)) == 9
+    assert len(BLOCK.findall(page)) == 8
     assert page == renewed

@@ -359,12 +359,6 @@ def test_the_text_has_only_constructs_that_somebody_attests(example: str, target
     assert [one for one in places if not attested(one, target)] == []
 
 
-def test_the_page_shows_what_is_emitted() -> None:
-    page = (ROOT / "docs" / "emitted.md").read_text()
-    (shown,) = re.findall(r"<!-- lanes: [^>]* -->\n```csl\n(.*?)```", page, re.DOTALL)
-    assert shown in compiled("two_phase", "wse2", {}).files["two_phase_pe.csl"]
-
-
 # By step tables: lanes that go together and lanes that are alone, a join before a relay, several
 # areas of a stage, slices that are empty, barriers, call-backs, pairs, buffers apart, blocks of a
 # grid, and 16-bit elements.
