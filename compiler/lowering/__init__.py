@@ -246,6 +246,7 @@ def _wirings(phase: StepsPhase, path: Path | None) -> tuple[Wired | None, Wired]
 def numbered_plan(collective: Collective, phases: tuple[Phase, ...], target: Target) -> Plan:
     """The phases with numbers for all they use."""
     contract = collective.contract
+    data = memory.data_bytes(contract, phases)
     colors = resources.number_colors(phases, target)
     input_queues, output_queues = resources.number_queues(phases, target)
     return Plan(
@@ -257,6 +258,6 @@ def numbered_plan(collective: Collective, phases: tuple[Phase, ...], target: Tar
         output_queues=output_queues,
         task_ids=resources.number_task_ids(phases, (number for _, number in colors), target),
         dsr_ids=registers.number_dsr_ids(phases, target),
-        code_bytes=memory.code_bytes(phases),
-        data_bytes=memory.data_bytes(contract, phases),
+        code_bytes=memory.code_bytes(contract, phases, target.free_bytes - data),
+        data_bytes=data,
     )

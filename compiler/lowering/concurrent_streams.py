@@ -208,6 +208,7 @@ def _together(
             uses.append(Use(of[use.collective], use.phase, positions))
         first += len(call_stream.colors)
     in_order = tuple(plans[i] for i in range(len(plans)))
+    data = memory.program_data_bytes(in_order, program.rounds)
     return ProgramPlan(
         target=target,
         program=program,
@@ -216,7 +217,7 @@ def _together(
         colors=tuple(color for call_stream in call_streams for color in call_stream.colors),
         task_ids=tuple(number for call_stream in call_streams for number in call_stream.task_ids),
         dsr_ids=target.dsr_ids,
-        code_bytes=memory.program_code_bytes(in_order),
-        data_bytes=memory.program_data_bytes(in_order, program.rounds),
+        code_bytes=memory.program_code_bytes(in_order, target.free_bytes - data),
+        data_bytes=data,
         call_streams=call_streams,
     )

@@ -410,6 +410,7 @@ def _numbered(
     )
     free = target.task_ids_beside(color.number for color in colors)
     own = own_tasks(program, colors)
+    data = memory.program_data_bytes(numbered, program.rounds)
     return ProgramPlan(
         target=target,
         program=program,
@@ -418,8 +419,8 @@ def _numbered(
         colors=colors,
         task_ids=take(free, own + _tasks(plans, program, len(free) - own)),
         dsr_ids=target.dsr_ids,
-        code_bytes=memory.program_code_bytes(numbered),
-        data_bytes=memory.program_data_bytes(numbered, program.rounds),
+        code_bytes=memory.program_code_bytes(numbered, target.free_bytes - data),
+        data_bytes=data,
     )
 
 

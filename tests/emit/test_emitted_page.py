@@ -17,7 +17,7 @@ BLOCK = re.compile(r"(<!-- excerpt: (\w+)/(\S+), (\w+) (\w+) -->\n```csl\n)(.*?)
 
 
 def excerpt(text: str, kind: str, name: str) -> str:
-    """A function or an import with its comment, or the comptime block that names something first."""
+    """A function or an import with its comment, or a comptime block by what it names first."""
     begin = {
         "fn": rf"fn {name}\(",
         "const": rf"const {name} = @import_module\(",

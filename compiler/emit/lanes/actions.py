@@ -866,21 +866,22 @@ class _Call:
         if placed is None:
             return []
         if placed.act.turns is not None:
-            out, into = (self._turn_op(part, slot, placed, way) for way in (True, False))
-            fabric = again and part.plan_phase.slicing.even
-            loads = [*load(1, out), *load(1, into)] if fabric else []
-            return [*loads, *self._base(again), *code(1 + STORE)]
+            return self._load_turns(part, slot, placed, again)
         if placed.act.table is not None:
             return self._load_table(part, slot, again)
-        if in_blocks(placed.act):
-            return [*self._base(again), *self._pointed(part, placed), *code(STORE)]
-        calls_back = self._calls_back(placed.act)
-        if self._sliced(part, placed) and not calls_back:
+        calls_back, blocks = self._calls_back(placed.act), in_blocks(placed.act)
+        if self._sliced(part, placed) and not calls_back and not blocks:
             return self._load_slices(part, slot, placed, again)
-        if placed.act.is_local or calls_back:
-            kept = bool(self.model.run_length) + STORE
+        if blocks or placed.act.is_local or calls_back:
+            kept = bool(self.model.run_length and not blocks) + STORE
             return [*self._base(again), *self._pointed(part, placed), *code(kept)]
         return self._load_registers(part, slot, placed, again)
+
+    def _load_turns(self, part: _Part, slot: SlotModel, placed: PlacedAct, again: bool) -> Acts:
+        out, into = (self._turn_op(part, slot, placed, way) for way in (True, False))
+        fabric = again and part.plan_phase.slicing.even
+        loads = [*load(1, out), *load(1, into)] if fabric else []
+        return [*loads, *self._base(again), *code(1 + STORE)]
 
     def _load_slices(self, part: _Part, slot: SlotModel, placed: PlacedAct, again: bool) -> Acts:
         act, (receives, sends) = placed.act, _sides(placed.act)

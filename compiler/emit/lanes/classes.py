@@ -20,11 +20,9 @@ from collc.base.values import dataclass
 from collc.emit.lanes.cuts import Cut
 from collc.emit.lanes.not_yet import UnprintedError
 from collc.emit.step_tables import tables_of
-from collc.lowering.memory import STEP_BYTES
+from collc.lowering.memory import FEWEST_TURNS, MOST_ACTS, STEP_BYTES, sent_and_received
 from collc.plan import (
     BY_WAVELET,
-    ONE,
-    VECTOR,
     ZERO,
     Action,
     Advance,
@@ -40,8 +38,6 @@ from collc.plan import (
 )
 from collc.plan.form import Form, form_of
 
-FEWEST_TURNS = 3  # that a loop is worth
-MOST_ACTS = 48  # of a class, each of which has an import
 # Lines of the text that one has, about: of an act of a class, a slot, a class, a lane's table.
 ACT_LINES, SLOT_LINES, CLASS_LINES, TABLE_LINES = 1.5, 11, 6, 40
 MOST_LINES = 4_000  # of operations where step tables, which are slower, would do
@@ -331,30 +327,10 @@ def _as_one(lane: Lane, loop: Loop | Once, place: int, cut: Cut, alone: bool) ->
 
 def _turns_of(lane: Lane, loop: Loop | Once, place: int, cut: Cut) -> Act | None:
     """A loop as one operation, if each turn sends slices and receives others into the vector."""
-    count = loop.turns.at(place)
-    if count < FEWEST_TURNS or len(loop.entries) != 1 or len(loop.entries[0].ops) != 2:
+    count, found = loop.turns.at(place), sent_and_received(loop, cut.slicing)
+    if count < FEWEST_TURNS or found is None or not all(op.where.at(place) for op in found):
         return None
-    sent, received = sorted(loop.entries[0].ops, key=lambda op: not isinstance(op.send, str))
-    plain = all(
-        op.where.at(place)
-        and op.advance is Advance.NOTHING
-        and op.slices.count == ONE
-        and not op.slices.backward
-        and op.elements is None
-        and not op.filter
-        for op in (sent, received)
-    )
-    ways = (sent.receive, received.send) == (VECTOR, VECTOR) and sent.action is Action.COPY
-    slicing = cut.slicing
-    cuts_all = slicing.length // slicing.grain >= slicing.count
-    if (
-        cut.dynamic_length
-        or not plain
-        or not ways
-        or not cuts_all
-        or not isinstance(received.receive, str)
-    ):
-        return None
+    sent, received = found
     shift = loop.shift.at(place)
     return Act(lane.name, sent, turns=Turns(received, count, shift))
 

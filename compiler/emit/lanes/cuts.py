@@ -4,7 +4,8 @@ from dataclasses import replace
 
 from collc.base.values import dataclass
 from collc.lowering.memory import stage_of
-from collc.plan import Phase, form_of
+from collc.plan import Phase
+from collc.plan.form import Form, form_of
 from collc.spec import Contract
 from collc.spec.exchange import Blocks, Slicing
 from collc.spec.simd import has_pairs_of_wavelets
@@ -39,7 +40,8 @@ def cut_of(phase: Phase, contract: Contract) -> Cut:
         return Cut(Slicing(1, contract.words))
     words, of = contract.element.words, phase.slicing
     slicing = replace(of, length=of.length * words, grain=of.grain * words)
-    return Cut(slicing, phase.blocks, phase.areas, stage_of(phase) * words, of.dynamic)
+    areas = phase.areas if form_of(phase) is Form.STEPS else 0  # a stream stages slices
+    return Cut(slicing, phase.blocks, areas, stage_of(phase) * words, of.dynamic)
 
 
 def simd_of(phase: Phase, contract: Contract) -> str:

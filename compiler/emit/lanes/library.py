@@ -33,13 +33,14 @@ from collc.emit.length_choice import halved
 from collc.emit.names import call_stream_name, combine_of
 from collc.emit.paths import path_model
 from collc.emit.spelling import taken_in_kernel
+from collc.lowering.memory import steps_bytes
 from collc.lowering.resources import left_by
-from collc.plan import Plan
+from collc.plan import Phase, Plan
 from collc.plan.configuration import is_switched, set_before, setters, torn_down_by
 from collc.plan.form import Form, form_of
 from collc.plan.one_word import are_one_word, reduces_one_word
 from collc.plan.plan import ProgramPlan, Use
-from collc.spec import ContractKind
+from collc.spec import Contract, ContractKind
 
 
 def library_name(source: str, program: ProgramPlan, wanted: str = "") -> str:
@@ -359,11 +360,10 @@ def _given(program: ProgramPlan, collective: int) -> Iterator[Given]:
     shares = _shares_microthreads(program, plan)
     one_word = not shares and reduces_one_word(plan.collective.contract)
     one_word = one_word and are_one_word(plan.phases)
-    room = _room(program)
     for index, phase in enumerate(plan.phases):
         cut = cut_of(phase, plan.collective.contract)
         prefix = "" if program.alone else f"{plan.collective.name}_"
-        classes = classes_of(phase, cut, room)
+        classes = classes_of(phase, cut, _room(program, plan.collective.contract, phase))
         last_phase = index == len(plan.phases) - 1
         colors, elsewhere = own, frozenset[str]()
         multiplexed, sets = list[MultiplexedColor](), ""
@@ -400,13 +400,16 @@ def _last_reduction(plan: Plan) -> int:
     return max((i for i, kind in kinds if kind is not ContractKind.BROADCAST), default=-1)
 
 
-def _room(program: ProgramPlan) -> int:
-    """Bytes that each phase by steps may take of a PE's memory for operations, in which case it has
-    no step tables: its share of what is left."""
+def _room(program: ProgramPlan, contract: Contract, phase: Phase) -> int:
+    """Bytes that a phase by steps may take of a PE's memory for operations, in which case it has no
+    step tables: what is counted for it at least, and its share of what is left."""
+    if form_of(phase) is not Form.STEPS:
+        return 0
     phases = [phase for plan in program.plans for phase in plan.phases]
     by_steps = sum(form_of(phase) is Form.STEPS for phase in phases)
     left = program.target.free_bytes - program.code_bytes - program.data_bytes
-    return left // max(1, by_steps)
+    counted = min(steps_bytes(contract, phase, tables=tables) for tables in (False, True))
+    return counted + left // max(1, by_steps)
 
 
 def _shares_microthreads(program: ProgramPlan, plan: Plan) -> bool:
