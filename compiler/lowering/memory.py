@@ -101,6 +101,7 @@ def _of_steps(contract: Contract, phase: Phase, index: int) -> int | None:
     if not len(places):
         return 0
     alone = sum(bool(lane.table) for lane in role.lanes) == 1
+    call_back = _call_back_bytes(contract)
     most = np.zeros(len(places), np.int64)
     for lane in role.lanes:
         acts = np.zeros(len(places), np.int64)
@@ -111,19 +112,17 @@ def _of_steps(contract: Contract, phase: Phase, index: int) -> int | None:
             turns = values_of([loop.turns], places)[0]
             does = values_of([op.where for op in ops], places) != 0
             weights = np.array([1 + (op.advance in BY_WAVELET) for op in ops])
+            combined = np.array([op.action is Action.COMBINE for op in ops])
             if alone and sent_and_received(loop, phase.slicing):
                 loops = (turns >= FEWEST_TURNS) & does.all(axis=0)
-                most += np.where(loops, LOOP_BYTES + _call_back_bytes(contract), 0)
+                most += np.where(loops, LOOP_BYTES + call_back, 0)
                 turns = np.where(loops, 0, turns)
             acts += turns * (weights @ does)
+            most += turns * (combined @ does) * call_back
         if acts.max() > MOST_ACTS:
             return None
-        most += acts * (STEP_BYTES + _combining(role) * _call_back_bytes(contract))
+        most += acts * STEP_BYTES
     return int(most.max())
-
-
-def _combining(role: Role) -> bool:
-    return any(op.action is Action.COMBINE for op in role.ops)
 
 
 def sent_and_received(loop: Loop | Once, slicing: Slicing) -> tuple[Op, Op] | None:

@@ -13,27 +13,24 @@ from collc.base.values import dataclass
 from collc.lowering.memory import INSTRUCTION_BYTES
 from collc.plan import Role, Route, Strided
 from collc.plan.configuration import is_switched, setters, torn_down_by
-from collc.plan.form import form_of
 from collc.plan.plan import ProgramPlan, Use
 
 
 @dataclass(frozen=True)
 class TeardownCode:
-    """Instructions for every program, time-multiplexed color, phase, phase made of steps besides,
-    setting of routers that one or several phases have, router that is set on a PE, and route of
-    these that differs from the others; for the library's code where a route has several outputs,
-    where switch positions change on a color, and for every router that is set there. Bytes that are
-    kept for every program."""
+    """Instructions for every program, time-multiplexed color, phase, setting of routers that one or
+    several phases have, router that is set on a PE, and route of these that differs from the
+    others; for the library's code where a route has several outputs, where switch positions change
+    on a color, and for every router that is set there. Bytes that are kept for every program."""
 
     program: int = 37
     color: int = 2
-    phase: int = 15
-    steps: int = 20
+    phase: int = 19
     setting: int = 2
     router: int = 5
     route: int = 13
     outputs: int = 10
-    switch: int = 28
+    switch: int = 35
     switched: int = 3
     program_bytes: int = 8
 
@@ -61,9 +58,8 @@ def _of_call_stream(plan: ProgramPlan) -> int:
     torn = [use for use in plan.uses if torn_down_by(plan, use)]
     if not torn:
         return 0
-    made_of_steps = sum(form_of(plan.phase(use)).is_cut for use in torn)
     setting = [plan.uses[i] for i in dict.fromkeys(setters(plan)) if plan.uses[i] in torn]
-    instructions = CODE.program + CODE.phase * len(torn) + CODE.steps * made_of_steps
+    instructions = CODE.program + CODE.phase * len(torn)
     instructions += CODE.color * sum(color.torn_down for color in plan.colors)
     instructions += CODE.setting * len(setting) + _on_a_pe(plan, setting)
     return INSTRUCTION_BYTES * instructions + CODE.program_bytes
