@@ -105,13 +105,15 @@ class _Way:
                 at = before
                 continue
             source = None if at.sender == NOT_SO else self.rank(at.sender)
-            if at.taken > at.came:
-                again = before is not None and before.op == at.op and before.issued == at.issued
-                what = "previous" if again else "start"
-                yield Wait(self.rank(at.pe), what, at.taken - at.came, source)
+            waited = at.taken - at.came + at.held
+            if before is not None and waited and before.ended + 1 == at.taken:
+                yield Wait(self.rank(at.pe), "previous", waited, source)
                 at = before
-            elif at.held > 0 and at.held_by != NOT_SO:
-                yield Wait(self.rank(at.held_by), "router", at.held, source)
+            elif at.taken > at.came:
+                yield Wait(self.rank(at.pe), "start", waited, source)
+                at = before
+            elif at.held and at.held_by != NOT_SO:
+                yield Wait(self.rank(at.held_by), "router", waited, source)
                 at = self._ended(at.held_by, at.taken)
             else:
                 if source is not None:

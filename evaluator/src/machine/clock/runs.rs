@@ -31,7 +31,7 @@ use std::hash::{Hash, Hasher};
 
 use super::given::Act;
 use super::state::{Clock, Command, Word};
-use super::trace::{piece_of, UNKNOWN};
+use super::trace::{piece_of, Origin, UNKNOWN};
 use crate::machine::plan::{opposite, RAMP};
 use crate::machine::state::NONE;
 
@@ -407,7 +407,10 @@ impl Clock<'_> {
                     let events = record.events(record.phase(self.now));
                     events.contains(&Event { side, color, what })
                 });
-                if known {
+                // what is told of vectors is who sent them
+                let (slot, beside) = (self.slot(pe, color.into()), self.slot(next, color.into()));
+                let trace = self.trace.as_ref();
+                if known && trace.is_none_or(|trace| trace.is_same(slot, beside)) {
                     self.runs.nodes[next].matched += 1;
                 } else {
                     wakes.push(next);
@@ -466,11 +469,19 @@ impl Clock<'_> {
                         command,
                         advances: false,
                     };
-                    landings.push((next as u32, color, opposite(event.side), word, UNKNOWN));
+                    let origin = self.seen_of(pe, color);
+                    landings.push((next as u32, color, opposite(event.side), word, origin));
                 }
             }
             self.landings.extend(landings);
         }
+    }
+
+    /// Whose the words are that a router hands on period by period: those that it has had before.
+    fn seen_of(&self, pe: usize, color: u8) -> Origin {
+        let slot = self.slot(pe, u32::from(color));
+        let trace = self.trace.as_ref();
+        trace.map_or(UNKNOWN, |trace| trace.seen(slot))
     }
 
     /// Behind a cycle: records end, and states are compared.
@@ -692,7 +703,8 @@ impl Clock<'_> {
                         command,
                         advances: false,
                     };
-                    landings.push((pe as u32, color, event.side, word, UNKNOWN));
+                    let origin = self.seen_of(pe, color);
+                    landings.push((pe as u32, color, event.side, word, origin));
                 }
             }
         }
@@ -874,7 +886,8 @@ impl Clock<'_> {
             .filter(|(_, issued)| **issued != 0)
         {
             let alike = alike(&script.ops[op].words, own.issued[op], *issued);
-            within(alike.map_or(i64::MAX, |alike| alike - 1), *issued);
+            let room = alike.map_or(i64::MAX, |alike| alike - 1);
+            within(if self.trace.is_some() { 0 } else { room }, *issued);
         }
         let colors = self.given.colors.len();
         let passed = &change[threads + 1 + counters + own.issued.len()..];

@@ -1,7 +1,7 @@
 //! Small machines: a line of PEs with a color or two.
 
 use super::given::{Act, End, Script, TimedOp, Timing};
-use super::{check, timed, Followed, Timed};
+use super::{check, timed, Followed, Piece, Timed};
 use crate::machine::plan::{
     Advance, Filter, Given, Number, Phase, Role, Route, Set, Setting, Slices, EAST, RAMP, WEST,
 };
@@ -568,6 +568,11 @@ fn who_repeats_itself_is_not_followed_and_takes_the_same_cycles() {
         assert_eq!(one.done, runs.done, "plan {seed}");
         assert_eq!(one.stuck, runs.stuck, "plan {seed}");
         assert_eq!(one.words, runs.words, "plan {seed}");
+        let in_order = |mut pieces: Vec<Piece>| {
+            pieces.sort_by_key(|one| (one.taken, one.pe, one.op));
+            pieces
+        };
+        assert_eq!(in_order(one.pieces), in_order(runs.pieces), "plan {seed}");
         words += runs.words;
         followed += runs.followed;
         ended += u64::from(one.stuck.is_none());

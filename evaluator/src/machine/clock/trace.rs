@@ -20,7 +20,7 @@ pub(super) struct Origin {
     since: u32,
 }
 
-/// Of a word that one who sleeps has sent.
+/// Of a word of which nobody knows.
 pub(super) const UNKNOWN: Origin = Origin {
     from: NONE,
     held_by: NONE,
@@ -51,6 +51,8 @@ type Origins = VecDeque<Origin>;
 pub(super) struct Trace {
     outputs: Vec<Vec<Origins>>,
     routers: Vec<Origins>,
+    /// Whose word has come to each router last.
+    landed: Vec<u32>,
     inputs: Vec<Vec<Origins>>,
     /// By PE and operation: the cycle of its issue, and its piece under way.
     issued: Vec<Vec<u32>>,
@@ -71,6 +73,7 @@ impl Trace {
         Trace {
             outputs: each(&|pe| clock.pes[pe].outputs.len()),
             routers: vec![Origins::new(); clock.routers.len()],
+            landed: vec![NONE; clock.routers.len()],
             inputs: each(&|pe| clock.pes[pe].inputs.len()),
             issued: (0..clock.pes.len()).map(|pe| vec![NONE; ops(pe)]).collect(),
             open: (0..clock.pes.len()).map(|pe| vec![0; ops(pe)]).collect(),
@@ -93,12 +96,28 @@ impl Trace {
     }
 
     pub fn lands(&mut self, slot: usize, origin: Origin) {
+        self.landed[slot] = origin.from;
         self.routers[slot].push_back(origin);
     }
 
     /// The first word of a router leaves it.
     pub fn leaves(&mut self, slot: usize, now: u64) -> Origin {
         settled(self.routers[slot].pop_front(), now)
+    }
+
+    /// What is known of a word that a router hands on while it is not followed: it is of the vector
+    /// that passes there.
+    pub fn seen(&self, slot: usize) -> Origin {
+        Origin {
+            from: self.landed[slot],
+            ..UNKNOWN
+        }
+    }
+
+    /// Whether the next word of a router is of the vector that has come to another one last.
+    pub fn is_same(&self, slot: usize, next: usize) -> bool {
+        let first = self.routers[slot].front();
+        first.is_some_and(|first| first.from == self.landed[next])
     }
 
     pub fn comes_down(&mut self, pe: usize, input: usize, origin: Origin) {
