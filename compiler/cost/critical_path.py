@@ -106,7 +106,8 @@ class _Way:
                 continue
             source = None if at.sender == NOT_SO else self.rank(at.sender)
             waited = at.taken - at.came + at.held
-            if before is not None and waited and before.ended + 1 == at.taken:
+            idle = at.taken - before.ended - 1 if before is not None else waited
+            if 2 * idle < waited:  # most of it the PE was busy
                 yield Wait(self.rank(at.pe), "previous", waited, source)
                 at = before
             elif at.taken > at.came:

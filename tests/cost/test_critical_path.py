@@ -26,8 +26,9 @@ def test_the_critical_path_of_a_chain_visits_every_rank(target, length):
 def test_the_root_of_a_star_takes_one_vector_after_the_other(target):
     first, *others = path_of(b.line_reduce(b.star(6), 300), target)
     assert (first.rank, first.what) == (1, "vector")
-    assert [wait.source for wait in others] == [2, 3, 4, 5]
-    assert {wait.what for wait in others} <= {"previous", "router", "start"}
+    assert [(wait.rank, wait.what, wait.source) for wait in others] == [
+        (0, "previous", rank) for rank in (2, 3, 4, 5)
+    ]
     waited = [wait.cycles for wait in others]
     assert waited == sorted(waited), "the farther away the longer has a vector been there"
     assert 4 * 300 - 20 < waited[-1] <= 4 * 300
@@ -61,13 +62,14 @@ program {{ c }}
         ("gather(x: f32[60])", "west_to_east", "linear_gather"),
     ],
 )
-def test_what_is_cut_waits_for_slices_of_others(contract, order, algorithm, target):
+def test_what_is_cut_waits_for_slices_or_for_tasks(contract, order, algorithm, target):
     text = STEPS.format(**locals())
     prediction = collc.compile(text=text, verify_text=False).prediction
-    (path,) = prediction.critical_path
-    assert any(wait.what == "slices" for wait in path.waits)
-    assert all(0 <= wait.rank < 6 for wait in path.waits)
-    assert all(0 <= wait.cycles < prediction.cycles for wait in path.waits)
+    waits = [wait for path in prediction.critical_path for wait in path.waits]
+    assert waits
+    assert {wait.what for wait in waits} <= {"slices", "start", "previous", "router"}
+    assert all(0 <= wait.rank < 6 for wait in waits)
+    assert all(0 <= wait.cycles < prediction.cycles for wait in waits)
 
 
 def test_nothing_is_waited_for_on_a_single_pe():

@@ -778,6 +778,9 @@ impl Clock<'_> {
             put(&mut state, &mut router.queue.words());
             counted.push(router.passed);
         }
+        if let Some(trace) = &self.trace {
+            state.extend(trace.whose(pe, pe * colors..(pe + 1) * colors));
+        }
         (state, counted)
     }
 

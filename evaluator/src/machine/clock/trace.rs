@@ -5,6 +5,7 @@
 //! happens depends on it.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use super::given::TimedOp;
 use super::state::Clock;
@@ -112,6 +113,14 @@ impl Trace {
             from: self.landed[slot],
             ..UNKNOWN
         }
+    }
+
+    /// Whose the words are of a PE's queues and routers, and who sent what has come to these last.
+    pub fn whose(&self, pe: usize, routers: Range<usize>) -> impl Iterator<Item = u32> + '_ {
+        let queues = self.routers[routers.clone()].iter();
+        let queues = queues.chain(&self.outputs[pe]).chain(&self.inputs[pe]);
+        let words = queues.flatten().map(|word| word.from);
+        words.chain(self.landed[routers].iter().copied())
     }
 
     /// Whether the next word of a router is of the vector that has come to another one last.
