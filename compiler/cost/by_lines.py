@@ -24,7 +24,7 @@ from collc.emit.lanes.model import LibraryModel
 from collc.machine.given import NOBODY, Given
 from collc.machine.reading import given_of_line
 from collc.machine.segments import InseparableError
-from collc.machine.timed import Script, Timed, timed_line
+from collc.machine.timed import Script, Timed, Told, timed_line, told_of
 from collc.plan import Phase, filters_of
 from collc.plan.form import Form, form_of
 from collc.plan.geometry import multicast_of
@@ -56,6 +56,18 @@ def timed_by_lines(
         return None
 
 
+def told_by_lines(program: ProgramPlan, library: LibraryModel, most: int) -> list[Told] | None:
+    """What there is to tell of the lines that end last in each phase, with numbers of PEs of the
+    grid; None, and raises, as `timed_by_lines`."""
+    if not _goes_by_lines(program):
+        return None
+    try:
+        lines = _Lines(program, library, None, most, traced=True)
+        return None if lines.followed() is None else lines.told
+    except InseparableError:
+        return None
+
+
 def _goes_by_lines(program: ProgramPlan) -> bool:
     """Whether each phase is along an axis, or the last one a multicast to the whole grid."""
     if not program.alone or not program.plans[0].phases:
@@ -81,9 +93,16 @@ class _Lines:
     come to each phase."""
 
     def __init__(
-        self, program: ProgramPlan, library: LibraryModel, lengths: Lengths | None, most: int
+        self,
+        program: ProgramPlan,
+        library: LibraryModel,
+        lengths: Lengths | None,
+        most: int,
+        *,
+        traced: bool = False,
     ) -> None:
         self.plan, self.target, self.most = program.plans[0], program.target, most
+        self.traced, self.told = traced, list[Told]()
         grid, phases = self.plan.collective.grid, self.plan.phases
         self.shape = grid.height, grid.width
         self.groups = list(_groups(phases))
@@ -103,6 +122,7 @@ class _Lines:
         self.scripts = [list(of) for of in known]
         self.at = np.zeros(self.shape, dtype=np.int64)
         self.marks = [0] * (len(phases) + 1)
+        self.pes = np.arange(grid.height * grid.width).reshape(self.shape)
         self.roles = [of.reshape(self.shape) for of in scripts.roles]
 
     def followed(self) -> ByLines | None:
@@ -130,6 +150,7 @@ class _Lines:
         self._alone(number, segments, at, ended, ~taking_part)
         found: dict[object, Timed] = {}
         givens: dict[object, Given] = {}
+        last: tuple[int, Timed, int, int] | None = None  # of the lines, which one ends last
         for line in np.flatnonzero(taking_part).tolist():
             begin = int(at[line].min())
             starts, since = at[line] - begin, min(begin, self._first)
@@ -142,7 +163,18 @@ class _Lines:
                 found[key] = self._run(number, givens[own], segments[line], starts, since)
             ended[line] = begin + found[key].done
             self._pass(found[key], begin)
+            end = int(ended[line].max())
+            if last is None or end > last[0]:
+                last = end, found[key], line, begin
+        if self.traced and last is not None:
+            _, slowest, line, begin = last
+            pes = self.pes.T if down else self.pes
+            self._tell(number, slowest, segments[line], pes[line], begin)
         self.at = ended.T if down else ended
+
+    def _tell(self, number: int, line: Timed, segments: Ints, pes: Ints, begin: int) -> None:
+        """What a line has to tell."""
+        self.told.append(told_of(line, self.scripts[number], segments, pes, begin))
 
     @property
     def _first(self) -> int:
@@ -179,7 +211,8 @@ class _Lines:
         used, which = np.unique(segments, return_inverse=True)
         scripts = [self.scripts[number][one] for one in used.tolist()]
         at = which.reshape(-1)
-        return timed_line(given, self.target, scripts, at, starts, since, self.most)
+        how = (starts, since, self.most)
+        return timed_line(given, self.target, scripts, at, *how, traced=self.traced)
 
     def _multicast(self, number: int) -> bool:
         """A multicast to the whole grid: when the PEs on the ways to its corners have taken it.
@@ -204,6 +237,9 @@ class _Lines:
             found = self._run(number, given, self.segments[number][over_y, over_x], starts, since)
             ended[over_y, over_x] = begin + found.done
             self._pass(found, begin)
+            if self.traced:
+                segments, pes = (of[over_y, over_x] for of in (self.segments[number], self.pes))
+                self._tell(number, found, segments, pes, begin)
         self.at = ended
         return True
 

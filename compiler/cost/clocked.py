@@ -3,13 +3,14 @@ takes."""
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from collc.base.columns import Ints
 from collc.base.values import dataclass
-from collc.cost.by_lines import timed_by_lines
+from collc.cost.by_lines import timed_by_lines, told_by_lines
 from collc.emit.lanes.actions import Lengths, scripts_of
 from collc.emit.lanes.library import libraries_of
-from collc.lowering.root_of_call import seen_from_the_root
-from collc.machine.timed import MOST_WORDS, Script, Timed, timed
+from collc.machine.timed import MOST_WORDS, Told, timed, told_of
 from collc.plan.plan import ProgramPlan
 
 
@@ -29,16 +30,20 @@ def clocked(
 ) -> Clocked:
     """What `collc.machine.timed` finds, line by line, where that is all there is to know. Raises as
     that does, UntimedError, and CollcError for what cannot be printed."""
-    seen = seen_from_the_root(program)
-    libraries = libraries_of(seen, "")
-    found = timed_by_lines(seen, libraries[0], lengths, most) if starts is None else None
+    libraries = libraries_of(program, "")
+    found = timed_by_lines(program, libraries[0], lengths, most) if starts is None else None
     if found is not None:
         return Clocked(found.cycles, found.marks)
-    whole = timed(*scripts_of(seen, libraries, lengths), starts, most)
+    whole = timed(*scripts_of(program, libraries, lengths), starts, most)
     return Clocked(int(whole.done.max()), whole.marks)
 
 
-def traced(program: ProgramPlan, most: int = MOST_WORDS) -> tuple[Timed, list[Script], Ints]:
-    """The same, with what there is to tell of each vector, and the scripts of PEs."""
-    calls, scripts, at = scripts_of(program, libraries_of(program, ""))
-    return timed(calls, scripts, at, None, most, traced=True), scripts, at
+def told(program: ProgramPlan, most: int = MOST_WORDS) -> list[Told]:
+    """What such a run has to tell of each vector; line by line of the lines that end last."""
+    libraries = libraries_of(program, "")
+    by_lines = told_by_lines(program, libraries[0], most)
+    if by_lines is not None:
+        return by_lines
+    calls, scripts, at = scripts_of(program, libraries)
+    found = timed(calls, scripts, at, None, most, traced=True)
+    return [told_of(found, scripts, at, np.arange(len(at)))]

@@ -14,10 +14,10 @@ from functools import cached_property
 
 from collc.base.columns import Ints
 from collc.base.values import dataclass
-from collc.cost.clocked import traced
+from collc.cost.clocked import told
 from collc.emit.lanes.actions import UntimedError
 from collc.machine.prediction import CriticalPath, Wait
-from collc.machine.timed import NOT_SO, PIECE, Script, StuckError, TooLongError
+from collc.machine.timed import NOT_SO, PIECE, StuckError, TimedOp, TooLongError
 from collc.plan import Phase, Plan
 from collc.plan.form import Form, form_of
 from collc.plan.geometry import line_of
@@ -54,11 +54,11 @@ def critical_path(program: ProgramPlan) -> tuple[CriticalPath, ...]:
     """The way of each phase of a collective that is alone, where any PE receives anything; empty if
     too many words would have to be followed."""
     try:
-        found, scripts, at = traced(program, MOST)
+        found = told(program, MOST)
     except (UntimedError, TooLongError, StuckError):
         return ()
     (plan,) = program.plans
-    pieces = _pieces(found.pieces, scripts, at)
+    pieces = [piece for lines in found for piece in _pieces(*lines)]
     return tuple(
         CriticalPath(phase.name, waits, phase.span)
         for number, phase in enumerate(plan.phases)
@@ -67,13 +67,10 @@ def critical_path(program: ProgramPlan) -> tuple[CriticalPath, ...]:
     )
 
 
-def _pieces(rows: Ints, scripts: Sequence[Script], at: Ints) -> list[_Piece]:
-    found = []
-    for row in rows.tolist():
+def _pieces(rows: Ints, ops: Sequence[TimedOp]) -> Iterator[_Piece]:
+    for row, op in zip(rows.tolist(), ops, strict=True):
         named = dict(zip(PIECE, row, strict=True))
-        op = scripts[at[named["pe"]]].ops[named["op"]]
-        found.append(_Piece(**named, receive=op.receive, send=op.send, phase=op.phase))
-    return found
+        yield _Piece(**named, receive=op.receive, send=op.send, phase=op.phase)
 
 
 def _of_phase(plan: Plan, phase: Phase, pieces: list[_Piece]) -> tuple[Wait, ...]:

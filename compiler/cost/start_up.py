@@ -66,8 +66,9 @@ def _cycles(contract: Contract, ranks: tuple[int, ...], parts: Parts, target: Ta
         for order, count in zip(orders, ranks, strict=True)
     )
     steps += (BroadcastStep(0, 0, _NOWHERE),) * parts.multicasts
-    *height, width = ranks
-    grid = Grid("few", width, *height or [1], _NOWHERE)
+    *columns, width = ranks
+    height = columns[0] if columns else 1
+    grid = Grid("few", width, height, _NOWHERE)
     few = Collective("few", contract, grid, steps, Limits(None, None), (), _NOWHERE)
     schedule = build_schedule(few)
     plans = (

@@ -52,8 +52,8 @@ def timing_of(target: Target) -> Timing:
 class TimedOp:
     """An operation: colors, NO_COLOR for memory; the place of its output queue; the wavelets of
     each time that it is issued, and so many of them that are taken at once, if it waits for `all`
-    never fewer; what its end does to which task. So many of them are a `piece`, of which a run can
-    be told (all if that is 0), and `phase` is the number of the phase that it is for."""
+    never fewer; what its end does to which task. They are of so many `vectors`, each of which a
+    run can tell of, and `phase` is the number of the phase that it is for."""
 
     receive: int
     send: int
@@ -65,7 +65,7 @@ class TimedOp:
     command: str
     advances: bool
     end: tuple[str, int]
-    piece: int = 0
+    vectors: int = 1
     phase: int = -1
 
 
@@ -105,6 +105,27 @@ class Timed:
 # and the last one. NOT_SO for what there is not.
 PIECE = ("pe", "op", "sender", "held_by", "held", "issued", "came", "taken", "ended")
 NOT_SO = -1
+_OF_PES, _OF_CYCLES = (
+    [PIECE.index(name) for name in names]
+    for names in (("pe", "sender", "held_by"), ("issued", "came", "taken", "ended"))
+)
+Told = tuple[Ints, list[TimedOp]]  # rows of pieces, each with its operation
+
+
+def told_of(
+    found: Timed, scripts: Sequence[Script], script_at: Ints, pes: Ints, since: int = 0
+) -> Told:
+    """The pieces of a run that was traced, with the numbers that its PEs have elsewhere, in cycles
+    from another one on, and what moved them."""
+    rows = found.pieces.copy()
+    ops = [scripts[int(script_at[pe])].ops[op] for pe, op in rows[:, :2].tolist()]
+    for columns, elsewhere in (
+        (_OF_PES, lambda one: pes[one]),
+        (_OF_CYCLES, lambda one: one + since),
+    ):
+        part = rows[:, columns]
+        rows[:, columns] = np.where(part == NOT_SO, NOT_SO, elsewhere(part))
+    return rows, ops
 
 
 class StuckError(Exception):
@@ -146,11 +167,13 @@ def timed_line(  # noqa: PLR0913, PLR0917 - what runs, and from when on
     starts: Ints,
     since: int,
     most: int,
+    *,
+    traced: bool = False,
 ) -> Timed:
     """The same of one line of PEs, which begin at `starts`, counted from the cycle `since` on."""
     timing = timing_of(target)
     timing = replace(timing, first_task=max(timing.first_task - since, 0))
-    return _run(given, timing, scripts, at, starts, most)
+    return _run(given, timing, scripts, at, starts, most, traced=traced)
 
 
 def _run(  # noqa: PLR0913, PLR0917 - what runs, and how

@@ -1171,9 +1171,9 @@ class _Call:
     def _made(self, part: _Part, slot: SlotModel, placed: PlacedAct) -> TimedOp:
         act = placed.act
         tells, words = act.command is not Advance.NOTHING, part.words[slot.key]
-        piece = words[0] // placed.rounds if placed.rounds > 1 and words[0] else 0
+        vectors = placed.rounds
         if self._calls_back(act):
-            words, piece = tuple(one // placed.rounds for one in words), 0
+            words, vectors = tuple(one // placed.rounds for one in words), 1
         end = ("", 0) if self._silent(slot, placed) else self._end(part, slot, placed)
         return self._timed(
             part,
@@ -1185,7 +1185,7 @@ class _Call:
             yields=placed.yields,
             command=act.command,
             advances=not tells and act.op.advance is Advance.OWN_ROUTER,
-            piece=piece,
+            vectors=vectors,
         )
 
     def _end(self, part: _Part, slot: SlotModel, placed: PlacedAct) -> tuple[str, int]:
@@ -1206,7 +1206,7 @@ class _Call:
         yields: bool = False,
         command: Advance = Advance.NOTHING,
         advances: bool = False,
-        piece: int = 0,
+        vectors: int = 1,
     ) -> TimedOp:
         pe, library, colors = self.pe, self.common.library, self.common.colors[self.of]
         wide = part.plan_phase.wide and command is Advance.NOTHING
@@ -1227,7 +1227,7 @@ class _Call:
             command.value,
             advances,
             end,
-            piece,
+            vectors,
             part.number,
         )
 

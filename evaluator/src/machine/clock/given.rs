@@ -99,7 +99,7 @@ pub enum End {
 }
 
 /// An operation: `words` are those of its first issue, of its second, and so on, and again from the
-/// first; so many of them are a `piece`, that is a vector, or all if that is 0; so many are taken `at_once`, not fewer if it waits for `all`. With a `command` its one
+/// first; they are of so many `vectors`; so many are taken `at_once`, not fewer if it waits for `all`. With a `command` its one
 /// word is that. It goes before others that `yield`.
 #[derive(Clone, Debug)]
 pub struct TimedOp {
@@ -107,7 +107,7 @@ pub struct TimedOp {
     pub send: Option<u32>,
     pub output: u32,
     pub words: Vec<u32>,
-    pub piece: u32,
+    pub vectors: u32,
     pub at_once: u32,
     pub all: bool,
     pub yields: bool,

@@ -860,9 +860,12 @@ impl Clock<'_> {
             let op = &script.ops[thread.op as usize];
             let is_one = issues[thread.op as usize] == 0;
             // what is told of vectors is never within a recorded period
-            let of_piece = match piece_of(op, thread.left) {
-                piece if self.trace.is_some() => (thread.left - 1) % piece + 1,
-                _ => thread.left,
+            let of_piece = if self.trace.is_some() {
+                let issue = own.issued[thread.op as usize].wrapping_sub(1) as usize;
+                let piece = piece_of(op, op.words[issue % op.words.len()]);
+                (thread.left - 1) % piece + 1
+            } else {
+                thread.left
             };
             let room = i64::from(of_piece) - i64::from(op.at_once) - 1;
             within(room, if is_one { -left } else { 0 });

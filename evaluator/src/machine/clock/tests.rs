@@ -70,7 +70,7 @@ fn op(receive: Option<u32>, send: Option<u32>, words: u32) -> TimedOp {
         send,
         output: send.unwrap_or(0),
         words: vec![words],
-        piece: 0,
+        vectors: 1,
         at_once: 1,
         all: false,
         yields: false,

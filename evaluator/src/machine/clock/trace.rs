@@ -197,11 +197,7 @@ impl Trace {
 
 /// The words of a vector of an operation that moves so many at one issue.
 pub(super) fn piece_of(op: &TimedOp, total: u32) -> u32 {
-    if op.piece == 0 {
-        total.max(1)
-    } else {
-        op.piece
-    }
+    (total / op.vectors.max(1)).max(1)
 }
 
 fn settled(word: Option<Origin>, now: u64) -> Origin {
