@@ -10,7 +10,9 @@ from collc.base.values import dataclass
 from collc.cost.by_lines import timed_by_lines, told_by_lines
 from collc.emit.lanes.actions import Lengths, scripts_of
 from collc.emit.lanes.library import libraries_of
-from collc.machine.timed import MOST_WORDS, Told, timed, told_of
+from collc.lowering.root_of_call import seen_from_the_root
+from collc.machine.reading import places_of
+from collc.machine.timed import MOST_WORDS, NOT_SO, Told, timed, told_of
 from collc.plan.plan import ProgramPlan
 
 
@@ -30,6 +32,7 @@ def clocked(
 ) -> Clocked:
     """What `collc.machine.timed` finds, line by line, where that is all there is to know. Raises as
     that does, UntimedError, and CollcError for what cannot be printed."""
+    program = seen_from_the_root(program)
     libraries = libraries_of(program, "")
     found = timed_by_lines(program, libraries[0], lengths, most) if starts is None else None
     if found is not None:
@@ -39,11 +42,15 @@ def clocked(
 
 
 def told(program: ProgramPlan, most: int = MOST_WORDS) -> list[Told]:
-    """What such a run has to tell of each vector; line by line of the lines that end last."""
+    """What a run of one collective has to tell of each vector, with numbers of PEs in the part of
+    the grid that it is on; line by line of the lines that end last."""
     libraries = libraries_of(program, "")
     by_lines = told_by_lines(program, libraries[0], most)
     if by_lines is not None:
         return by_lines
     calls, scripts, at = scripts_of(program, libraries)
     found = timed(calls, scripts, at, None, most, traced=True)
-    return [told_of(found, scripts, at, np.arange(len(at)))]
+    of_part = np.full(len(at), NOT_SO)
+    for places in places_of(program.plans[0].collective.grid):
+        of_part[places] = np.arange(len(places))
+    return [told_of(found, scripts, at, of_part)]

@@ -159,6 +159,6 @@ class _Way:
     def _lined(self, pe: int) -> tuple[int, int]:
         """Where a PE is on the grid, or on the row that a path is unfolded to."""
         collective = self.plan.collective
-        width = collective.grid.whole.width
+        width = collective.grid.width
         x, y = pe % width, pe // width
         return (collective.path.place_of((x, y)), 0) if collective.path else (x, y)
