@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from itertools import accumulate, pairwise
 
 from collc.base.columns import Ints
 from collc.base.diagnostics import CollcError, Diagnostic
@@ -46,11 +47,10 @@ def predict_program(
     except (UntimedError, TooLongError) as lacks:
         return kind(bound, bound, {"start": bound}, note=f"only the bound is known: {lacks}")
     cycles, breakdown = found.cycles, dict[str, int]()
-    for name, part in _parts(program, found.marks):
+    for name, part in _parts(program, found):
         breakdown[name] = breakdown.get(name, 0) + part
     if not program.alone:
         return kind(cycles, bound, breakdown)
-    breakdown["completion"] = cycles - sum(breakdown.values())
     tree_bound = tree_bound_of(program.plans[0])
     path = partial(critical_path, program)
     return kind(cycles, bound, breakdown, tree_bound, find_path=path)
@@ -110,17 +110,19 @@ def _run(program: ProgramPlan, lengths: Lengths | None, starts: Ints | None, mos
         raise CollcError([said]) from None
 
 
-def _parts(program: ProgramPlan, marks: Sequence[int]) -> Iterator[tuple[str, int]]:
-    """By how many cycles each phase, or each call of a program, moves the end."""
+def _parts(program: ProgramPlan, found: Clocked) -> Iterator[tuple[str, int]]:
+    """By how many cycles each phase, or each call of a program, moves the end; and the rest."""
+    marks = found.marks or (0,)
     if program.alone:
         names = [phase.name for phase in program.plans[0].phases]
-        yield "start", marks[0] if marks else 0
     else:
         names = list(program.program.calls) * program.program.rounds
-    before = marks[0] if marks else 0
-    for name, ends in zip(names, marks[1:], strict=False):
-        yield name, max(ends - before, 0)
-        before = max(before, ends)
+    yield "start", marks[0]
+    # calls beside each other may come to their ends in any order
+    ends = list(accumulate(marks, max))
+    for name, (begins, end) in zip(names, pairwise(ends), strict=False):
+        yield name, end - begins
+    yield "completion", found.cycles - ends[-1]
 
 
 def _bounds(program: ProgramPlan, lengths: Mapping[str, Sequence[int]]) -> Iterator[int]:

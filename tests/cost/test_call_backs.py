@@ -40,4 +40,4 @@ def test_pairs_are_predicted(target: str, tree: str) -> None:
     """Which of two pairs is the result is not known, and matters on WSE-2 only."""
     bundle = compiled(target, "x: (f32, u32)[200], argmax", 16, tree)
     off = abs(bundle.run().cycles - bundle.prediction.cycles)
-    assert off <= (0.02 * bundle.prediction.cycles if target == "wse2" else 0)
+    assert off <= (0.02 * bundle.prediction.cycles + 60 if target == "wse2" else 0)
