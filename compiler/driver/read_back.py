@@ -2,7 +2,8 @@
 
 The layout is evaluated for the whole grid where that takes about a quarter of a second. Of a larger
 grid it is evaluated for columns and rows that between them have a PE of every role, with its
-neighbours; the other PEs get no code, so what is said there is about the same text.
+neighbours, unless those are more than half of the grid; the other PEs get no code, so what is said
+there is about the same text.
 """
 
 import importlib
@@ -18,7 +19,7 @@ from collc.run import compiled
 
 # Steps of compile-time evaluation that take about a quarter of a second, and PEs that take longer
 # in nearly every program: above, the whole grid is not even tried.
-STEPS = 10_000_000
+STEPS = 3_000_000
 PES = 60_000
 TOO_MANY = "takes too many steps"
 
@@ -35,12 +36,18 @@ def verify_text(bundle: Bundle) -> None:
         fabsim = importlib.import_module("fabsim")
     except ImportError:
         return
-    whole = True
+    (width, height), places = _size(bundle), places_of(bundle.plans)
+    saves = len(places[0]) * len(places[1]) * 2 < width * height
+    whole = not saves or width * height <= PES
     for arch in _targets(bundle.files):
-        problem = _of_whole_grid(fabsim, bundle, arch) if whole else TOO_MANY
-        whole = TOO_MANY not in problem  # for one target: then for the others as well
+        problem = TOO_MANY
+        if whole:
+            problem = _compiled(fabsim, bundle.files, arch, unlimited=not saves)
+            whole = TOO_MANY not in problem  # for one target: then for the others as well
         if not whole:
-            problem = _of_all_roles(fabsim, bundle, arch)
+            smaller = cut_down(bundle.files["layout.csl"], (width, height), places)
+            files = {**bundle.files, "layout.csl": smaller}
+            problem = _compiled(fabsim, files, arch, unlimited=True)
         if problem:
             raise CollcError([_internal(problem, arch)])
 
@@ -58,18 +65,6 @@ def _internal(problem: str, arch: str) -> Diagnostic:
     return Diagnostic("C506", message, None, help=help)
 
 
-def _of_whole_grid(fabsim: Any, bundle: Bundle, arch: str) -> str:  # noqa: ANN401
-    """What the front end says; nothing if it takes the text."""
-    width, height = _size(bundle)
-    return TOO_MANY if width * height > PES else _compiled(fabsim, bundle.files, arch)
-
-
-def _of_all_roles(fabsim: Any, bundle: Bundle, arch: str) -> str:  # noqa: ANN401
-    """The same of a grid that is cut down."""
-    smaller = cut_down(bundle.files["layout.csl"], _size(bundle), places_of(bundle.plans))
-    return _compiled(fabsim, {**bundle.files, "layout.csl": smaller}, arch, unlimited=True)
-
-
 def _size(bundle: Bundle) -> tuple[int, int]:
     rectangle = re.search(r"@set_rectangle\((\d+), (\d+)\);", bundle.files["layout.csl"])
     assert rectangle is not None, "every layout sets its rectangle"
@@ -82,6 +77,7 @@ def _compiled(
     arch: str,
     unlimited: bool = False,
 ) -> str:
+    """What the front end says; nothing if it takes the text."""
     limit = {} if unlimited else {"max_comptime_steps": STEPS}
     try:
         compiled(fabsim, files, arch, {}, **limit)
@@ -97,7 +93,9 @@ def places_of(plans: Sequence[Plan]) -> Places:
     """Columns and rows that between them have a PE of every role, with its neighbours."""
     found = {pe for plan in plans for phase in plan.phases for pe in _pes_of(plan, phase)}
     near = {(x + dx, y + dy) for x, y in found for dx, dy in _AROUND}
-    return frozenset(x for x, _ in near), frozenset(y for _, y in near)
+    grid = plans[0].collective.grid.whole
+    columns = {x for x, _ in near if 0 <= x < grid.width}
+    return frozenset(columns), frozenset(y for _, y in near if 0 <= y < grid.height)
 
 
 _AROUND = ((0, 0), (1, 0), (-1, 0), (0, 1), (0, -1))
