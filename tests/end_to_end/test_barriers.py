@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from libraries import library_of
 
 import collc
 import fabsim
@@ -127,7 +128,7 @@ def test_a_barrier_of_a_grid_goes_along_columns_then_rows(tmp_path):
 def test_a_barrier_has_no_buffer_in_any_file(tmp_path):
     bundle = program(tmp_path, "run linear_barrier", "wse2", 3, 1)
     texts = bundle.files
-    assert "fn run() void" in texts["total_pe.csl"]
+    assert "fn total() void" in library_of(texts)
     assert texts["layout.csl"].count("@export_name") == 1
     assert "memcpy_h2d" not in texts["run.py"] and "numpy" not in texts["run.py"]
     assert '"length": 0' in texts["manifest.json"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import cycle
 
 import pytest
+from libraries import has_simd
 
 from collc.driver.bundle import Bundle
 from collc.driver.pipeline import compile_text
@@ -49,7 +50,7 @@ def test_a_broadcast_moves_pairs_whatever_they_are():
         bundle = compiled("wse3", "broadcast(x: i16[B])", "broadcast from (2, 0)", 5, length)
         report = bundle.run()
         assert report.verified and report.cycles == bundle.prediction.cycles
-        assert ("simd_32" in bundle.files["total_pe.csl"]) == (length % 2 == 0)
+        assert has_simd(bundle.files, "simd_32") == (length % 2 == 0)
 
 
 def test_what_only_one_machine_does_in_pairs_is_for_that_one():
@@ -106,4 +107,4 @@ def test_slices_are_cut_between_pairs(target: str, contract: str, body: str) -> 
         assert abs(report.cycles - bundle.prediction.cycles) <= 2
         slices = "scatter" in contract or "gather" in contract
         paired = length == 24 if slices else length % 2 == 0
-        assert ("simd_32" in bundle.files["total_pe.csl"]) == paired
+        assert has_simd(bundle.files, "simd_32") == paired

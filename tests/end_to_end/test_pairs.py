@@ -10,7 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from libraries import with_operations
 
+from collc.base.files import write_files
 from collc.driver.pipeline import compile_text
 from collc.language import parse_source
 from collc.language.show import show_spec
@@ -144,7 +146,7 @@ def test_the_host_script_compares_pairs(
     compile_text(text, "pairs.coll", {}).write(tmp_path)
     host_script()
     assert "SUCCESS!" in capsys.readouterr().out
-    code = next(tmp_path.glob("best_pe.csl"))
-    code.write_text(code.read_text().replace("(ties and (received < own))", "ties"))
+    files = {file.name: file.read_text() for file in tmp_path.glob("*.csl")}
+    write_files(tmp_path, with_operations(files, "(ties and (received < own))", "ties"))
     with pytest.raises(AssertionError):
         host_script()

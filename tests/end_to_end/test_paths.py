@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import cycle, product
 
 import pytest
+from libraries import library_of
 from with_schedules import check
 
 from collc.driver.bundle import Bundle
@@ -101,7 +102,7 @@ def test_a_path_takes_the_colors_and_roles_of_a_row() -> None:
 def test_the_text_of_a_snake_does_not_grow_with_the_grid() -> None:
     def text(*grid: int) -> int:
         bundle = compiled("wse2", grid, "reduce(x: f32[8], add)", "snake", "reduce chain")
-        return len(bundle.files["total_layout.csl"])
+        return len(library_of(bundle.files, "layout"))
 
     assert text(30, 30) <= text(6, 6) + 20
 

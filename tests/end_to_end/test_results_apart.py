@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from libraries import name_of
 
 from collc.driver.pipeline import compile_text
 from collc.language import parse_source
@@ -104,10 +105,10 @@ def test_collectives_in_flight_at_once_have_results_of_their_own():
 
 def test_an_input_that_changes_is_found():
     bundle = compile_text(program("allreduce(x: f32[4], add) into y", TO_ALL), "into.coll", {})
-    code = bundle.files["best_pe.csl"]
-    changed = code.replace("base = buffer;", "base = buffer; (input.*)[0] = 0.0;")
-    assert changed != code
-    files = dict(bundle.files) | {"best_pe.csl": changed}
+    name, moved = name_of(bundle.files), "const own = @set_dsd_base_addr(whole_vector, vector);"
+    changed = bundle.files[name].replace(moved, f"{moved} (input.*)[0] = 0.0;")
+    assert changed != bundle.files[name]
+    files = dict(bundle.files) | {name: changed}
     assert "`x`" in replace(bundle, files=files).run(seed=3).problem
 
 

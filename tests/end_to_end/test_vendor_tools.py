@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from libraries import with_operations
 
 from building import grid_allreduce, line_reduce, star, two_phase
 from collc.base.files import write_files
@@ -47,9 +48,7 @@ def test_the_commands_file_runs_and_checks_the_program(
 
 def test_run_py_finds_a_wrong_result(tools: Path, tmp_path: Path) -> None:
     files = files_of(line_reduce(star(5)))
-    pe = files["total_pe.csl"].replace("@fadds(", "@fmaxs(")
-    assert pe != files["total_pe.csl"]
-    write_files(tmp_path, files | {"total_pe.csl": pe})
+    write_files(tmp_path, with_operations(files, "@fadds(", "@fmaxs("))
     result = run_commands(tmp_path, tools, "wse2")
     assert result.returncode != 0
     assert "SUCCESS!" not in result.stdout

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import runpy
 import sys
 from collections.abc import Iterator, Mapping
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from libraries import library_of, name_of
 
 import fabsim
 from collc.driver.pipeline import compile_text
@@ -42,9 +44,9 @@ def checked(form: str, target: str, calls: str = "c") -> tuple[dict[str, str], d
     """The emitted files with checks switched on, and what a run is given, as much as may be."""
     bundle = compile_text(TEXT.format(FORMS[form], calls), "c.coll", {}, target)
     texts = dict(bundle.files)
-    library = texts["collectives_pe.csl"]
-    texts["collectives_pe.csl"] = library.replace(": bool = false", ": bool = true")
-    assert texts["collectives_pe.csl"] != library
+    library, off = library_of(texts), "check_arguments: bool = false"
+    assert off in library
+    texts[name_of(texts)] = library.replace(off, off.replace("false", "true"))
     program = bundle.spec.program
     assert program is not None
     return texts, {name: most for name, _, most in program.given}
@@ -73,18 +75,18 @@ def test_a_simulator_stops_at_the_check_of_a_number_out_of_range(form: str) -> N
             ) as caught:
                 run(texts, target, most | {name: wrong % 65536})
             place = str(caught.value).split(": ")[0].rpartition(":")
-            line = texts["collectives_pe.csl"].splitlines()[int(place[2]) - 1]
-            assert Path(place[0]).name == "collectives_pe.csl"
-            assert ("@assert(n" if name == "n" else "@assert(root") in line
+            line = library_of(texts).splitlines()[int(place[2]) - 1]
+            assert Path(place[0]).name == name_of(texts)
+            assert re.search(rf"@assert\(+{name} ", line)
 
 
 def test_without_the_parameter_a_call_has_no_check() -> None:
     """A check that is off takes no cycle."""
     bundle = compile_text(TEXT.format(FORMS["steps"], "c"), "c.coll", {}, "wse2")
-    plain = dict(bundle.files)
-    library = plain["collectives_pe.csl"].splitlines(keepends=True)
-    plain["collectives_pe.csl"] = "".join(line for line in library if "@assert" not in line)
-    assert plain["collectives_pe.csl"] != bundle.files["collectives_pe.csl"]
+    library = library_of(bundle.files)
+    without = "\n".join(line for line in library.splitlines() if "@assert(" not in line)
+    assert len(without) < len(library) - 1
+    plain = dict(bundle.files) | {name_of(bundle.files): without}
     cycles = []
     for texts in (plain, bundle.files):
         simulator = fabsim.opened(compiled(fabsim, texts, "wse2")).simulator

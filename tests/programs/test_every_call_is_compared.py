@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from libraries import with_operations
 from with_schedules import run_program
 
 from collc.driver.pipeline import compile_text
@@ -67,9 +68,7 @@ def test_results_that_are_overwritten_are_compared_before_they_are() -> None:
 @pytest.mark.parametrize("length", ["5", "n <= 5"])
 def test_a_wrong_call_is_found_though_a_later_one_overwrites_its_results(length: str) -> None:
     bundle = compile_text(SUM.format("wse2", length, length, 1, "total spread"), "x.coll", {})
-    texts = dict(bundle.files)
-    texts["total_pe.csl"] = texts["total_pe.csl"].replace("@fadds", "@fsubs")
-    assert texts["total_pe.csl"] != bundle.files["total_pe.csl"]
+    texts = with_operations(bundle.files, "@fadds", "@fsubs")
     report = run_program(texts, bundle.program, "wse2", seed=3)
     assert not report.verified
     assert report.problem.startswith("total by itself: ")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from libraries import library_of
 
 from collc.driver.pipeline import compile_text
 
@@ -48,7 +49,9 @@ def test_each_collective_has_its_own_length(
 
 def test_a_fixed_length_is_loaded_before_the_program_begins() -> None:
     text = TEXT.format(target="wse2", calls="spread total", limits="", root="0")
-    files = compile_text(text, "lengths.coll", {}).files
-    assert "elements)" in files["spread_pe.csl"]
-    assert "fn reduce_load" not in files["total_pe.csl"]
-    assert "@set_dsd_length" not in files["total_pe.csl"]
+    imports = library_of(compile_text(text, "lengths.coll", {}).files).split("@import_module(")
+    varying = {".op = spread_": True, ".op = total_": False}
+    for of, varies in varying.items():
+        own = [one for one in imports if of in one]
+        assert own
+        assert {".varies = true" in one for one in own} == {varies}

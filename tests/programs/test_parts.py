@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from libraries import name_of
 from programs.texts import program_of
 
 import collc
@@ -102,9 +103,9 @@ def test_a_wrong_result_on_one_line_is_found() -> None:
         "program { sums }"
     )
     bundle = compiled(text)
-    name = "sums_layout.csl"
-    right = "const role = reduce_role(x);"
-    wrong = "const role = if (y == 2) 4 else reduce_role(x);"
+    name = name_of(bundle.files, "layout")
+    right = "const role = sums_reduce_class(x, 0);"
+    wrong = "const role = if (y == 2) 4 else sums_reduce_class(x, 0);"
     assert right in bundle.files[name]
     files = {**bundle.files, name: bundle.files[name].replace(right, wrong, 1)}  # its routes
     broken = Bundle(bundle.spec, bundle.program, bundle.schedules, bundle.prediction, files)

@@ -8,6 +8,7 @@ from itertools import product
 
 import pytest
 from constructs import attested, constructs_in
+from libraries import library_of
 from mismatches import mismatch
 from stream_forms import CONTRACTS, forms, plans, text_of
 from with_schedules import check_plan
@@ -192,13 +193,9 @@ def test_what_goes_far_is_not_the_last_to_pass_busy_links():
 
 def test_a_turn_is_handed_over_by_one_command_for_each_router():
     """The router of the first PE has no switch, so the wavelet from there has one command only."""
-    text = next(
-        one.files["total_pe.csl"]
-        for one in bundles("allgather", 5, 100, "wse2")
-        if "hand_over" in one.files["total_pe.csl"]
-    )
-    assert "control.opcode.SWITCH_ADV else control.opcode.NOP" in text
-    layout = bundles("allgather", 5, 100, "wse2")[1].files["total_layout.csl"]
+    layout = library_of(bundles("allgather", 5, 100, "wse2")[1].files, "layout")
+    assert "ops.hand_over(false)" in layout
+    assert "ops.hand_over(true)" in layout
     assert ".ring_mode = true, .pop_mode = .{ .pop_on_advance = true }" in layout
     assert any(
         op.advance is Advance.HAND_OVER
