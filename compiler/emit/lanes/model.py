@@ -285,6 +285,11 @@ class CollectiveModel:
     words: int  # of the vector, of one of the call's elements
 
     @property
+    def longest(self) -> int:
+        """The most elements that a call may say its vectors have."""
+        return self.length // self.words
+
+    @property
     def held(self) -> int:
         """What the vector's buffer has, with what is between its elements."""
         return spanned(self.most, self.apart) * self.words
