@@ -116,7 +116,7 @@ def test_a_file_that_compiles_is_drawn(tmp_path, given, has_bound, simulate):
 def test_what_has_no_bound_is_drawn_without_one(tmp_path):
     pytest.importorskip("matplotlib")
     file = drawn_file(tmp_path, calls="repeat 2 { total }")
-    for name, sizes in (("cycles", ("B=1..4",)), ("gap", ("B=1..4", "W=2..4"))):
+    for name, sizes in (("cycles", ("B=1..2",)), ("gap", ("B=1..2", "W=2..3"))):
         over = [word for size in sizes for word in ("--over", size)]
         result = plot(name, file, *over, "-o", tmp_path / f"{name}.svg")
         assert result.exit_code == 0, result.output
@@ -143,7 +143,7 @@ def test_the_same_as_data_and_what_has_been_run_is_not_run_again(monkeypatch):
 
 def test_pictures_are_the_same_every_time(tmp_path):
     pytest.importorskip("matplotlib")
-    sizes = ("--over", "B=1..4", "--over", "P=2..4")
+    sizes = ("--over", "B=1..2", "--over", "P=2..3")
     for name in ("gap", "best"):
         pictures = []
         for path in (tmp_path / "a.svg", tmp_path / "b.svg"):
