@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import fabsim
 from collc.driver.pipeline import compile_text
 from collc.run import expected, program, unordered_reference
 from collc.run.unordered_reference import in_any_order
@@ -59,3 +60,11 @@ def test_operands_in_parts_give_the_same(
     parts = in_any_order(operation, operands)
     assert np.array_equal(parts.plain, whole.plain)
     assert np.array_equal(parts.most, whole.most)
+
+
+def test_pes_that_do_the_same_are_one_program_for_whoever_compiles_them(tmp_path: Path) -> None:
+    """Code of each PE of its own would take more than six million steps of evaluation."""
+    sizes = {"W": 40, "H": 40}
+    bundle = compile_text((EXAMPLES / "allreduce_2d.coll").read_text(), "all.coll", sizes)
+    bundle.write(tmp_path)
+    fabsim.compile(tmp_path / "layout.csl", arch=bundle.spec.target, max_comptime_steps=4_000_000)
