@@ -269,8 +269,7 @@ impl Clock<'_> {
                     ..word
                 };
                 let (next, from) = (next as u32, opposite(side));
-                self.landings
-                    .push((next, one.color, from, landed, origin));
+                self.landings.push((next, one.color, from, landed, origin));
             }
         }
         if one.sides >> RAMP & 1 == 1 {
