@@ -7,7 +7,7 @@ from functools import partial
 from itertools import accumulate, pairwise
 
 from collc.base.columns import Ints
-from collc.base.diagnostics import CollcError, Diagnostic
+from collc.base.diagnostics import CollcError
 from collc.base.memoize import by_identity
 from collc.cost.bound import bound_of
 from collc.cost.clocked import Clocked, clocked
@@ -26,6 +26,7 @@ NEVER = 1 << 62  # more cycles than any plan takes
 CANDIDATE = (
     5_000_000  # words that are followed of a plan before it is chosen (D122): about a second
 )
+_ONLY = "only the bound is known"
 HELD = 64  # predictions of plans that are held
 
 
@@ -37,15 +38,19 @@ def predict_program(
 ) -> Prediction:
     """The cycles of a program whose calls are given `lengths` and roots by name, for each round, or
     else the most that they may be, and whose PEs begin at `starts`. The breakdown has a part for
-    each phase, or for each collective of a program. Where more than the `most` words would have to
-    be followed one by one, only the bound is known. Raises CollcError for what cannot be printed,
-    and for a program that gets stuck (C403), which no check should have let pass."""
+    each phase, or for each collective of a program. Only the bound is known, as a note says, where
+    more than the `most` words would have to be followed one by one, and where the run gets stuck:
+    since the plan is checked, and ends without a clock, the clock is at fault then. Raises
+    CollcError for what cannot be printed."""
     bound = max(_bounds(program, lengths or {}), default=0)
     kind = Prediction if program.alone else ProgramPrediction
     try:
-        found = _run(program, lengths, starts, most)
+        found = clocked(program, lengths, starts, most)
     except (UntimedError, TooLongError) as lacks:
-        return kind(bound, bound, {"start": bound}, note=f"only the bound is known: {lacks}")
+        return kind(bound, bound, {"start": bound}, note=f"{_ONLY}: {lacks}")
+    except StuckError as stuck:
+        note = f"{_ONLY}: where cycles are counted, {stuck}; please report this with the program"
+        return kind(bound, bound, {"start": bound}, note=note)
     cycles, breakdown = found.cycles, dict[str, int]()
     for name, part in _parts(program, found):
         breakdown[name] = breakdown.get(name, 0) + part
@@ -94,20 +99,9 @@ def cycles_for(plan: Plan, length: int) -> int:
 def _cycles(program: ProgramPlan, lengths: Lengths | None) -> int:
     """Those of `predict_program`."""
     try:
-        return _run(program, lengths, None, MOST_WORDS).cycles
-    except (UntimedError, TooLongError):
+        return clocked(program, lengths).cycles
+    except (UntimedError, TooLongError, StuckError):
         return max(_bounds(program, lengths or {}), default=0)
-
-
-def _run(program: ProgramPlan, lengths: Lengths | None, starts: Ints | None, most: int) -> Clocked:
-    """A run that does not get stuck: C403 if it does."""
-    try:
-        return clocked(program, lengths, starts, most)
-    except StuckError as stuck:
-        problem = f"the emitted text gets stuck where it is predicted, {stuck}"
-        help = "please report this with the program"
-        said = Diagnostic("C403", f"collc is at fault: {problem}", program.program.span, help=help)
-        raise CollcError([said]) from None
 
 
 def _parts(program: ProgramPlan, found: Clocked) -> Iterator[tuple[str, int]]:

@@ -97,8 +97,8 @@ def over_links(source: Ints, target: Ints, size: Ints, ranks: int) -> Ints:
 
 
 def step_begins(target: Target) -> int:
-    """What it takes at least to begin a step: a task that asks what to do. The operand was loaded in
-    the step before, and words may have come before the operation is issued."""
+    """What it takes at least to begin a step: a task that asks what to do. The operand was loaded
+    in the step before, and words may have come before the operation is issued."""
     engine = target.cycles.engine
     return engine.task_start + engine.no_jump
 
