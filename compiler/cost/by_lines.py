@@ -74,7 +74,8 @@ def _goes_by_lines(program: ProgramPlan) -> bool:
         return False
     plan = program.plans[0]
     grid, (*before, last) = plan.collective.grid, plan.phases
-    if min(grid.width, grid.height) < 2 or grid.width * grid.height <= _SMALL:
+    alone = grid.whole.width * grid.whole.height == max(grid.width, grid.height)  # a single line
+    if alone or grid.whole.width * grid.whole.height <= _SMALL:
         return False
     told = form_of(last) is Form.MULTICAST and _extents(last) == (grid.width, grid.height)
     axes = [phase.axis for phase in (before if told else plan.phases)]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from itertools import product
 
-from collc.cost.predict import NEVER, cycles_or_never
+from collc.cost.predict import NEVER, TOO_LONG, cycles_or_never
 from collc.cost.relays import relays_at_least
 from collc.cost.steps_model import steps_at_least
 from collc.cost.stream_bounds import streams_at_least
@@ -213,10 +213,16 @@ def _least(schedule: Schedule, plans: Sequence[Plan], colors: Callable[[Plan], i
     for index in sorted(range(len(plans)), key=lambda index: least[index]):
         if best is None or least[index] <= best[0]:
             plan = plans[index]
-            found = (cycles_or_never(plan), colors(plan), index)
+            found = (_known_cycles(plan, least[index]), colors(plan), index)
             best = found if best is None else min(best, found)
     assert best is not None, "there is a plan"
     return plans[best[2]]
+
+
+def _known_cycles(plan: Plan, at_least: int) -> int:
+    """Those of the clock; what it takes at least where that is all that is known of it."""
+    cycles = cycles_or_never(plan)
+    return at_least if cycles == TOO_LONG and at_least else max(cycles, at_least)
 
 
 def _has_control(plan: Plan) -> bool:

@@ -14,6 +14,7 @@ from collc.cost.clocked import Clocked, clocked
 from collc.cost.critical_path import critical_path
 from collc.cost.tree_bound import tree_bound_of
 from collc.emit.lanes.actions import Lengths, UntimedError
+from collc.emit.lanes.library import libraries_of
 from collc.lowering.by_itself import by_itself
 from collc.machine.prediction import Prediction, ProgramPrediction
 from collc.machine.timed import MOST_WORDS, StuckError, TooLongError
@@ -23,6 +24,7 @@ from collc.plan.plan import ProgramPlan, of_one_call
 from collc.schedule.lengths import collective_of_length
 
 NEVER = 1 << 62  # more cycles than any plan takes
+TOO_LONG = NEVER - 1  # of a plan that is not followed to its end
 CANDIDATE = (
     5_000_000  # words that are followed of a plan before it is chosen (D122): about a second
 )
@@ -82,11 +84,25 @@ def cycles_of(plan: Plan) -> int:
 @by_identity(HELD)
 def cycles_or_never(plan: Plan) -> int:
     """The same of a candidate that no check has let pass: one that gets stuck takes for ever, as
-    does one that cannot be printed, or takes too long to follow."""
+    does one that cannot be printed. It is TOO_LONG where more than CANDIDATE words would have to be
+    followed, and the bound where the clock lacks something that is in the text."""
     try:
         return clocked(of_one_call(plan), most=CANDIDATE).cycles
-    except (StuckError, TooLongError, UntimedError, CollcError):
+    except (StuckError, CollcError):
         return NEVER
+    except TooLongError:
+        return TOO_LONG
+    except UntimedError:
+        return bound_of(plan.collective, home_of(plan), plan.target)
+
+
+def unprinted(plan: Plan) -> tuple[Diagnostic, ...]:
+    """Why a plan cannot be printed."""
+    try:
+        libraries_of(of_one_call(plan), "")
+    except CollcError as found:
+        return tuple(found.diagnostics)
+    return ()
 
 
 def cycles_for(plan: Plan, length: int) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import count, islice
 
+from collc.base.memoize import by_identity
 from collc.lowering.registers import dsrs_needed, vector_pairs
 from collc.lowering.resources import assignments, take
 from collc.plan import Plan, Registers
@@ -14,9 +15,10 @@ from collc.plan.one_word import is_one_word
 from collc.plan.slots import Slot, Slots, slots_of
 
 
+@by_identity(64)
 def with_shared_numbers(plan: Plan) -> Plan:
     """The plan with queues and registers that phases share, where there are not enough for each to
-    have its own."""
+    have its own: the same one each time, so that what is known of it is found again."""
     slots, target = slots_of(plan), plan.target
     if not set(plan.output_queues) <= set(target.output_queues) or not set(
         plan.input_queues

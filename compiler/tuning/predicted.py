@@ -7,7 +7,7 @@ from collc.base.diagnostics import Diagnostic
 from collc.base.values import dataclass
 from collc.checks import BUDGETS, TRAFFIC, check_plan
 from collc.cost.choice import build_plan, relays_take
-from collc.cost.predict import NEVER, cycles_or_never
+from collc.cost.predict import NEVER, TOO_LONG, cycles_or_never, predict, unprinted
 from collc.language.show import show_steps
 from collc.lowering.resources import left_by
 from collc.plan import Plan
@@ -103,11 +103,15 @@ def predicted(
             found = list(check_plan(plan, values, BUDGETS))
         colors = len(plan.colors)
     if not found:
-        followed = cycles_or_never(plan)
-        cycles = followed if followed < NEVER else 0  # a check says why
-        if best is None or cycles < best:
-            found = list(check_plan(plan, values, TRAFFIC, calls=1))
-        assert found or cycles, "a plan that gets stuck is refused by a check"
+        cycles = cycles_or_never(plan)
+        if cycles == TOO_LONG:
+            if best is not None:
+                return None, candidate.without_prediction()
+            cycles = predict(plan).cycles  # of the first one it is found out all the same
+        cycles = max(cycles, candidate.at_least)  # where the clock knows the bound only
+        if best is None or cycles < best or cycles == NEVER:
+            found = [*unprinted(plan), *check_plan(plan, values, TRAFFIC, calls=1)]
+        assert found or cycles < NEVER, "a plan that gets stuck is refused by a check"
     if found:
         problems += [Refusal(problem, colors) for problem in found]
         refused = f"{found[0].code}: {found[0].message}"

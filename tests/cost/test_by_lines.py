@@ -15,11 +15,11 @@ from collc.schedule.barrier_tokens import with_tokens
 from collc.target import TARGETS
 
 
-def program_of(contract: str, steps: str, grid: str, target: str) -> ProgramPlan:
+def program_of(contract: str, steps: str, grid: str, target: str, where: str = "g") -> ProgramPlan:
     text = f"""
         target {target}
         grid g = {grid}
-        collective total = {contract} on g {{ {steps} }}
+        collective total = {contract} on {where} {{ {steps} }}
         program {{ total }}
     """
     spec, schedule = prove_text(text, "test.coll", {})
@@ -55,12 +55,32 @@ BOTH = "run rows by {0} then run columns by {0}"
     ],
 )  # fmt: skip
 def test_it_is_the_same(contract: str, steps: str, grid: str, target: str) -> None:
-    program = program_of(contract, steps, grid, target)
+    _is_the_same(program_of(contract, steps, grid, target))
+
+
+def _is_the_same(program: ProgramPlan) -> None:
     (library,) = libraries_of(program, "")
     found = timed_by_lines(program, library, None, MOST_WORDS)
     whole = timed(*scripts_of(program, (library,)))
     assert found is not None
     assert (found.cycles, found.marks) == (int(whole.done.max()), whole.marks)
+
+
+@pytest.mark.parametrize(
+    ("contract", "steps", "where"),
+    [
+        ("all_to_all(x: f32[40])", "run pairwise_all_to_all", "each row of g"),
+        (
+            "allreduce(x: f32[1], add)",
+            "reduce chain to 0 then broadcast from 0",
+            "each column of g",
+        ),
+    ],
+)
+def test_lines_that_do_the_same_by_themselves_are_one(
+    contract: str, steps: str, where: str
+) -> None:
+    _is_the_same(program_of(contract, steps, "5 x 4", "wse2", where))
 
 
 @pytest.mark.parametrize(

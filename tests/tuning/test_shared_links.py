@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from collc.base.diagnostics import Diagnostic
-from collc.cost import evaluated_line, predict
 from collc.cost.steps_model import step_begins
 from collc.driver.bundle import Bundle
 from collc.language.render import render
@@ -173,19 +171,3 @@ def test_circuits_that_share_a_link_lose_what_it_carries_beyond_a_pe(steps: str)
     assert (link.elements, len(link.transfers), link.passed) == (256, 4, 0)
     own = 64 if steps.endswith("simd") else 128
     assert link.lost == 6 * (256 - own - BEGINS)
-
-
-def test_what_shared_circuits_lose_is_what_free_links_would_win(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    bundle = compiled("allreduce(x: f32[1024], add)", "run butterfly(G = 4)", "16 x 1")
-    links_of = evaluated_line._links
-
-    def links_of_their_own(*given: object) -> tuple[object, object]:
-        start, links = links_of(*given)
-        return start, np.arange(len(links))
-
-    monkeypatch.setattr(evaluated_line, "_links", links_of_their_own)
-    free = predict(bundle.plan).cycles
-    lost = the_link(bundle).lost
-    assert bundle.prediction.cycles - free == pytest.approx(lost, rel=0.05)

@@ -1751,6 +1751,7 @@ class ScriptsByPhase:
         ]
         self.shapes = [list(map(_shape, range(len(of)), of)) for of in self.parts]
         self.places: dict[Place, int] = {}  # by place the number that stands for its words
+        self.place_of: dict[int, Place] = {}
         self.patterns: dict[object, list[Script]] = {}
         self.known: dict[object, Script] = {}
 
@@ -1781,20 +1782,23 @@ class ScriptsByPhase:
         ops = list(script.ops)
         for at, place in pe.places.items():
             number = self.places.setdefault(place, -1 - len(self.places))
+            self.place_of[number] = place
             ops[at] = replace(ops[at], words=(number,))
         cut = segments_of(replace(script, ops=tuple(ops)), self.groups, self.colors)
         return [self.known.setdefault(one, one) for one in cut]
 
     def _with_words(self, segment: Script, parts: Sequence[_Part]) -> Script:
         """A segment with the words of the parts of a PE."""
-        given = {
-            number: tuple(one // divisor for one in parts[phase].words[key])
-            for (phase, key, divisor), number in self.places.items()
-            if any(op.words[0] == number for op in segment.ops)
-        }
-        words = (given.get(op.words[0], op.words) for op in segment.ops)
-        ops = (replace(op, words=of) for op, of in zip(segment.ops, words, strict=True))
-        return replace(segment, ops=tuple(ops))
+
+        def of(op: TimedOp) -> TimedOp:
+            place = self.place_of.get(op.words[0])
+            if place is None:
+                return op
+            phase, key, divisor = place
+            words = parts[phase].words[key]
+            return replace(op, words=tuple(one // divisor for one in words))
+
+        return replace(segment, ops=tuple(map(of, segment.ops)))
 
 
 def _shape(number: int, part: _Part) -> object:
