@@ -8,7 +8,7 @@ import pytest
 from with_schedules import check_plan
 
 from collc.checks import BUDGETS
-from collc.cost.axis_shortcut import cycles_or_never
+from collc.cost.predict import cycles_or_never
 from collc.driver.pipeline import compile_text
 from collc.plan import Plan
 from collc.spec import Decision
