@@ -53,7 +53,7 @@ Change = Callable[[str], str]
 CHANGES: tuple[tuple[Change, str, str], ...] = tuple(
     (change, target, told)
     for change, told in (
-        (started_without_waiting, f"{TWICE}|{LIVE}"),
+        (started_without_waiting, f"{TWICE}|{LIVE}|{STUCK}"),
         (teardown_not_noted, f"{TWICE}|{STUCK}"),
         (teardown_not_ended, STUCK),
         (routes_left_as_they_are, STUCK),
