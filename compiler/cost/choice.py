@@ -132,7 +132,7 @@ def _one_after_the_other(
         if chosen not in known:
             plan = planned(*chosen)
             plan = plan if resources.within_budget(plan) else with_shared_numbers(plan)
-            fits = resources.within_budget(plan) and _at_least(schedule, plan) <= most
+            fits = resources.within_budget(plan) and at_least(schedule, plan) <= most
             known[chosen] = cycles_or_never(plan) if fits else NEVER, len(plan.colors)
         return known[chosen]
 
@@ -157,7 +157,7 @@ def _one_after_the_other(
     return [chosen]
 
 
-def _at_least(schedule: Schedule, plan: Plan) -> int:
+def at_least(schedule: Schedule, plan: Plan) -> int:
     """Cycles that a plan takes at least."""
     return max(streams_at_least(plan), steps_at_least(schedule, plan))
 
@@ -188,8 +188,8 @@ def _without_slow_relays(
         return offered  # there may be room where slices in several blocks do not wait in a stage
     cycles = cycles_or_never(plan) if _has_room(plan) else streams_at_least(plan)
     return tuple(
-        tuple(one for one in alternatives if not one.relays or at_least <= cycles)
-        for alternatives, at_least in zip(offered, least, strict=True)
+        tuple(one for one in alternatives if not one.relays or one_least <= cycles)
+        for alternatives, one_least in zip(offered, least, strict=True)
     )
 
 
@@ -208,7 +208,7 @@ def relays_take(schedule: Schedule, target: Target, more_than: int) -> int:
 def _least(schedule: Schedule, plans: Sequence[Plan], colors: Callable[[Plan], int]) -> Plan:
     """Of plans of a schedule that with the fewest cycles, of several such that with the fewest
     colors, of these the first. What takes more at least than one that is known is not followed."""
-    least = [_at_least(schedule, plan) for plan in plans]
+    least = [at_least(schedule, plan) for plan in plans]
     best: tuple[int, int, int] | None = None
     for index in sorted(range(len(plans)), key=lambda index: least[index]):
         if best is None or least[index] <= best[0]:
@@ -219,10 +219,10 @@ def _least(schedule: Schedule, plans: Sequence[Plan], colors: Callable[[Plan], i
     return plans[best[2]]
 
 
-def _known_cycles(plan: Plan, at_least: int) -> int:
+def _known_cycles(plan: Plan, least: int) -> int:
     """Those of the clock; what it takes at least where that is all that is known of it."""
     cycles = cycles_or_never(plan)
-    return at_least if cycles == TOO_LONG and at_least else max(cycles, at_least)
+    return least if cycles == TOO_LONG and least else max(cycles, least)
 
 
 def _has_control(plan: Plan) -> bool:

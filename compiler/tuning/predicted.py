@@ -6,8 +6,9 @@ from typing import NamedTuple
 from collc.base.diagnostics import Diagnostic
 from collc.base.values import dataclass
 from collc.checks import BUDGETS, TRAFFIC, check_plan
-from collc.cost.choice import build_plan, relays_take
-from collc.cost.predict import NEVER, TOO_LONG, cycles_or_never, predict, unprinted
+from collc.cost.choice import at_least, build_plan, relays_take
+from collc.cost.predict import NEVER, TOO_LONG, cycles_or_never, unprinted
+from collc.cost.stream_bounds import streams_at_least
 from collc.language.show import show_steps
 from collc.lowering.resources import left_by
 from collc.plan import Plan
@@ -105,9 +106,10 @@ def predicted(
     if not found:
         cycles = cycles_or_never(plan)
         if cycles == TOO_LONG:
-            if best is not None:
+            # streams take little more than their bound; anything else only where there is no other
+            if best is not None and not streams_at_least(plan):
                 return None, candidate.without_prediction()
-            cycles = predict(plan).cycles  # of the first one it is found out all the same
+            cycles = at_least(values, plan)
         cycles = max(cycles, candidate.at_least)  # where the clock knows the bound only
         if best is None or cycles < best or cycles == NEVER:
             found = [*unprinted(plan), *check_plan(plan, values, TRAFFIC, calls=1)]
