@@ -110,7 +110,7 @@ def test_a_kernel_waits_before_each_call_of_the_library() -> None:
     files = compile_text(cell.run.text, "t.coll", {}, None).files
     kernel = laws.waiting(files[laws.KERNEL])
     lines = [line.strip() for line in kernel.splitlines()]
-    calls = [at for at, line in enumerate(lines) if line.startswith("collectives.")]
+    calls = [at for at, line in enumerate(lines) if line.startswith("t.")]
     assert len(calls) == 3
     assert [lines[at - 1] for at in calls] == ["wait_by_pe();"] * 3
 

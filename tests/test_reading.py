@@ -59,7 +59,7 @@ def test_a_grid_that_is_cut_down_has_every_kind_of_pe(name: str, tmp_path: Path)
 
 
 def broken(bundle: Bundle, change: Callable[[str], str]) -> Bundle:
-    name = f"{bundle.plan.collective.name}_pe.csl"
+    name = "op_add_f32.csl"
     return replace(bundle, files={**bundle.files, name: change(bundle.files[name])})
 
 
@@ -72,7 +72,7 @@ def test_text_that_does_not_compile_is_collcs_fault(
     assert bundle.program.alone
     reading.verify_text(bundle)
     with pytest.raises(collc.CollcError, match="collc is at fault") as refused:
-        reading.verify_text(broken(bundle, lambda text: text.replace("@fadds(", "@fadd(", 1)))
+        reading.verify_text(broken(bundle, lambda text: text.replace("@fadds(", "@fadd(")))
     (told,) = refused.value.diagnostics
     assert told.code == "C506"
     assert "does not know the builtin @fadd" in told.message
