@@ -318,7 +318,7 @@ def _turned(chosen: list[Plan]) -> bool:
 
 def _other_part(plan: ProgramPlan, choice: RootChoice, chosen: list[Plan], root: int) -> int | None:
     """The first rank that chooses another part than the plan for a root has."""
-    own = planned_for(plan, choice, root)
+    own = planned_for(plan, choice, root=root)
     for rank, place in enumerate(choice.places):
         behind, at, before = chosen
         taken = at if rank == root else behind if rank > root else before

@@ -45,6 +45,7 @@ class Part:
     phase: Phase
 
 
+@by_identity(4)
 def seen_from_the_root(plan: ProgramPlan) -> ProgramPlan:
     """The plan as it is emitted: of each choice by root the second collective has the part of the
     root at every PE."""
@@ -97,7 +98,7 @@ def _what(phase: Phase) -> str:
 
 
 @by_identity(1024)
-def planned_for(plan: ProgramPlan, choice: RootChoice, root: int) -> Plan:
+def planned_for(plan: ProgramPlan, choice: RootChoice, *, root: int) -> Plan:
     """The plan for a root by itself, torn down as those of the program are."""
     own = next(candidate_plans(build_schedule(choice.by_root[root]), plan.target))
     torn = {
@@ -123,7 +124,7 @@ def planned_for(plan: ProgramPlan, choice: RootChoice, root: int) -> Plan:
 def _root_everywhere(plan: ProgramPlan, choice: RootChoice, within: Plan) -> Iterator[Phase]:
     """The phases of a root within the line, in which each PE has the part that it has as the
     root. On a line of two PEs there is none within, and no root has both sides."""
-    planned = [planned_for(plan, choice, root) for root in range(choice.ranks)]
+    planned = [planned_for(plan, choice, root=root) for root in range(choice.ranks)]
     ends = (planned[0], planned[-1])  # of which all PEs of a side are behind or before the root
     likes: dict[object, Phase] = {}
     for own in (within, *ends):
