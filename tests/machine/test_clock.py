@@ -165,6 +165,87 @@ def test_pes_that_begin_late_end_in_the_cycle_that_is_predicted(example: str, ta
     assert found.done.tolist() == ends.tolist()
 
 
+GIVEN = """
+target {target}
+grid row = {ranks} x 1
+collective one = {what} on row {{ {how} }}
+program {{ {calls} }}
+"""
+
+# How slices are cut that calls give the length of: by each operation as a stream, into a table of
+# bounds; by lanes that only relay some; with several slices in the stage.
+CUT = [
+    ("gather(a: f32[n <= 50])", "run linear_gather"),
+    ("reduce_scatter(a: f32[n <= 40], add)", "run chain_reduce_scatter"),
+    ("reduce_scatter(a: f32[n <= 40], add)", "order ring run ring_reduce_scatter"),
+    ("allreduce(a: f32[n <= 40], add)", "run dual_root_allreduce(c = 3)"),
+    ("broadcast(a: f32[n <= 40])", "run pipelined_broadcast(c = 2)"),
+]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize(("what", "how"), CUT)
+def test_slices_of_a_length_that_is_given_are_right_and_predicted(
+    what: str, how: str, target: str
+) -> None:
+    text = GIVEN.format(target=target, ranks=7, what=what, how=how, calls="one")
+    bundle = compile_text(text, "s.coll", {}, emitted="lanes")
+    for length in (5, 33):  # some slices are empty, or none
+        run = bundle.run(lengths={"n": length})
+        assert run.verified
+        found = bundle.predicted({"n": length})
+        assert abs(found.cycles - run.cycles) <= 0.02 * run.cycles + 10
+        assert not found.note
+
+
+ROOTED = [
+    ("broadcast(a: f32[40])", "broadcast from r < 6"),
+    ("reduce(a: f32[40], add)", "order west_to_east reduce chain to r < 6"),
+    ("gather(a: f32[n <= 42])", "run auto to r < 6"),
+]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize(("what", "how"), ROOTED)
+def test_a_root_that_is_given_counts(what: str, how: str, target: str) -> None:
+    text = GIVEN.format(target=target, ranks=6, what=what, how=how, calls="one")
+    bundle = compile_text(text, "r.coll", {}, emitted="lanes")
+    found = set()
+    for root in (0, 2, 5):
+        given = {"r": root, "n": 31} if "n <=" in what else {"r": root}
+        prediction, cycles = bundle.predicted(given), bundle.run(lengths=given).cycles
+        assert abs(prediction.cycles - cycles) <= 2
+        found.add(prediction.cycles)
+    assert len(found) > 1
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_each_round_counts_with_what_it_is_given(target: str) -> None:
+    what, how = "broadcast(a: f32[n <= 40])", "broadcast from r < 6"
+    text = GIVEN.format(target=target, ranks=6, what=what, how=how, calls="repeat 3 { one }")
+    bundle = compile_text(text, "e.coll", {}, emitted="lanes")
+    cycles = []
+    for lengths in ((40, 2, 2), (2, 40, 2), (2, 2, 2)):
+        given = {"n": lengths, "r": (3, 0, 5)}
+        cycles.append(bundle.predicted(given).cycles)
+        assert abs(cycles[-1] - bundle.run(lengths=given).cycles) <= 6
+    assert min(cycles[:2]) > cycles[2] + 30
+    every = bundle.predicted({"n": (40, 40, 40), "r": (0, 0, 0)})
+    assert bundle.prediction.cycles == every.cycles
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("lengths", [(9, 9, 9), (9, 31, 9)])
+def test_slices_are_cut_again_for_another_length_only(
+    lengths: tuple[int, ...], target: str
+) -> None:
+    what, how = "broadcast(a: f32[n <= 40])", "run pipelined_broadcast(c = 2)"
+    text = GIVEN.format(target=target, ranks=5, what=what, how=how, calls="repeat 3 { one }")
+    bundle = compile_text(text, "c.coll", {}, emitted="lanes")
+    cycles = bundle.run(lengths={"n": lengths}).cycles
+    assert abs(bundle.predicted({"n": lengths}).cycles - cycles) <= 0.02 * cycles + 3
+
+
 def late(bundle: Bundle) -> tuple[Ints, Ints]:
     """In which cycles PEs begin and end where they begin late, by the trace of a run."""
     grid = bundle.program.plans[0].collective.grid.whole
