@@ -88,7 +88,7 @@ from collc.machine.reading import (
 )
 from collc.machine.segments import segments_of
 from collc.machine.timed import NO_COLOR, Script, TimedOp
-from collc.plan import Action, Advance, Phase, Plan, filters_of
+from collc.plan import Action, Advance, Memory, Phase, Plan, filters_of
 from collc.plan.dynamic_lengths import phase_of_length
 from collc.plan.plan import ProgramPlan
 from collc.spec import RootChoice
@@ -759,11 +759,11 @@ class _Call:
     def _set_aside(self, part: _Part, placed: PlacedAct) -> Acts:
         """A descriptor points at their place in the stage, if they come from there or go to it."""
         op, cut = placed.act.op, part.phase.cut
-        (area,) = [of.area for of in (op.receive, op.send) if in_stage(of)] or [-1]
-        if area < 0:
+        place = op.receive if in_stage(op.receive) else op.send
+        if not isinstance(place, Memory) or not in_stage(place):
             return []
         there = "aside", placed.act.op.slices.count, _turned(placed), part.spans[placed.key]
-        behind = _turned(placed) if cut.stages_one_slice else area > 0
+        behind = _turned(placed) if cut.stages_one_slice else place.area > 0
         new = there not in self.known
         self.known.add(there)
         return code((behind + 2) * new + STORE)
@@ -1332,8 +1332,8 @@ class _Steps:
             (lane,) = self.lanes
             follows = self.call.task(lane.slot.name, lambda: self.pe.turn(list(self._alone(lane))))
             return [*acts, do("follow", lane.task, follows), *_activate(lane.task)]
-        if len({len(_ends(lane.rows)) for lane in self.lanes}) > 1:
-            raise UntimedError("lanes of different numbers of steps")
+        # the text would read rows behind the last one
+        assert len({len(_ends(lane.rows)) for lane in self.lanes}) == 1
         return [*acts, *self._together()]
 
     # one lane
@@ -1537,7 +1537,9 @@ class _Calls:
         return _Called((Begun(self._case(chosen, length), way, 1),))
 
     def _rooted(self, of: RootChoice, number: int) -> _Called:
-        length = of.length and self._given(of.length.name, number, of.length.most)
+        length = None
+        if of.length is not None:
+            length = self._given(of.length.name, number, of.length.most)
         root, given = self._given(of.root, number, 0), 1 + (of.length is not None)
         ranks = self._ranks_of(of)
         behind, own, before = (self._case(name, length) for name in of.names)
