@@ -182,7 +182,7 @@ class _Common:
     def cuts_tables(self, of: int) -> bool:
         """Whether calls of a plan cut slices into tables, if they are not cut yet."""
         phases = self.model(of).phases
-        return any(one.cut.dynamic_length and one.has_tables for one in phases)
+        return any(one.cuts_table for one in phases)
 
     def task(self, position: int) -> int:
         """The id of a task."""
@@ -707,7 +707,7 @@ class _Call:
         that is computed from to variables."""
         count = phase.cut.slicing.count
         several = self.plan.collective.contract.element.words > 1
-        if not phase.has_tables:
+        if not phase.cuts_table:
             new = count not in self.known
             self.known |= {count, (phase.name, "least"), (phase.name, "left")}
             divided = [*code(several), *self._divided(count), *code(1 + (count > 1))]
@@ -789,6 +789,8 @@ class _Call:
         if key in self.known:
             return []
         self.known.add(key)
+        if part.phase.cuts_table:
+            return code(READ)
         several, count = at > 1, part.plan_phase.slicing.count
         words = self.plan.collective.contract.element.words
         left, least = (self._variable((part.phase.name, name)) for name in ("left", "least"))

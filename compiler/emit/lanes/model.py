@@ -217,6 +217,7 @@ class PhaseModel:
     routers: tuple[RoutersModel, ...]  # to what; empty where another phase sets them alike
     staged_word: bool  # its vectors are the library's word in place of the caller's
     sets: str  # the phase that has the code for that
+    cuts_table: bool  # where slices begin of a length that calls give is looked up
     closing: tuple[int, ...] = ()  # where it ends with its teardowns: the positions of tasks
     closed: str = ""  # and what comes behind these
 

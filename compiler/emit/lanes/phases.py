@@ -64,6 +64,8 @@ from collc.plan.one_word import sends_to_parent
 from collc.plan.slots import slot_of
 from collc.plan.streams import asides_of
 
+# cycles of a bound that an operation computes; of a slice in a table, and of all else about that
+SHIFTED, DIVIDED, PER_SLICE, TABLE = 3, 10, 8, 20
 NO_QUEUE = 0  # the position of one that nothing uses
 
 
@@ -187,6 +189,7 @@ def phase_model(numbers: Numbers, given: Given) -> PhaseModel:
         multiplexed=given.multiplexed,
         routers=routers_models(phase, torn_down, ids) if given.sets == phase.name else (),
         sets=given.sets,
+        cuts_table=cut.dynamic_length and numbered.cuts_table(),
     )
 
 
@@ -490,6 +493,14 @@ class _Builder:
     def counts_ends(self, at: int) -> bool:
         """Whether parameters say how many ends a PE waits for in a section."""
         return self._most_ends(at) > 1
+
+    def cuts_table(self) -> bool:
+        """Whether where slices begin is looked up, since each operation would take longer to compute
+        it than that a table is made, cycles of which are known; a division by a power of two is a
+        shift."""
+        most, count = max(len(self.placed(one)) for one in self.classes), self.cut.slicing.count
+        each = SHIFTED if count & (count - 1) == 0 else DIVIDED
+        return bool(self.by_table) or each * most > PER_SLICE * count + TABLE
 
     def _by_steps(self, at: int) -> bool:
         """Whether a section is one of step tables."""
