@@ -25,6 +25,7 @@ from collc.emit.lanes.acts import (
     COUNTED,
     DIVISION,
     INDEX,
+    INLINED,
     LEAVE,
     LOADED,
     POSITION,
@@ -261,6 +262,21 @@ class _Kernel:
         """How many there are in a round."""
         return sum(map(len, self.turns))
 
+    def calls_next(self, commons: Sequence[_Common], calls: Round) -> bool:
+        """Whether the function that begins the turn that is due is too large to be inlined; the
+        compiler counts instructions before it shares any: of a comparison with its jumps, of a
+        vector's address, of a number that a call is given, of calls."""
+        address = number = 4 if self.rounds > 1 else 0
+        size = 4 * (len(self.turns) - 1) + 2
+        for turn in self.turns:
+            size += (1 + len(turn)) * self.beside
+            for call in turn:
+                case = self.cases[calls[call].case]
+                model = commons[case.library].model(case.of)
+                size += 1 + address * (bool(model.buffer) + bool(model.input))
+                size += (number or 1) * bool(model.run_length)
+        return not self.is_one_turn and size > INLINED
+
 
 class _Pe:
     """Makes the script of PEs that do the same; `parts` are theirs in the phases of each case,
@@ -282,6 +298,7 @@ class _Pe:
         self.kinds = (rounds[0], *kinds)
         numbers = {kind: at for at, kind in enumerate(kinds, 1)}
         self.order = [numbers[one] for one in rounds[1:]]
+        self.calls_next = kernel.calls_next(commons, rounds[0])
         self.codes: list[Acts] = []
         # code that has a number and is still to be made: tasks follow each other by the hundred,
         # too many to make one within the other
@@ -354,8 +371,10 @@ class _Pe:
             self.blocked |= 1 << task
             return [*code(1), do("unblock", task)]
         task = common.task(common.library.start_task)
-        told = do("told", index, task, common.torn_down_mask)
-        return [*code(2 * READ + 2 + STORE), told, *self.takes.taken, *code(READ + 1 + STORE)]
+        kept = code(READ + 1 + STORE)
+        is_last = self.same_code([*self.takes.passed, *_activate(task), *kept])
+        told = do("told", index, is_last, common.torn_down_mask)
+        return [*code(2 * READ + 2 + STORE), told, *self.takes.taken, *kept]
 
     def _depth(self, kind: str, queue: int) -> int:
         words: tuple[int, ...] = getattr(self.target, f"{kind}_queue_words")
@@ -382,6 +401,8 @@ class _Pe:
         if self.kernel.alone:
             return self._calls(0, 0)
         counts = code(STORE_CONSTANT + STORE * (self.kernel.rounds > 1))
+        if self.calls_next:
+            return [do("mark", 0), *counts, *self._next(0, 0)]
         return [
             do("mark", 0),
             *([] if self.kernel.is_one_turn else counts),
@@ -452,6 +473,9 @@ class _Pe:
         return self.code(("round", kind, at_once), lambda: self._round_acts(kind, at_once))
 
     def _round_acts(self, kind: int, at_once: bool) -> Acts:
+        if self.calls_next:
+            back = [] if at_once else self.takes.taken
+            return [*self.takes.passed, *self._next(kind, 0), *back]
         back = self.takes.taken if self._has_part(kind, 0) and not at_once else []
         return [*self.takes.passed, *self._calls(kind, 0), *back]
 
@@ -459,11 +483,20 @@ class _Pe:
         """The turn is found by halving; behind it code jumps to where returns meet. Where a PE has
         no part in a turn, there is a return behind the last one."""
         turns = len(self.kernel.turns)
+        if self.calls_next:
+            return [*self._next(kind, turn), *([] if at_once else self.takes.taken)]
         found, ends = self._found(halves(turn, turns))
         found += self._calls(kind, turn)
         if self._has_part(kind, turn):
             return [*found, *ends, *([] if at_once else self.takes.taken)]
         return [*found, *(self.takes.taken if turn + 1 < turns else [])]
+
+    def _next(self, kind: int, turn: int) -> Acts:
+        """The function that begins a turn is called, and returns."""
+        way = halves(turn, len(self.kernel.turns))
+        found, _ = self._found(way)
+        jumps = self.takes.taken * (1 + max(sum(way) - 1, 0))  # the last is a return
+        return [*self.takes.taken, *code(READ), *found, *self._calls(kind, turn), *jumps]
 
     def _has_part(self, kind: int, turn: int) -> bool:
         begun = (self.kinds[kind][call] for call in self.kernel.turns[turn])
@@ -490,13 +523,15 @@ class _Pe:
         """Where the vectors of a round are, and the numbers of a call, are found."""
         acts = Acts()
         if self.kernel.rounds > 1:
-            case, known = self.kernel.cases[one.case], call == 0  # which round it is
+            case = self.kernel.cases[one.case]
+            known = call == 0 and not self.calls_next  # which round it is
+            later = kind or call or self.calls_next
             has_part = any(part.acts for part in self.parts[one.case])
             buffer = self.commons[case.library].model(case.of).buffer
-            if buffer and has_part and (kind or call):
+            if buffer and has_part and later:
                 acts += code(READ * (not known) + INDEX)
                 known = True
-            if one.given and (kind or call):
+            if one.given and later:
                 acts += code(READ * (not known) + 1)
                 for _ in range(one.given):
                     acts += [*code(1), *wait(ADDRESS), *code(READ)]
@@ -602,21 +637,23 @@ class _Call:
         phase, common = part.phase, self.common
         if phase.closing:
             return [*self._awaits_teardowns(part), *self._set(part), *self.run(phase.first)]
-        if not part.sets:
-            return self._opened(part)
         body = self.task(f"opened {phase.name}", lambda: self._opened(part))
         starts = self.pe.same_code([*code(READ), *self.takes.taken, *self.pe.turn([body])])
-        waits = self.pe.same_code([*self.takes.taken, *code(STORE_CONSTANT)])
+        waits = [*self.takes.taken, *code(STORE_CONSTANT)]
+        opens = [*self.takes.passed, *self._opened(part), *self.takes.taken]
+        opens.append(do("skip", len(waits)))
         colors = sum(1 << color for color, _, _ in part.sets)
         return [
             do("follow", common.task(common.library.start_task), starts),
-            *code(READ + 1 + STORE + 1), do("await", colors, waits, common.torn_down_mask),
-            *self.takes.passed,
-            *self._opened(part), *self.takes.taken,
-        ]  # fmt: skip
+            *code(READ + 1 + STORE + 1),
+            do("await", colors, len(opens), common.torn_down_mask),
+            *opens,
+            *waits,
+        ]
 
     def _opened(self, part: _Part) -> Acts:
-        return [*code(1 + STORE), *self._set(part), *self.run(part.phase.first)]
+        kept = code(bool(part.sets) + STORE)
+        return [*kept, *self._set(part), *self.run(part.phase.first)]
 
     def _awaits_teardowns(self, part: _Part) -> Acts:
         """Tasks that wait for teardowns: the end of the phase activates the last of them, that the

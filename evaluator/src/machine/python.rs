@@ -254,16 +254,17 @@ fn act((name, a, b, c): ActGiven) -> PyResult<Act> {
             code: c,
         },
         "turn" => Act::Turn(a),
+        "skip" => Act::Skip(a),
         "unblock" => Act::Unblock(a),
         "set" => Act::Set { color: a, phase: b },
         "await" => Act::Await {
             colors: a,
-            code: b,
+            acts: b,
             of: c,
         },
         "told" => Act::Told {
             color: a,
-            task: b,
+            code: b,
             of: c,
         },
         "mark" => Act::Mark {

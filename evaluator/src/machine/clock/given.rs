@@ -51,17 +51,20 @@ pub enum Act {
         color: u32,
         phase: u32,
     },
-    /// Goes on with other code if some of these colors, as bits, are set and not yet torn down; they are
+    /// Leaves out so many acts if some of these colors, as bits, are set and not yet torn down; they are
     /// some `of` those that are awaited together.
     Await {
         colors: u32,
-        code: u32,
+        acts: u32,
         of: u32,
     },
-    /// The PE is told that a color is torn down; a task is due if it is the last that is awaited.
+    /// So many acts are left out.
+    Skip(u32),
+    /// The PE is told that a color is torn down. Goes on with other code if it is the last of those that are
+    /// awaited.
     Told {
         color: u32,
-        task: u32,
+        code: u32,
         of: u32,
     },
     /// Words are combined by a call-back, one by one: from each to the next as many cycles as every
@@ -144,8 +147,9 @@ impl Script {
             Act::Follow { task, code: of } => *task < 32 && code(of),
             Act::Activate(task) | Act::Block(task) | Act::Unblock(task) => *task < 32,
             Act::Set { color, phase } => (*color as usize) < colors && (*phase as usize) < phases,
-            Act::Await { code: of, .. } => code(of),
-            Act::Told { color, task, .. } => (*color as usize) < colors && *task < 32,
+            Act::Told {
+                color, code: of, ..
+            } => (*color as usize) < colors && code(of),
             Act::Again {
                 counter, code: of, ..
             } => *counter < self.counters && code(of),
@@ -157,6 +161,15 @@ impl Script {
         let handlers = |(color, of): &(u32, u32)| (*color as usize) < colors && code(of);
         if !self.turns.iter().all(lists) || !self.handlers.iter().all(handlers) {
             return Err("code leads to code, operations and tasks that are given");
+        }
+        let within = |of: &Vec<Act>| {
+            of.iter().enumerate().all(|(at, act)| match act {
+                Act::Await { acts, .. } | Act::Skip(acts) => at + (*acts as usize) < of.len(),
+                _ => true,
+            })
+        };
+        if !self.codes.iter().all(within) {
+            return Err("code leaves out acts that it has");
         }
         if self.codes.is_empty() || !self.codes.iter().flatten().all(good) {
             return Err("code leads to code, operations and tasks that are given");

@@ -301,19 +301,21 @@ impl Clock<'_> {
                 Act::Block(task) => own.blocked |= 1 << task,
                 Act::Unblock(task) => own.blocked &= !(1 << task),
                 Act::Set { color, phase } => self.set_router(pe, color, phase),
-                Act::Await { colors, code, of } => {
+                Act::Await { colors, acts, of } => {
                     own.awaited = own.awaited & !of | own.in_use & colors;
                     if own.in_use & colors != 0 {
+                        own.at += acts;
+                    }
+                }
+                Act::Skip(acts) => own.at += acts,
+                Act::Told { color, code, of } => {
+                    let is_last = own.awaited & of == 1 << color;
+                    own.in_use &= !(1 << color);
+                    own.awaited &= !(1 << color);
+                    if is_last {
                         (own.code, own.at) = (code, 0);
                         continue;
                     }
-                }
-                Act::Told { color, task, of } => {
-                    own.in_use &= !(1 << color);
-                    if own.awaited & of == 1 << color {
-                        own.active |= 1 << task;
-                    }
-                    own.awaited &= !(1 << color);
                 }
                 Act::Again {
                     counter,

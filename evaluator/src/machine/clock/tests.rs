@@ -375,21 +375,21 @@ fn a_teardown_is_told_to_every_pe_that_it_passes() {
             first,
             vec![Act::Told {
                 color: 0,
-                task: 2,
+                code: 3,
                 of: 1,
             }],
             vec![Act::Done],
+            vec![Act::Activate(2)],
         ];
         script.codes[0].extend([
             Act::Follow { task: 2, code: 2 },
             Act::Await {
                 colors: 1,
-                code: 3,
+                acts: 1,
                 of: 1,
             },
             Act::Done,
         ]);
-        script.codes.push(vec![]);
         script.handlers = vec![(0, 1)];
         script
     };
