@@ -7,7 +7,7 @@ from functools import partial
 from itertools import accumulate, pairwise
 
 from collc.base.columns import Ints
-from collc.base.diagnostics import CollcError
+from collc.base.diagnostics import CollcError, Diagnostic
 from collc.base.memoize import by_identity
 from collc.cost.bound import bound_of
 from collc.cost.clocked import Clocked, clocked
