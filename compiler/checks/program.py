@@ -1,6 +1,6 @@
 """Checks of a program: each collective by itself, then what they share."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
@@ -15,9 +15,9 @@ from collc.checks.color_hand_over import turns
 from collc.checks.counted import tasks_in_turn
 from collc.checks.follow import follow
 from collc.checks.resource_report import kept_by, left_beside, task_id_rivals
-from collc.plan import Phase, Plan
+from collc.plan import Phase, Plan, leaders_of
 from collc.plan.form import form_of
-from collc.plan.pe_masks import receiving, sending, union_by_key
+from collc.plan.pe_masks import receiving, sending
 from collc.plan.placement import received_colors, sent_colors, switched_colors
 from collc.plan.plan import ProgramPlan
 from collc.schedule import Schedule
@@ -106,6 +106,7 @@ def _queues(plan: ProgramPlan) -> Iterator[Diagnostic]:
         ("input", plan.target.input_queues, inputs, receiving),
         ("output", plan.target.output_queues, outputs, sending),
     ):
+        bound = kind == "input" or plan.target.binds_output_queues
         if not set(of) <= set(available):
             needed, left, which = len(set(of)), len(available), ""
             if needed <= left and kind == "input":  # an exchange receives while it sends
@@ -115,7 +116,7 @@ def _queues(plan: ProgramPlan) -> Iterator[Diagnostic]:
             message += _left(plan, left, *_QUEUES)
             yield _shared("C305", plan, message, resources=_QUEUES)
             continue
-        for clash in _clashes(plan, of, having):
+        for clash in _clashes(plan, of, having, bound=bound):
             yield _shared("C305", plan, f"{kind} queue {clash} is that of two colors of one PE")
 
 
@@ -123,19 +124,43 @@ def _clashes(
     plan: ProgramPlan,
     queues: Sequence[int],
     having: Callable[[Collective, Phase], dict[str, Bools]],
+    *,
+    bound: bool,
 ) -> Iterator[int]:
-    """Queues that some PE needs for two colors, in one phase or in two. What has no color (C333)
-    has no queue."""
-    masks = union_by_key(
-        (dict(use.positions)[name], mask)
-        for use in plan.uses
-        for name, mask in having(plan.plans[use.collective].collective, plan.phase(use)).items()
-        if name in dict(use.positions)
-    )
-    for queue in sorted({queues[k] for k in masks}):
-        users = (mask for k, mask in masks.items() if queues[k] == queue)
-        if any(bool((one & other).any()) for one, other in combinations(users, 2)):
-            yield queue
+    """Queues that some PE needs for two colors, in one phase or in two. Queues that are not `bound`
+    to a color take one color after the other where phases cut their vectors, since each operation
+    names queue and color when it is issued: that of another phase, or of a lane that runs in turn
+    with it. What has no color (C333) has no queue."""
+    users: dict[int, list[tuple[int | None, int, Bools]]] = {}
+    found = set[int]()
+    for at, use in enumerate(plan.uses):
+        positions, phase = dict(use.positions), plan.phase(use)
+        in_turn = form_of(phase).is_cut and not bound
+        if in_turn:
+            found |= set(_sent_at_once(phase, {name: queues[k] for name, k in use.positions}))
+        for name, mask in having(plan.plans[use.collective].collective, phase).items():
+            if name in positions:
+                place = positions[name]
+                users.setdefault(queues[place], []).append((at if in_turn else None, place, mask))
+    for queue, of in users.items():
+        for (at, place, mask), (other_at, other, others) in combinations(of, 2):
+            apart = at is not None and other_at is not None
+            if place != other and not apart and bool((mask & others).any()):
+                found.add(queue)
+    yield from sorted(found)
+
+
+def _sent_at_once(phase: Phase, queues: Mapping[str, int]) -> Iterator[int]:
+    """Output queues of two lanes of a PE that do not run in turn."""
+    leaders = leaders_of(phase)
+    for role in phase.roles:
+        sent = [
+            (leaders.get(lane.name, lane.name), {queues[c] for c in lane.sends if c in queues})
+            for lane in role.lanes
+        ]
+        for (leader, one), (other_leader, other) in combinations(sent, 2):
+            if leader != other_leader:
+                yield from one & other
 
 
 def _microthreads(plan: ProgramPlan) -> Iterator[Diagnostic]:

@@ -6,13 +6,13 @@ color that a PE receives on must not have an input queue with the number of the 
 that it sends on meanwhile.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, islice, product
 
 from collc.base.columns import Bools
 from collc.lowering.resources import assignments, take
-from collc.plan import Phase
+from collc.plan import Phase, leaders_of
 from collc.plan.form import form_of
 from collc.plan.pe_masks import receiving, sending, union_by_key
 from collc.plan.placement import received_colors, sent_colors
@@ -20,7 +20,8 @@ from collc.spec import Collective
 from collc.spec.simd import WIDE
 from collc.target import Target
 
-TRIES = 20_000
+TRIES = 20_000  # numbers that are tried: how long is searched, no number of a machine
+DEALS = 256  # of output queues
 
 Taken = tuple[Collective, Phase, dict[str, int]]  # a phase, with the place of each of its colors
 
@@ -33,25 +34,21 @@ def queues_of_colors(
 
     Every color has its own if there are enough, and no number is that of both an input and an
     output queue unless there are too few: then preferably of the same color, which most PEs do not
-    send and receive on in one phase. If need be, colors that no PE has both of share a queue. Those
-    of wide multicasts have one number for both, since the output queues that hold most come first,
-    and input queues of these numbers do so, too.
+    send and receive on in one phase. If need be, colors that no PE has both of share a queue; then,
+    where the machine binds output queues to no color, also those that no PE sends on at once, if
+    phases cut their vectors. Those of wide multicasts have one number for both, since the output
+    queues that hold most come first, and input queues of these numbers do so, too.
     """
     beside = _beside(taken)
     multicasts = ((phase, places) for _, phase, places in taken if not form_of(phase).is_cut)
     wide = {k for phase, places in multicasts if phase.wide for k in places.values()}
     every = set(combinations(range(count), 2))
     apart = _together(taken, receiving), _together(taken, sending)
-    for inputs_apart, outputs_apart in ((every, every), apart):
-        outputs = _dealt([target.output_queues] * count, outputs_apart, set())
-        if outputs is None:
-            continue
-        ways = [_preferred(target, outputs, color, color in wide) for color in range(count)]
-        banned = {(color, outputs[other]) for color, other in beside}
-        inputs = _dealt(ways, inputs_apart, banned)
-        if inputs is not None:
-            return list(zip(inputs, outputs, strict=True))
-    return None
+    ways = [(every, every), apart]
+    if not target.binds_output_queues:
+        ways.append((apart[0], _at_once(taken)))
+    found = (_both(target, one, beside, wide, count) for one in ways)
+    return next((one for one in found if one is not None), None)
 
 
 def as_wide_as_queues(
@@ -111,14 +108,68 @@ def _together(
     return {(i, j) for i, j in combinations(sorted(masks), 2) if bool((masks[i] & masks[j]).any())}
 
 
-def _dealt(
+def _at_once(taken: Sequence[Taken]) -> set[tuple[int, int]]:
+    """Pairs of colors that must not have one output queue even where it is bound to no color: that
+    some PE sends both on, on lanes of one phase that do not run in turn, or in phases of which one
+    does not cut its vectors."""
+    whole = [one for one in taken if not form_of(one[1]).is_cut]
+    found = _together(whole, sending)
+    for one in taken:
+        _, phase, places = one
+        if not form_of(phase).is_cut:
+            continue
+        found |= _apart_from(_together([*whole, one], sending), places)
+        leaders = leaders_of(phase)
+        for role in phase.roles:
+            for lane, other in combinations(role.lanes, 2):
+                if leaders.get(lane.name, lane.name) != leaders.get(other.name, other.name):
+                    pairs = product(lane.sends, other.sends)
+                    found |= {tuple(sorted((places[a], places[b]))) for a, b in pairs}
+    return found
+
+
+def _apart_from(pairs: set[tuple[int, int]], places: Mapping[str, int]) -> set[tuple[int, int]]:
+    """The pairs of which not both are places of a phase."""
+    own = set(places.values())
+    return {pair for pair in pairs if not own.issuperset(pair)}
+
+
+def _both(
+    target: Target,
+    apart: tuple[set[tuple[int, int]], set[tuple[int, int]]],
+    beside: set[tuple[int, int]],
+    wide: set[int],
+    colors: int,
+) -> list[tuple[int, int]] | None:
+    """Input and output queues of colors: the first output queues that leave all colors an input
+    queue."""
+    inputs_apart, outputs_apart = apart
+    every = [target.input_queues] * colors
+    if _dealt(every, inputs_apart, set()) is None:
+        return None
+    for outputs in islice(_deals([target.output_queues] * colors, outputs_apart, set()), DEALS):
+        ways = [_preferred(target, outputs, color, color in wide) for color in range(colors)]
+        banned = {(color, outputs[other]) for color, other in beside}
+        inputs = _dealt(ways, inputs_apart, banned)
+        if inputs is not None:
+            return list(zip(inputs, outputs, strict=True))
+    return None
+
+
+def _deals(
     ways: Sequence[Sequence[int]], apart: set[tuple[int, int]], banned: set[tuple[int, int]]
-) -> list[int] | None:
-    """A number for each color, of its `ways` the first that leaves the others one: not the same for
-    two that are kept `apart`, none that is `banned` for it. None if there are none, or none was
-    found in `TRIES` tries, as it may take more than any number of them to know."""
+) -> Iterator[tuple[int, ...]]:
+    """A number for each color, of its `ways`: not the same for two that are kept `apart`, none that
+    is `banned` for it. None any more when `TRIES` numbers have been tried, as it may take more than
+    any number of them to know."""
     colors = range(len(ways))
     met = [[other for other in range(color) if (other, color) in apart] for color in colors]
     kept = [{number for one, number in banned if one == color} for color in colors]
-    found = next(assignments(met, ways, kept, range(TRIES)), None)
-    return None if found is None else list(found)
+    return assignments(met, ways, kept, range(TRIES))
+
+
+def _dealt(
+    ways: Sequence[Sequence[int]], apart: set[tuple[int, int]], banned: set[tuple[int, int]]
+) -> tuple[int, ...] | None:
+    """The first of them; None if there are none."""
+    return next(_deals(ways, apart, banned), None)

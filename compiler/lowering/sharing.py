@@ -2,20 +2,26 @@
 
 If there are colors and queues for all phases, every phase has its own and nothing is reconfigured.
 If there are enough for phases to share them with those that set all routers alike or lie on other
-PEs, nothing is reconfigured either. Otherwise phases share colors over time: each takes the colors
-that were used longest ago, so that their teardown is over when it begins.
+PEs, or for colors that no PE has both of to share a queue, nothing is reconfigured either.
+Otherwise phases share colors over time: each takes the colors that were used longest ago, so that
+their teardown is over when it begins.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, combinations, count, permutations
+from itertools import chain, combinations, count, permutations, product
 
 from collc.base.columns import Bools
 from collc.base.values import dataclass
 from collc.lowering import memory
-from collc.lowering.color_queues import as_wide_as_queues, queues_of_colors, too_few_queues
+from collc.lowering.color_queues import (
+    Taken,
+    as_wide_as_queues,
+    queues_of_colors,
+    too_few_queues,
+)
 from collc.lowering.registers import dsrs_in_turn
 from collc.lowering.resources import (
     QueueNeed,
@@ -40,8 +46,8 @@ def share(chosen: tuple[Plan, ...], program: Program, target: Target) -> Program
     """The plan of a program whose collectives have these plans and run one after the other."""
     most = len(target.colors) if program.colors is None else program.colors
     if program.reconfigure is Reconfigure.AUTO and not program.rooted:
-        for alike in (False, True):
-            unchanged = apart(chosen, program, target, alike)
+        for with_queues, alike in product((False, True), (False, True)):
+            unchanged = apart(chosen, program, target, alike, with_queues)
             if unchanged.fits(most) and _filters(unchanged) <= target.filters:
                 return unchanged
     return _time_multiplexed(chosen, program, target)
@@ -115,9 +121,11 @@ def apart(
     program: Program,
     target: Target,
     alike: bool = False,
+    with_queues: bool = False,
 ) -> ProgramPlan:
     """Every phase with colors and queues of its own, or, if `alike`, with those of phases that set
-    all routers alike or lie on other PEs."""
+    all routers alike or lie on other PEs; if `with_queues`, colors share queues as far as they
+    can."""
     named = _named(plans)
     owners = _owners(named, plans) if alike else list(range(len(named)))
     owning = [named[owner] for owner in dict.fromkeys(owners)]
@@ -146,15 +154,42 @@ def apart(
             SharedColor(next(numbers), inputs[into], outputs[out], torn_down=False)
             for into, out in zip(named[owner].inputs, named[owner].outputs, strict=True)
         )
-    uses = tuple(
-        Use(
-            one.collective,
-            one.index,
-            tuple((name, first[owner] + k) for k, name in enumerate(one.colors)),
-        )
+    positions = [
+        tuple(range(first[owner], first[owner] + len(one.colors)))
         for one, owner in zip(named, owners, strict=True)
+    ]
+    uses = tuple(
+        Use(one.collective, one.index, tuple(zip(one.colors, taken, strict=True)))
+        for one, taken in zip(named, positions, strict=True)
     )
+    if with_queues:
+        found = queues_of_colors(_taken(named, plans, positions), len(colors), target)
+        for k, (into, out) in enumerate(found or ()):
+            colors[k] = replace(colors[k], input_queue=into, output_queue=out)
+        plans = _as_wide_as_queues(plans, uses, colors, target)
     return _numbered(plans, program, target, uses, tuple(colors))
+
+
+def _taken(
+    named: Sequence[_Named], plans: Sequence[Plan], positions: Sequence[tuple[int, ...]]
+) -> list[Taken]:
+    """The phases, each with the place of each of its colors."""
+    return [
+        (plans[one.collective].collective, one.phase, dict(zip(one.colors, taken, strict=True)))
+        for one, taken in zip(named, positions, strict=True)
+    ]
+
+
+def _as_wide_as_queues(
+    plans: tuple[Plan, ...], uses: Sequence[Use], colors: Sequence[SharedColor], target: Target
+) -> tuple[Plan, ...]:
+    """The plans, multicasts two wide only where the queues of their colors hold enough."""
+    queues = [(color.input_queue, color.output_queue) for color in colors]
+    phases: list[list[Phase]] = [[] for _ in plans]
+    for use in uses:
+        phase = plans[use.collective].phases[use.phase]
+        phases[use.collective].append(as_wide_as_queues(phase, dict(use.positions), queues, target))
+    return tuple(replace(plan, phases=tuple(of)) for plan, of in zip(plans, phases, strict=True))
 
 
 def _owners(named: Sequence[_Named], plans: Sequence[Plan]) -> list[int]:
@@ -226,34 +261,17 @@ def _time_multiplexed(plans: tuple[Plan, ...], program: Program, target: Target)
     torn = _with_neighbors(reset, positions)
     switched = _switched(named, positions)
     numbers = color_numbers([k in switched for k in range(kept)], target)
-    taken_by = [
-        (
-            plans[one.collective].collective,
-            one.phase,
-            dict(zip(one.colors, taken, strict=True)),
-        )
-        for one, taken in zip(named, positions, strict=True)
-    ]
+    taken_by = _taken(named, plans, positions)
     queues = queues_of_colors(taken_by, kept, target) or too_few_queues(kept, target)
-    colors = tuple(SharedColor(numbers[k], *queues[k], k in torn) for k in range(kept) if users[k])
-    changed = tuple(
-        replace(
-            plan,
-            phases=tuple(
-                as_wide_as_queues(
-                    with_teardown(
-                        plan.phases[use.phase], {n for n, k in use.positions if k in torn}
-                    ),
-                    dict(use.positions),
-                    queues,
-                    target,
-                )
-                for use in uses
-                if use.collective == i
-            ),
-        )
-        for i, plan in enumerate(plans)
-    )
+    every = [SharedColor(numbers[k], *queues[k], k in torn) for k in range(kept)]
+    phases: list[list[Phase]] = [[] for _ in plans]
+    for use in uses:
+        phase = plans[use.collective].phases[use.phase]
+        torn_down = {n for n, k in use.positions if k in torn}
+        phases[use.collective].append(with_teardown(phase, torn_down))
+    changed = tuple(replace(plan, phases=tuple(of)) for plan, of in zip(plans, phases, strict=True))
+    changed = _as_wide_as_queues(changed, uses, every, target)
+    colors = tuple(every[k] for k in range(kept) if users[k])
     return _numbered(changed, program, target, uses, colors)
 
 
