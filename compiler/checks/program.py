@@ -143,8 +143,8 @@ def _clashes(
                 place = positions[name]
                 users.setdefault(queues[place], []).append((at if in_turn else None, place, mask))
     for queue, of in users.items():
-        for (at, place, mask), (other_at, other, others) in combinations(of, 2):
-            apart = at is not None and other_at is not None
+        for (first, place, mask), (second, other, others) in combinations(of, 2):
+            apart = first is not None and second is not None
             if place != other and not apart and bool((mask & others).any()):
                 found.add(queue)
     yield from sorted(found)

@@ -124,7 +124,8 @@ def _at_once(taken: Sequence[Taken]) -> set[tuple[int, int]]:
             for lane, other in combinations(role.lanes, 2):
                 if leaders.get(lane.name, lane.name) != leaders.get(other.name, other.name):
                     pairs = product(lane.sends, other.sends)
-                    found |= {tuple(sorted((places[a], places[b]))) for a, b in pairs}
+                    numbers = [(places[a], places[b]) for a, b in pairs]
+                    found |= {(min(pair), max(pair)) for pair in numbers}
     return found
 
 
