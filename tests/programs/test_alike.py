@@ -32,7 +32,7 @@ def test_nothing_is_done_between_phases_that_set_routers_alike(
     pattern: str, colors: int, target: str
 ) -> None:
     text = two(pattern, f"within colors <= {colors}", target, rounds=2)
-    spec, plan = planned(text, SIZES, skew=150)
+    spec, plan = planned(text, SIZES)
     assert len(plan.colors) <= colors
     assert not any(color.torn_down for color in plan.colors)
     assert reconfiguration_bytes(plan) == 0
@@ -52,7 +52,7 @@ def test_length_type_and_operation_do_not_matter() -> None:
         "}",
         "program { repeat 3 { sum top all sum all } within colors <= 3 }",
     ]
-    spec, plan = planned("\n".join(lines) + "\n", skew=100)
+    spec, plan = planned("\n".join(lines) + "\n")
     assert len(plan.colors) == 3
     assert not any(color.torn_down for color in plan.colors)
     report = run_planned(spec, plan, skew=100)

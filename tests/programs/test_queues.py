@@ -50,7 +50,7 @@ def codes(plan: ProgramPlan) -> set[str]:
 )
 def test_four_colors_take_turns_with_exchanges(calls: str, target: str) -> None:
     """More than there are pairs of queues with numbers of their own."""
-    spec, plan = planned(text(calls, target), skew=60)
+    spec, plan = planned(text(calls, target))
     report = run_planned(spec, plan, skew=60, seed=len(calls))
     assert report.verified, report.problem
 

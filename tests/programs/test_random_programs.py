@@ -105,7 +105,7 @@ def test_random_programs_deliver(batch: int) -> None:
         text = random_program(rng)
         skew = rng.choice((0, 30, 100))
         try:
-            spec, plan = planned(text, skew=skew)
+            spec, plan = planned(text)
         except CollcError as error:
             assert {d.code for d in error.diagnostics} <= {"C302", "C305"}, f"{case}: {error}"
             refused += 1
