@@ -38,7 +38,7 @@ RUNTIME_BYTES = 2048  # library start-up and memcpy command handling
 KERNEL_BYTES = 100  # what a launch calls, and what calls back
 PHASE_BYTES = 40  # choosing what a PE does in a phase
 OPERATION_BYTES = 60  # an operation with its loads and its task, or a command
-STREAM_BYTES = 90  # one beside others, with registers in turn
+SHARING_BYTES = 90  # one of a stream or a program, with registers that others have in turn
 STEP_BYTES = 100  # the same, with the loads of its slices
 LOOP_BYTES = 240  # a loop of turns that are alike
 TABLE_BYTES = 800  # a lane that goes through a step table
@@ -47,8 +47,8 @@ NODE_BYTES = 12  # of a formula
 PAIR_BYTES = 200  # a call-back that chooses between pairs
 ROW_NUMBERS = 5
 LOOP_HEADER = 3  # numbers in front of the rows of a loop
-TURN_BYTES = 80  # letting a phase of a program begin, and handing tasks on to it
-ROUTER_BYTES = 60  # setting a router on one color
+TURN_BYTES = 120  # letting a phase of a program begin, and handing tasks on to it
+ROUTER_BYTES = 100  # setting a router on one color
 SMALL_DATA_BYTES = 64  # descriptors, pointers, counters
 LANE_DATA_BYTES = 48  # the same of a lane with steps
 
@@ -68,13 +68,14 @@ def code_bytes(contract: Contract, phases: Sequence[Phase], room: int) -> int:
 
 
 def _code_bytes(contract: Contract, phases: Sequence[Phase], *, tables: bool) -> int:
-    own = sum(_of_phase(contract, phase, tables) for phase in phases)
+    own = sum(_of_phase(contract, phase, tables=tables) for phase in phases)
     return RUNTIME_BYTES + KERNEL_BYTES + PHASE_BYTES * len(phases) + own
 
 
-def _of_phase(contract: Contract, phase: Phase, tables: bool) -> int:
+def _of_phase(contract: Contract, phase: Phase, *, tables: bool, alone: bool = True) -> int:
     if form_of(phase) is not Form.STEPS:
-        each = STREAM_BYTES if form_of(phase) is Form.STREAM else OPERATION_BYTES
+        shares = form_of(phase) is Form.STREAM or not alone
+        each = SHARING_BYTES if shares else OPERATION_BYTES
         return max(_of_role(contract, role, each) for role in phase.roles)
     return steps_bytes(contract, phase, tables=tables)
 
@@ -237,7 +238,7 @@ def program_code_bytes(plans: Sequence[Plan], room: int) -> int:
 def _of_program(plans: Sequence[Plan], *, tables: bool) -> int:
     phases = [(plan.collective.contract, phase) for plan in plans for phase in plan.phases]
     routers = sum(max(len(role.colors) for role in phase.roles) for _, phase in phases)
-    own = sum(_of_phase(contract, phase, tables) for contract, phase in phases)
+    own = sum(_of_phase(of, phase, tables=tables, alone=False) for of, phase in phases)
     turns = (PHASE_BYTES + TURN_BYTES) * len(phases) + ROUTER_BYTES * routers
     return RUNTIME_BYTES + KERNEL_BYTES + turns + own
 
