@@ -127,24 +127,24 @@ def test_what_is_built_is_right_in_a_kernel_that_waits() -> None:
     assert judged(in_rounds, figure_of(in_rounds.run)).said == ""
 
 
-def test_a_join_that_is_missing_is_found_by_a_kernel_that_waits(
+def test_a_join_that_is_missing_is_found_whether_a_kernel_waits_or_not(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """PEs that begin together never need it."""
+    """PEs that begin together need it as well: vectors that are under way are not waited for."""
     body = "run pairwise_all_to_all"
     run = replace(alone(ALL_TO_ALL, body), waits=True)
     assert not figure_of(run).problem
     run_program = laws.run_program
 
     def without_join(files: dict[str, str], *rest: object, **options: object) -> object:
-        library = files["c_pe.csl"]
-        assert "@block(exchange_join_task);" in library
-        changed = library.replace("@block(exchange_join_task);", "")
-        return run_program({**files, "c_pe.csl": changed}, *rest, **options)  # type: ignore[arg-type]
+        join = files["join.csl"]
+        assert join.count("@block(end);") == 2
+        changed = join.replace("@block(end);", "")
+        return run_program({**files, "join.csl": changed}, *rest, **options)  # type: ignore[arg-type]
 
     monkeypatch.setattr(laws, "run_program", without_join)
-    assert not figure_of(replace(run, waits=False)).problem
-    assert figure_of(run).problem
+    for waits in (False, True):
+        assert "elements are wrong" in figure_of(replace(run, waits=waits)).problem
 
 
 KEPT = (
