@@ -302,4 +302,4 @@ def run(texts: Mapping[str, str], what: Schedule, arch: str, runs: int) -> tuple
 def texts_of(what: Schedule, plan: Plan) -> dict[str, str]:
     """The emitted text of a plan."""
     spec = Spec("test.coll", plan.target.name, (), (what.collective,))
-    return render(spec, of_one_call(plan), Prediction(0, 0, {}, ()), (plan.target.name,))
+    return render(spec, of_one_call(plan), Prediction(0, 0, {}), (plan.target.name,))

@@ -4,8 +4,10 @@ import pytest
 
 import building as b
 import collc
-from collc.cost import predict
+from collc.cost import predict, predict_by_itself
 from collc.cost.choice import build_plan
+from collc.cost.critical_path import critical_path
+from collc.plan.plan import of_one_call
 from collc.schedule import build_schedule
 from collc.target import TARGETS
 
@@ -79,3 +81,28 @@ def test_nothing_is_waited_for_on_a_single_pe():
         ).critical_path
         == ()
     )
+
+
+@pytest.mark.parametrize("target", sorted(TARGETS))
+def test_what_lines_tell_is_what_the_grid_tells(target, monkeypatch):
+    collective = b.grid_allreduce(b.two_phase(7, 3), b.star(5), 40)
+    program = of_one_call(build_plan(build_schedule(collective), TARGETS[target]))
+    by_lines = critical_path(program)
+    assert len(by_lines) == 3
+    monkeypatch.setattr("collc.cost.clocked.told_by_lines", lambda *_: None)
+    assert critical_path(program) == by_lines
+
+
+def test_a_collective_on_each_row_of_a_part_has_ranks_of_its_own_lines():
+    text = """target wse2
+grid pes = 9 x 4
+grid part = pes[2 .. 7, 1 .. 3]
+collective total = reduce(x: f32[40], add) on each row of part {
+    order west_to_east
+    reduce chain to 0
+}
+program { total }
+"""
+    bundle = collc.compile(text=text, verify_text=False)
+    (path,) = predict_by_itself(bundle.plans[0]).critical_path
+    assert [wait.rank for wait in path.waits] == [5, 4, 3, 2, 1]

@@ -173,7 +173,7 @@ def texts_of(schedule: Schedule, plan: Plan) -> dict[str, str]:
     """The emitted text of a plan, whatever it takes."""
     name = plan.target.name
     spec = Spec("test.coll", name, (), (schedule.collective,))
-    return render(spec, of_one_call(plan), Prediction(0, 0, {}, ()), (name,))
+    return render(spec, of_one_call(plan), Prediction(0, 0, {}), (name,))
 
 
 def judge(subject: Subject, mutant: Mutant[Any]) -> tuple[tuple[str, ...], str]:

@@ -29,6 +29,6 @@ def planned(text: str, parameters: dict[str, int] | None = None) -> tuple[Spec, 
 
 def run_planned(spec: Spec, plan: ProgramPlan, skew: int = 0, seed: int = 1) -> RunReport:
     """Emit a plan and run it; raises as `collc.run.run_texts`."""
-    nothing = Prediction(0, 0, {}, ())  # nobody reads it
+    nothing = Prediction(0, 0, {})  # nobody reads it
     files = render(spec, plan, nothing, ())
     return run_program(files, plan, spec.target, seed=seed, most_idle=skew)

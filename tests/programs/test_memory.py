@@ -31,7 +31,7 @@ SEVERAL = ["chain", "two_phase", "binomial", "broadcast from the middle", "optim
 
 
 def compiled(spec: Spec, plan: ProgramPlan) -> Any:
-    texts = render(spec, plan, Prediction(0, 0, {}, ()), ())
+    texts = render(spec, plan, Prediction(0, 0, {}), ())
     with tempfile.TemporaryDirectory() as directory:
         write_files(Path(directory), texts)
         return fabsim.compile(str(Path(directory) / "layout.csl"), arch=spec.target)
