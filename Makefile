@@ -161,12 +161,12 @@ versus: setup
 accuracy: setup
 	$(BIN)/python tests/accuracy.py
 
-# What the machine and the emitted code take, into compiler/target/constants.json; TIMING is one of fabsim's
+# What the machine takes, into compiler/target/constants.json; TIMING is one of fabsim's
 # timing tables.
 .PHONY: constants
 TIMING ?= simfabric
 constants: setup
-	$(BIN)/python tests/constants.py --timing $(TIMING) --jobs $(JOBS)
+	$(BIN)/python tests/constants.py --timing $(TIMING)
 
 # The simulator's speed and memory, one table: docs/performance.md.
 .PHONY: bench

@@ -17,8 +17,8 @@ CHAIN = f"reduce(x: f32[{ELEMENTS}], add) on row {{ order west_to_east reduce ch
 BY_MAP = f"reduce(x: u32[{ELEMENTS}], add) on row {{ order west_to_east reduce chain to 0 }}"
 PRODUCTS = f"reduce(x: u32[{ELEMENTS}], mul) on row {{ order west_to_east reduce chain to 0 }}"
 NEGATES = f"reduce(x: f32[{NEGATED}], min) on row {{ order west_to_east reduce chain to 0 }}"
-ONE_WORD = "allreduce(x: f32[1], add) on row { reduce star to 1 then broadcast from 1 }"
-STEPS = f"allgather(x: f32[{ELEMENTS}]) on row {{ run ring_allgather }}"
+ONE_WORD = "broadcast(x: f32[1]) on row { broadcast from 0 }"
+STEPS = f"reduce_scatter(x: f32[{ELEMENTS}], add) on row {{ run ring_reduce_scatter }}"
 STAGED = f"allreduce(x: f32[{NEGATED}], add) on row {{ run dual_root_allreduce(c = 1) }}"
 OWN = f"""operation own(a, b: f32) assume associative = a * b + a
 collective c = reduce(x: f32[{ELEMENTS}], own) on row {{ order west_to_east reduce chain to 0 }}"""
@@ -52,7 +52,8 @@ def _op_issue(trace: Trace) -> int:
 
 
 def _task_start(trace: Trace) -> int:
-    return trace.begins(2, 1) - (trace.first(2, "moves") + ELEMENTS)
+    """Of a PE that receives, whose code is over before."""
+    return trace.begins(0, 1) - (trace.first(0, "moves") + ELEMENTS)
 
 
 def _between_tasks(trace: Trace) -> int:
@@ -62,8 +63,8 @@ def _between_tasks(trace: Trace) -> int:
 
 
 def _first_task(trace: Trace) -> int:
-    """The root has the word of a neighbour long before."""
-    return trace.begins(1, 1)
+    """The root has sent its word before."""
+    return trace.begins(0, 1)
 
 
 def _map_element(trace: Trace) -> int:
@@ -146,10 +147,10 @@ CONSTANTS = (
     Constant(
         "between_tasks", CHAIN, 3, _between_tasks, "behind a task's end; the PE looks for work"
     ),
-    Constant("first_task", ONE_WORD, 3, _first_task, "the launch; the first task behind it"),
+    Constant("first_task", ONE_WORD, 2, _first_task, "the launch; the first task behind it"),
     Constant("scalar", BY_MAP, 2, _scalar, "a call-back's first instruction; its second"),
-    Constant("jump", STEPS, 3, _jump, "a jump that is taken; the instruction behind it"),
-    Constant("no_jump", STEPS, 3, _no_jump, "the same of one that is not"),
+    Constant("jump", STEPS, 4, _jump, "a jump that is taken; the instruction behind it"),
+    Constant("no_jump", STEPS, 4, _no_jump, "the same of one that is not"),
     Constant("map_element", BY_MAP, 2, _map_element, "one call to the next, but for a sum"),
     Constant("float_wait", OWN, 2, _float_wait, "one call to the next of a sum and product"),
     Constant("wide_product", PRODUCTS, 2, _wide_product, "one call to the next of a product"),
