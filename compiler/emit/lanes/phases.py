@@ -495,8 +495,9 @@ class _Builder:
         return self._most_ends(at) > 1
 
     def cuts_table(self) -> bool:
-        """Whether where slices begin is looked up: to compute it for each operation would take longer
-        than to make a table, cycles of which are known; a division by a power of two is a shift."""
+        """Whether where slices begin is looked up: to compute it for each operation would take
+        longer than to make a table, cycles of which are known; a division by a power of two is a
+        shift."""
         most, count = max(len(self.placed(one)) for one in self.classes), self.cut.slicing.count
         each = SHIFTED if count & (count - 1) == 0 else DIVIDED
         return bool(self.by_table) or each * most > PER_SLICE * count + TABLE
