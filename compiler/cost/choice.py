@@ -186,7 +186,8 @@ def _without_slow_relays(
         return offered
     if not _has_room(plan) and _in_blocks(plan):
         return offered  # there may be room where slices in several blocks do not wait in a stage
-    cycles = cycles_or_never(plan) if _has_room(plan) else streams_at_least(plan)
+    least_of_streams = streams_at_least(plan)
+    cycles = _known_cycles(plan, least_of_streams) if _has_room(plan) else least_of_streams
     return tuple(
         tuple(one for one in alternatives if not one.relays or one_least <= cycles)
         for alternatives, one_least in zip(offered, least, strict=True)
