@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import click
-from lanes_text import fabsim_options
+from simulating import fabsim_options
 
 from collc.base.diagnostics import CollcError
 from collc.driver.pipeline import compile_text

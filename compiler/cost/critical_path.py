@@ -15,7 +15,7 @@ from functools import cached_property
 from collc.base.columns import Ints
 from collc.base.values import dataclass
 from collc.cost.clocked import told
-from collc.emit.lanes.actions import UntimedError
+from collc.emit.actions import UntimedError
 from collc.machine.prediction import CriticalPath, Wait
 from collc.machine.timed import NOT_SO, PIECE, StuckError, TimedOp, TooLongError
 from collc.plan import Phase, Plan

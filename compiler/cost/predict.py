@@ -13,8 +13,8 @@ from collc.cost.bound import bound_of
 from collc.cost.clocked import Clocked, clocked
 from collc.cost.critical_path import critical_path
 from collc.cost.tree_bound import tree_bound_of
-from collc.emit.lanes.actions import Lengths, UntimedError
-from collc.emit.lanes.library import libraries_of
+from collc.emit.actions import Lengths, UntimedError
+from collc.emit.library import libraries_of
 from collc.lowering.by_itself import by_itself
 from collc.machine.prediction import Prediction, ProgramPrediction
 from collc.machine.timed import MOST_WORDS, StuckError, TooLongError

@@ -9,7 +9,7 @@ from typing import Any
 from collc.base.files import MANIFEST
 from collc.emit.attestation import forms_of
 from collc.emit.clock import MEMORY_BYTES
-from collc.emit.lanes.model import LibraryModel
+from collc.emit.model import LibraryModel
 from collc.lowering.between_uses import between_uses
 from collc.lowering.reconfiguration import reconfiguration_bytes
 from collc.machine.prediction import Prediction

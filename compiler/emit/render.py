@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 from collc.base.files import MANIFEST
 from collc.emit.clock import HOP, ClockModel, clock_model
 from collc.emit.host import host_model
-from collc.emit.lanes.kernel import kernel_of
-from collc.emit.lanes.library import libraries_of
-from collc.emit.lanes.model import LibraryModel
+from collc.emit.kernel import kernel_of
+from collc.emit.library import libraries_of
 from collc.emit.manifest import manifest_of, with_hashes
+from collc.emit.model import LibraryModel
 from collc.emit.spelling import spelled, spellings_of
 from collc.machine.prediction import Prediction
 from collc.plan.plan import ProgramPlan
@@ -55,7 +55,7 @@ def render(
     texts: dict[str, str] = {}
     for library in libraries:
         texts |= _texts_of_library(library)
-    names = {"lanes/layout.csl": "layout.csl", "lanes/kernel.csl": "pe_program.csl"}
+    names = {"layout.csl": "layout.csl", "kernel.csl": "pe_program.csl"}
     names |= {"run.py": "run.py"} | {name: name for name in _clock_files(clock)}
     given = {"m": first, "libraries": libraries, "k": kernel, "p": host, "clock": clock}
     texts |= {name: _filled(template, **given) for template, name in names.items()}
@@ -82,7 +82,7 @@ def _texts_of_library(library: LibraryModel) -> dict[str, str]:
         "library_layout.csl": f"{library.name}_layout.csl",
         "pe.csl": f"{library.name}_pe.csl",
     }
-    texts = {name: _filled(f"lanes/{template}", m=library) for template, name in names.items()}
+    texts = {name: _filled(f"{template}", m=library) for template, name in names.items()}
     for one in library.collectives:
         of: dict[str, Any] = {"element": one.element}
         of |= {"combine": one.combine.builtin, "move": one.combine.move}
@@ -91,9 +91,7 @@ def _texts_of_library(library: LibraryModel) -> dict[str, str]:
             files = {"op": phase.op, "loop": phase.has_turns and phase.loop}
             files |= {"table": phase.has_tables and phase.table}
             of["simd"] = phase.simd
-            texts |= {
-                f"{to}.csl": _filled(f"lanes/{it}.csl", **of) for it, to in files.items() if to
-            }
+            texts |= {f"{to}.csl": _filled(f"{it}.csl", **of) for it, to in files.items() if to}
     return texts
 
 

@@ -20,8 +20,8 @@ from collc.spec import Collective, Program, RootChoice, Selection
 PREFIX = "my_"
 
 # Templates of CSL in which buffers are named, and those in which collectives are.
-_KERNEL = ("lanes/layout", "lanes/kernel")
-_CALLING = ("lanes/pe", *_KERNEL)
+_KERNEL = ("layout", "kernel")
+_CALLING = ("pe", *_KERNEL)
 
 _ANY = "\0"  # what is substituted
 _SUBSTITUTED = re.compile(r"\{\{.*?\}\}", re.DOTALL)

@@ -4,7 +4,7 @@ All of it is measured. `make constants` makes `constants.json`: each number is w
 events in the trace of an emitted program on fabsim, or a difference of two such stretches; which
 they are stands in `tests/measuring`. The file has the numbers of each timing table of fabsim, by
 target; predictions are made with those of `TIMING`. What else code takes is counted where it is
-made (`collc.emit.lanes.actions`).
+made (`collc.emit.actions`).
 """
 
 from __future__ import annotations

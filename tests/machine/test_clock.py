@@ -16,15 +16,15 @@ fabsim = pytest.importorskip("fabsim")
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
 
-from lanes_text import compiled  # noqa: E402
+from simulating import compiled  # noqa: E402
 
 from collc.base.columns import Ints  # noqa: E402
 from collc.base.files import write_files  # noqa: E402
 from collc.cli import commands  # noqa: E402
 from collc.driver.bundle import Bundle  # noqa: E402
 from collc.driver.pipeline import compile_text  # noqa: E402
-from collc.emit.lanes.actions import scripts_of  # noqa: E402
-from collc.emit.lanes.library import libraries_of  # noqa: E402
+from collc.emit.actions import scripts_of  # noqa: E402
+from collc.emit.library import libraries_of  # noqa: E402
 from collc.machine.timed import Script, StuckError, TooLongError, timed  # noqa: E402
 
 TARGETS = ("wse2", "wse3")

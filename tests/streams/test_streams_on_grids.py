@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from grid_streams import collective
-from lanes_text import fabsim_options
+from simulating import fabsim_options
 
 from collc.checks.traffic.stream_shapes import stream_shapes
 from collc.cost.choice import build_plan

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "examples"
 # What programs took when each form of a plan had a text of its own, by test file.
 BEFORE: dict[str, dict[str, int]] = json.loads(
-    (ROOT / "tests" / "emit" / "lanes" / "cycles.json").read_text()
+    (ROOT / "tests" / "emit" / "cycles.json").read_text()
 )
 
 

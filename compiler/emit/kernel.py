@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from collc.emit.host import BufferModel
-from collc.emit.lanes.model import CollectiveModel, KernelModel, LibraryModel
+from collc.emit.model import CollectiveModel, KernelModel, LibraryModel
 from collc.plan.plan import ProgramPlan
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from collc.base.columns import Bools, Ints
 from collc.base.values import dataclass
-from collc.emit.lanes.acts import (
+from collc.emit.acts import (
     ADDRESS,
     BIT,
     BOUND,
@@ -46,8 +46,8 @@ from collc.emit.lanes.acts import (
     load,
     wait,
 )
-from collc.emit.lanes.classes import Act, in_stage
-from collc.emit.lanes.model import (
+from collc.emit.classes import Act, in_stage
+from collc.emit.model import (
     CLOSING_TASK,
     OWN_TASK,
     ClassModel,
@@ -60,10 +60,10 @@ from collc.emit.lanes.model import (
     SlotModel,
     TornDownModel,
 )
-from collc.emit.lanes.numbers import Key
-from collc.emit.lanes.phases import in_blocks
-from collc.emit.lanes.rates import Rates, depth_of, rates_of
-from collc.emit.lanes.row_text import (
+from collc.emit.numbers import Key
+from collc.emit.phases import in_blocks
+from collc.emit.rates import Rates, depth_of, rates_of
+from collc.emit.row_text import (
     BEHIND,
     ENDS,
     FABRIC,

@@ -1,12 +1,12 @@
 """Random programs, and cells of contracts and scopes: are the results right?
 
-    python tests/lanes_programs.py [--programs 200] [--first 0] [--cells 40] [--jobs 2]
+    python tests/programs_at_random.py [--programs 200] [--first 0] [--cells 40] [--jobs 2]
 
 Each program makes two runs on one load, and one whose PEs begin late; results are compared with
 NumPy. `--cells` takes so many of the cells of tests/cells.py, of every element type and form of
 buffer among them, in place of random programs. What the checks refuse is counted; what no code can
 be written for (C507) and what comes out wrong is listed, and the status is 1.
-Run by hand and by .ci/nightly; tests/emit/lanes takes a sample.
+Run by hand and by .ci/nightly; tests/emit takes a sample.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ import click
 sys.path.insert(0, str(Path(__file__).parent))
 
 from cells import Cell, cells
-from lanes_text import fabsim_options
 from programs.test_random_programs import random_program
+from simulating import fabsim_options
 
 from collc.base.diagnostics import CollcError
 from collc.driver.pipeline import compile_text

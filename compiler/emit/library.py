@@ -9,11 +9,12 @@ from collc.base.diagnostics import CollcError, Diagnostic
 from collc.base.memoize import by_identity
 from collc.base.values import dataclass
 from collc.base.version import __version__
+from collc.emit.classes import classes_of
+from collc.emit.cuts import cut_of
 from collc.emit.grid_places import rank_of, site_model
 from collc.emit.headline import headline, promise_of
-from collc.emit.lanes.classes import classes_of
-from collc.emit.lanes.cuts import cut_of
-from collc.emit.lanes.model import (
+from collc.emit.length_choice import halved
+from collc.emit.model import (
     CollectiveModel,
     ColorModel,
     JoinModel,
@@ -26,12 +27,11 @@ from collc.emit.lanes.model import (
     SlotModel,
     TornDownModel,
 )
-from collc.emit.lanes.not_yet import UnprintedError, diagnostic
-from collc.emit.lanes.numbers import SECOND, Registers, Tasks
-from collc.emit.lanes.phases import Given, Numbers, phase_model
-from collc.emit.length_choice import halved
 from collc.emit.names import call_stream_name, combine_of
+from collc.emit.not_yet import UnprintedError, diagnostic
+from collc.emit.numbers import SECOND, Registers, Tasks
 from collc.emit.paths import path_model
+from collc.emit.phases import Given, Numbers, phase_model
 from collc.emit.spelling import taken_in_kernel
 from collc.lowering.memory import steps_bytes
 from collc.lowering.resources import left_by

@@ -5,10 +5,10 @@ library.
 """
 
 from collc.base.values import dataclass
+from collc.emit.classes import Act
 from collc.emit.conditions import Cases
+from collc.emit.cuts import Cut
 from collc.emit.grid_places import SiteModel
-from collc.emit.lanes.classes import Act
-from collc.emit.lanes.cuts import Cut
 from collc.emit.length_choice import halved
 from collc.emit.names import Combine
 from collc.emit.paths import PathModel

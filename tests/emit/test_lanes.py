@@ -12,17 +12,17 @@ from click.testing import CliRunner
 
 pytest.importorskip("fabsim")
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
 
 from constructs import attested, constructs_in  # noqa: E402
-from lanes_programs import problem, program  # noqa: E402
-from lanes_text import compiled, fabsim_options, most_cycles  # noqa: E402
+from programs_at_random import problem, program  # noqa: E402
+from simulating import compiled, fabsim_options, most_cycles  # noqa: E402
 
 from collc.cli import commands  # noqa: E402
 from collc.driver.bundle import Bundle  # noqa: E402
 from collc.driver.pipeline import compile_text  # noqa: E402
-from collc.emit.lanes.not_yet import UnprintedError  # noqa: E402
+from collc.emit.not_yet import UnprintedError  # noqa: E402
 
 TARGETS = ("wse2", "wse3")
 
@@ -125,7 +125,7 @@ def test_what_no_code_is_written_for_is_refused_by_name(
     def refuses(*_: object) -> None:
         raise UnprintedError("operations of a kind")
 
-    monkeypatch.setattr("collc.emit.lanes.library._library", refuses)
+    monkeypatch.setattr("collc.emit.library._library", refuses)
     for command in ("run", "build", "cost"):
         refused = CliRunner().invoke(commands, [command, str(ROOT / "examples" / "star.coll")])
         assert refused.exit_code == 1
@@ -379,7 +379,7 @@ TABLES = {
 def test_step_tables_are_right_early_and_late(
     monkeypatch: pytest.MonkeyPatch, example: str, target: str
 ) -> None:
-    monkeypatch.setattr("collc.emit.lanes.classes.SLOT_LINES", 1e9)
+    monkeypatch.setattr("collc.emit.classes.SLOT_LINES", 1e9)
     monkeypatch.setitem(SMALL, example, TABLES[example])
     bundle = compiled(example, target, given(example))
     assert any(name.startswith("table_") for name in bundle.files)
@@ -570,7 +570,7 @@ def test_a_collective_may_be_called_like_what_the_text_declares(name: str) -> No
 
 def test_a_section_is_not_called_as_another_phase_of_its_axis_is() -> None:
     """Phases along an axis are numbered, from the second on; the first one has several sections."""
-    examples = Path(__file__).parents[3] / "examples"
+    examples = Path(__file__).parents[2] / "examples"
     text = (examples / "allreduce_slices.coll").read_text(encoding="utf-8")
     steps = "run rows by linear_barrier then run columns by linear_barrier"
     barrier = f"collective go = barrier() on wafer {{ {steps} }}\nprogram {{ go total }}"

@@ -14,9 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from collc.base.values import dataclass
-from collc.emit.conditions import cases_of
-from collc.emit.grid_places import coordinates, places_at
-from collc.emit.lanes.classes import (
+from collc.emit.classes import (
     Act,
     PeClass,
     Section,
@@ -25,8 +23,10 @@ from collc.emit.lanes.classes import (
     merged,
     places_in,
 )
-from collc.emit.lanes.cuts import Cut, cut_of, first_of_block, operation_of, simd_of
-from collc.emit.lanes.model import (
+from collc.emit.conditions import cases_of
+from collc.emit.cuts import Cut, cut_of, first_of_block, operation_of, simd_of
+from collc.emit.grid_places import coordinates, places_at
+from collc.emit.model import (
     CLOSING_TASK,
     OWN_TASK,
     ClassModel,
@@ -40,9 +40,9 @@ from collc.emit.lanes.model import (
     StepsModel,
     taking_part,
 )
-from collc.emit.lanes.not_yet import UnprintedError
-from collc.emit.lanes.numbers import SECOND, Area, Key, Registers, Tasks, User
 from collc.emit.names import combine_of
+from collc.emit.not_yet import UnprintedError
+from collc.emit.numbers import SECOND, Area, Key, Registers, Tasks, User
 from collc.emit.place_numbers import Speller
 from collc.emit.routers import RoutesModel, detours_model, routers_models, routes_models
 from collc.emit.step_tables import kinds_of, program_of, table_numbers, tables_of

@@ -17,8 +17,8 @@ from dataclasses import replace
 from itertools import groupby
 
 from collc.base.values import dataclass
-from collc.emit.lanes.cuts import Cut
-from collc.emit.lanes.not_yet import UnprintedError
+from collc.emit.cuts import Cut
+from collc.emit.not_yet import UnprintedError
 from collc.emit.step_tables import tables_of
 from collc.lowering.memory import FEWEST_TURNS, MOST_ACTS, STEP_BYTES, sent_and_received
 from collc.plan import (

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Protocol
 
 from collc.base.values import dataclass
-from collc.emit.lanes.acts import (
+from collc.emit.acts import (
     ADDRESS,
     AREA,
     BIT,

@@ -14,11 +14,11 @@ import pytest
 
 pytest.importorskip("fabsim")
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
 
 from constructs import attested, constructs_in  # noqa: E402
-from lanes_text import fabsim_options, most_cycles  # noqa: E402
+from simulating import fabsim_options, most_cycles  # noqa: E402
 
 from collc.driver.bundle import Bundle  # noqa: E402
 from collc.driver.pipeline import compile_text  # noqa: E402

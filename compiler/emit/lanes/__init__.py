@@ -1,1 +1,0 @@
-"""The text of one library for all forms: what PEs do is read from lanes alone."""
