@@ -31,7 +31,7 @@ def clocked(
     most: int = MOST_WORDS,
 ) -> Clocked:
     """What `collc.machine.timed` finds, line by line, where that is all there is to know. Raises as
-    that does, UntimedError, and CollcError for what cannot be printed."""
+    that does, and CollcError for what cannot be printed."""
     program = seen_from_the_root(program)
     libraries = libraries_of(program, "")
     found = timed_by_lines(program, libraries[0], lengths, most) if starts is None else None

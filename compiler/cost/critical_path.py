@@ -15,7 +15,6 @@ from functools import cached_property
 from collc.base.columns import Ints
 from collc.base.values import dataclass
 from collc.cost.clocked import told
-from collc.emit.actions import UntimedError
 from collc.machine.prediction import CriticalPath, Wait
 from collc.machine.timed import NOT_SO, PIECE, StuckError, TimedOp, TooLongError
 from collc.plan import Phase, Plan
@@ -55,7 +54,7 @@ def critical_path(program: ProgramPlan) -> tuple[CriticalPath, ...]:
     too many words would have to be followed."""
     try:
         found = told(program, MOST)
-    except (UntimedError, TooLongError, StuckError):
+    except (TooLongError, StuckError):
         return ()
     (plan,) = program.plans
     pieces = [piece for lines in found for piece in _pieces(*lines)]

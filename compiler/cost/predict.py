@@ -13,7 +13,7 @@ from collc.cost.bound import bound_of
 from collc.cost.clocked import Clocked, clocked
 from collc.cost.critical_path import critical_path
 from collc.cost.tree_bound import tree_bound_of
-from collc.emit.actions import Lengths, UntimedError
+from collc.emit.actions import Lengths
 from collc.emit.library import libraries_of
 from collc.lowering.by_itself import by_itself
 from collc.machine.prediction import Prediction, ProgramPrediction
@@ -48,7 +48,7 @@ def predict_program(
     kind = Prediction if program.alone else ProgramPrediction
     try:
         found = clocked(program, lengths, starts, most)
-    except (UntimedError, TooLongError) as lacks:
+    except TooLongError as lacks:
         return kind(bound, bound, {"start": bound}, note=f"{_ONLY}: {lacks}")
     except StuckError as stuck:
         note = f"{_ONLY}: where cycles are counted, {stuck}; please report this with the program"
@@ -85,15 +85,13 @@ def cycles_of(plan: Plan) -> int:
 def cycles_or_never(plan: Plan) -> int:
     """The same of a candidate that no check has let pass: one that gets stuck takes for ever, as
     does one that cannot be printed. It is TOO_LONG where more than CANDIDATE words would have to be
-    followed, and the bound where the clock lacks something that is in the text."""
+    followed."""
     try:
         return clocked(of_one_call(plan), most=CANDIDATE).cycles
     except (StuckError, CollcError):
         return NEVER
     except TooLongError:
         return TOO_LONG
-    except UntimedError:
-        return bound_of(plan.collective, home_of(plan), plan.target)
 
 
 def unprinted(plan: Plan) -> tuple[Diagnostic, ...]:
@@ -116,7 +114,7 @@ def _cycles(program: ProgramPlan, lengths: Lengths | None) -> int:
     """Those of `predict_program`."""
     try:
         return clocked(program, lengths).cycles
-    except (UntimedError, TooLongError, StuckError):
+    except (TooLongError, StuckError):
         return max(_bounds(program, lengths or {}), default=0)
 
 

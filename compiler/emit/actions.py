@@ -96,10 +96,6 @@ from collc.spec import RootChoice
 from collc.spec.simd import PAIR, WIDE
 
 
-class UntimedError(Exception):
-    """Something that the text has and the clock does not, in words."""
-
-
 def words_at(
     plan: Plan, phase: Phase, placed: PlacedAct, place: int, given: int | None
 ) -> tuple[int, ...]:
@@ -1623,8 +1619,7 @@ def scripts_of(
 ) -> tuple[Calls, list[Script], Ints]:
     """What the machine runs of a program, the scripts of its PEs, and which of them each has. Of
     lengths and roots those that are given count, by name, for each round; else lengths are the
-    longest, and roots the first rank. A program with roots is as it is seen from them. Raises
-    UntimedError for what the clock does not have."""
+    longest, and roots the first rank. A program with roots is as it is seen from them."""
     calls = calls_of(program)
     given = given_of(calls, filters_of)
     index = {number: at for at, number in enumerate(given.numbers)}
