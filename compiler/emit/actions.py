@@ -8,7 +8,7 @@ reading order: what instructions take, words, a PE, all PEs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from math import ceil
@@ -276,7 +276,8 @@ class _Kernel:
 
 class _Pe:
     """Makes the script of PEs that do the same; `parts` are theirs in the phases of each case,
-    `having` those that they have in any, whether called or not."""
+    `having` those that they have in any, whether called or not, `copying` the cases in which they
+    do nothing but bring the vector into its buffer."""
 
     def __init__(
         self,
@@ -285,8 +286,10 @@ class _Pe:
         parts: Sequence[Sequence[_Part]],
         having: Sequence[_Part],
         rounds: Sequence[Round],
+        copying: Container[int] = (),
     ) -> None:
         self.kernel, self.commons, self.parts = kernel, commons, parts
+        self.copying = copying
         self.takes, self.target = commons[0].takes, commons[0].program.target
         rounds = self._with_cuts(rounds)
         # the first round, and the different ones behind it
@@ -496,7 +499,11 @@ class _Pe:
 
     def _has_part(self, kind: int, turn: int) -> bool:
         begun = (self.kinds[kind][call] for call in self.kernel.turns[turn])
-        return any(part.acts for one in begun for part in self.parts[one.case])
+        return any(self._acts_in(one.case) for one in begun)
+
+    def _acts_in(self, case: int) -> bool:
+        """Whether a call of a case does something with its vector."""
+        return case in self.copying or any(part.acts for part in self.parts[case])
 
     def _found(self, way: Sequence[bool]) -> tuple[Acts, Acts]:
         """Conditions one within the other, and the jumps behind what they lead to."""
@@ -522,10 +529,11 @@ class _Pe:
             case = self.kernel.cases[one.case]
             known = call == 0 and not self.calls_next  # which round it is
             later = kind or call or self.calls_next
-            has_part = any(part.acts for part in self.parts[one.case])
-            buffer = self.commons[case.library].model(case.of).buffer
-            if buffer and has_part and later:
-                acts += code(READ * (not known) + INDEX)
+            has_part = self._acts_in(one.case)
+            model = self.commons[case.library].model(case.of)
+            if model.buffer and has_part and later:
+                other = 0 if not model.input else 1 if model.input_held == model.held else INDEX
+                acts += code(READ * (not known) + INDEX + other)
                 known = True
             if one.given and later:
                 acts += code(READ * (not known) + 1)
@@ -590,6 +598,7 @@ class _Call:
         case = pe.kernel.cases[one.case]
         self.pe, self.number, self.of = pe, number, case.of
         self.parts, of = pe.parts[one.case], case.of
+        self.copies = one.case in pe.copying
         self.takes, self.common = pe.takes, pe.commons[case.library]
         self.model = self.common.model(of)
         self.plan, self.rates = self.common.program.plans[of], self.common.rates[of]
@@ -718,7 +727,7 @@ class _Call:
     def begin(self) -> Acts:
         """The collective's function."""
         model, parts = self.model, self.parts
-        takes_part = any(part.acts or part.sets for part in parts)
+        takes_part = self.copies or any(part.acts or part.sets for part in parts)
         acts = code(READ + STORE) if model.has_word else []
         if (model.site.takes_part or not model.phases) and not takes_part:
             return acts + self.run("finish")
@@ -850,8 +859,9 @@ class _Call:
 
     def _first_pass(self) -> Acts:
         rate = self.rates.copy if self.model.input else self.rates.negate
-        cycles = ceil(self.words / rate)
-        return [*code(2), *self._in_memory("first pass", 2, cycles)]
+        cycles, arrays = ceil(self.words / rate), 1 + bool(self.model.input)
+        self.pointed.add((self.base, self.words, False))
+        return [*code(arrays), *self._in_memory("first pass", arrays, cycles)]
 
     def _in_memory(self, what: str, loads: int, cycles: int) -> Acts:
         """An operation in memory: its registers are loaded, and code executes it."""
@@ -1693,6 +1703,8 @@ class _Scripts:
         varying = [one for one in called.values() if one.way_at is not None]
         columns = [one.way_at for one in varying if one.way_at is not None]
         columns += [part.class_at for of in having for part in of]
+        copied_at = {at: self._copied_at(case) for at, case in enumerate(self.kernel.cases)}
+        columns += copied_at.values()
         for case, of in enumerate(by_case):
             runs = self._runs(called.values(), case)
             columns += [np.where(runs, part.part_at, -1) for part in of]
@@ -1704,8 +1716,17 @@ class _Scripts:
             others = [part.parts[part.part_at[pe]] for of in having for part in of]
             own = {key: _way_at(one, pe) for key, one in called.items()}
             rounds = [tuple(own[id(one)] for one in of) for of in self.rounds]
-            scripts.append(_Pe(self.kernel, self.commons, parts, others, rounds).script())
+            copying = {at for at, copied in copied_at.items() if copied[pe]}
+            made = _Pe(self.kernel, self.commons, parts, others, rounds, copying)
+            scripts.append(made.script())
         return scripts, script_at
+
+    def _copied_at(self, case: Case) -> Ints:
+        """By PE 1 if a case does nothing there but bring the vector into its buffer, else 0."""
+        common, found = self.commons[case.library], np.zeros(self.pes, dtype=np.int64)
+        if not common.model(case.of).phases and common.model(case.of).first_pass:
+            found[places_of(common.program.plans[case.of].collective.grid)] = 1
+        return found
 
     def _own_code(self) -> Iterator[Case]:
         """The plans that have code of their own."""

@@ -61,6 +61,23 @@ def test_a_scan_over_a_grid_is_numpys_cumulative_sum():
     assert (report.results["y"].reshape(15, 2) == given.reshape(15, 2).cumsum(axis=0)).all()
 
 
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("ranks", [1, 5])
+@pytest.mark.parametrize("calls", ["repeat 2 { best best }", "best"])
+def test_copying_takes_the_cycles_predicted(calls, ranks, target):
+    for operation in ("add", "min"):
+        contract = f"allreduce(x: f32[40], {operation}) into y"
+        text = program(contract, TO_ALL, ranks=ranks, calls=calls, target=target)
+        report = runs(text)
+        assert compile_text(text, "into.coll", {}).prediction.cycles == report.cycles
+
+
+def test_one_pe_copies_to_elements_further_apart():
+    contract = "reduce(x: f32[9], min) into y by 2"
+    text = program(contract, "reduce star to 0", ranks=1, calls="repeat 3 { best best }")
+    assert compile_text(text, "into.coll", {}).prediction.cycles == runs(text).cycles
+
+
 @pytest.mark.parametrize("calls", ["repeat 2 { best best }", "best"])
 def test_one_pe_copies(calls):
     runs(program("allreduce(x: f32[4], add) into y", TO_ALL, ranks=1, calls=calls))
