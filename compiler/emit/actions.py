@@ -279,7 +279,7 @@ class _Pe:
     `having` those that they have in any, whether called or not, `copying` the cases in which they
     do nothing but bring the vector into its buffer."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - a PE, and what is known of it
         self,
         kernel: _Kernel,
         commons: Sequence[_Common],
