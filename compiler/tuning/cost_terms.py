@@ -215,7 +215,7 @@ def _start_up(schedule: Schedule, target: Target) -> int:
     by_trees = all(isinstance(phase, ReducePhase) for phase in schedule.phases[:-1])
     told = by_trees and isinstance(schedule.phases[-1], BroadcastPhase)
     kind = contract.kind if told and reduces_one_word(contract) else ContractKind.REDUCE
-    few = _of_few(kind, contract.element, contract.operation, target)
+    few = _of_few(kind, contract.buffer and "x", contract.element, contract.operation, target)
     return few + (further if plain else 0)
 
 
@@ -223,6 +223,7 @@ _FEW = (
     ((1,), ()),
     ((1,), (2,), ()),
     ((1,), (2,), (3,), (4,), ()),
+    ((1,), (2,), (3,), (4,), (5,), (6,), (7,), ()),  # the root's code is over before a word comes
     ((1, 2), (), ()),
     ((1, 2), (), (3,), ()),
 )
@@ -231,6 +232,7 @@ _FEW = (
 @lru_cache(maxsize=64)
 def _of_few(
     kind: ContractKind,
+    buffer: str,
     element: ElementType,
     operation: Operation | OwnOperation | None,
     target: Target,
@@ -239,7 +241,7 @@ def _of_few(
     one-word collective (`collc.plan.one_word`) a multicast belongs to it."""
     nowhere = Span("", 1, 1, 1, 1)
     target = replace(target, cycles=target.cycles.behind_others)
-    contract = Contract(kind, "x", element, 1, operation, nowhere)
+    contract = Contract(kind, buffer, element, 1, operation, nowhere)
     found = []
     for children in _FEW:
         steps: tuple[ReduceStep | BroadcastStep, ...] = (

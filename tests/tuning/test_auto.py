@@ -242,3 +242,19 @@ def test_nothing_is_predicted_to_take_fewer_cycles_than_it_takes_at_least(
         terms = terms_of(schedule, prediction.cycles, TARGETS["wse2"])
         assert terms.waiting >= 0, steps
         assert terms.cycles == prediction.cycles
+
+
+@pytest.mark.parametrize("target", sorted(TARGETS))
+@pytest.mark.parametrize("contract", ["allreduce(x: f32[1], add)", "barrier()"])
+def test_one_word_and_tokens_take_no_less_than_they_take_at_least(
+    contract: str, target: str
+) -> None:
+    """The more PEs, the less of a root's code comes behind the first word."""
+    for ranks, tree, root in ((2, "chain", 0), (8, "star", 0), (8, "chain", 0), (16, "chain", 8)):
+        steps = f"reduce {tree} to {root} then broadcast from auto"
+        written = (
+            f"grid g = {ranks} x 1 collective c = {contract} on g {{ {steps} }} program {{ c }}"
+        )
+        schedule = with_tokens(prove_text(written, "test.coll", {}, target)[1])
+        prediction = planned(schedule, TARGETS[target])[1]
+        assert least_terms(schedule, TARGETS[target]).cycles <= prediction.cycles, (tree, ranks)
