@@ -21,7 +21,7 @@ from collc.lowering import (
     relays_need_fewer,
     resources,
 )
-from collc.lowering.concurrent_streams import in_parts, planned_call_streams
+from collc.lowering.concurrent_streams import fit_together, in_parts, planned_call_streams
 from collc.lowering.resources import left_by
 from collc.lowering.shared_numbers import with_shared_numbers
 from collc.lowering.sharing import share, shared_dsrs, widest
@@ -318,17 +318,29 @@ def build_call_streams(
     schedules: tuple[Schedule, ...], program: Program, target: Target
 ) -> ProgramPlan:
     """The plan of a program some of whose calls are in flight at the same time: where all of these
-    are on PEs apart, that of their calls one after the other; else one without streams of slices.
-    Where nothing fits, it asks for more than there is, and a check refuses it."""
+    are on PEs apart, that of their calls one after the other; else one without streams of slices,
+    whose phases have as many colors as all have room for. Where nothing fits, it asks for more than
+    there is, and a check refuses it."""
     left = left_by(program.reserved, target)
     most = _most_colors(program, left)
-    chosen = tuple(fastest(schedule, left, most, streams=False) for schedule in schedules)
+    offered = [list(candidate_plans(schedule, left, streams=False)) for schedule in schedules]
+    chosen = tuple(_fastest(*of, most, left.filters) for of in zip(schedules, offered, strict=True))
     parted = in_parts(program, chosen)
     if not parted.together:
         shared = build_program_plan(schedules, parted, target)
         if not in_parts(program, shared.plans).together:
             return shared
-    return planned_call_streams(chosen, program, left)
+    plan = planned_call_streams(chosen, program, left)
+    widths = {widest(one) for plans in offered for one in plans}
+    for width in sorted((one for one in widths if one < max(map(widest, chosen))), reverse=True):
+        if fit_together(plan):
+            break
+        chosen = tuple(
+            _fastest(*of, min(width, most), left.filters)
+            for of in zip(schedules, offered, strict=True)
+        )
+        plan = planned_call_streams(chosen, program, left)
+    return plan
 
 
 def fastest(schedule: Schedule, target: Target, most: int, *, streams: bool = True) -> Plan:

@@ -9,6 +9,7 @@ by word. Calls on PEs apart need no call streams.
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice, product
+from typing import NamedTuple
 
 import numpy as np
 
@@ -35,8 +36,9 @@ def planned_call_streams(chosen: tuple[Plan, ...], program: Program, target: Tar
     parts = tuple(_part(program, members, chosen, i) for i in range(len(members)))
     machines = _dsrs_apart(members, chosen, target)
     best: tuple[ProgramPlan, ...] = ()
+    known: dict[_Left, ProgramPlan] = {}
     for split in _splits(target, len(members)):
-        call_streams = _planned(chosen, members, parts, machines, split)
+        call_streams = _planned(chosen, members, parts, machines, split, known)
         if not best or _wants(call_streams) < _wants(best):
             best = call_streams
         if _wants(best) == (False, 0):
@@ -84,6 +86,18 @@ def _wants(call_streams: tuple[ProgramPlan, ...]) -> tuple[bool, int]:
     """Whether call streams ask for more than there is, and how many colors they tear down."""
     fitting = all(one.fits(len(one.target.colors)) for one in call_streams)
     return not fitting, sum(color.torn_down for one in call_streams for color in one.colors)
+
+
+def fit_together(plan: ProgramPlan) -> bool:
+    """Whether call streams ask for no more than there is."""
+    most = plan.target.colors if plan.program.colors is None else range(plan.program.colors)
+    needs = [shared_dsrs(one.plans) for one in plan.call_streams]
+    return (
+        len(plan.colors) <= len(most)
+        and sum(needs) <= len(plan.dsr_ids)
+        and all(one.fits(len(one.target.colors)) for one in plan.call_streams)
+        and all(set(one.task_ids) <= set(one.target.local_task_ids) for one in plan.call_streams)
+    )
 
 
 def call_streams_of(program: Program, names: list[str]) -> tuple[tuple[int, ...], ...]:
@@ -160,31 +174,50 @@ def _uneven(split: tuple[int, ...], call_streams: int) -> int:
     return max(counts) - min(counts)
 
 
+class _Left(NamedTuple):
+    """What a call stream has: the numbers of queues that are its own, and the colors and tasks that
+    those before it have taken."""
+
+    call_stream: int
+    queues: frozenset[int]
+    colors: frozenset[int]
+    tasks: frozenset[int]
+
+
+def _target_left(machine: Target, left: _Left) -> Target:
+    kept = left.colors | left.tasks if machine.tasks_by_color else left.colors
+    free = machine.task_ids_beside(left.colors)
+    return replace(
+        machine,
+        colors=tuple(n for n in machine.colors if n not in kept),
+        switch_colors=machine.switch_colors - kept,
+        input_queues=tuple(n for n in machine.input_queues if n in left.queues),
+        output_queues=tuple(n for n in machine.output_queues if n in left.queues),
+        local_task_ids=tuple(n for n in free if n not in left.tasks),
+    )
+
+
 def _planned(
     chosen: tuple[Plan, ...],
     members: tuple[tuple[int, ...], ...],
     parts: tuple[Program, ...],
     machines: tuple[Target, ...],
     split: tuple[int, ...],
+    known: dict[_Left, ProgramPlan],
 ) -> tuple[ProgramPlan, ...]:
-    """The call streams one after the other, each on what those before have left."""
+    """The call streams one after the other, each on what those before have left; many splits leave
+    one the same, for which it is planned once."""
     colors: set[int] = set()
     tasks: set[int] = set()
     found = []
     for call_stream, (of, part, machine) in enumerate(zip(members, parts, machines, strict=True)):
         numbers = sorted({*machine.input_queues, *machine.output_queues})
         own = {n for n, owner in zip(numbers, split, strict=True) if owner == call_stream}
-        kept = colors | tasks if machine.tasks_by_color else colors
-        left = replace(
-            machine,
-            colors=tuple(n for n in machine.colors if n not in kept),
-            switch_colors=machine.switch_colors - kept,
-            input_queues=tuple(n for n in machine.input_queues if n in own),
-            output_queues=tuple(n for n in machine.output_queues if n in own),
-            local_task_ids=tuple(n for n in machine.task_ids_beside(colors) if n not in tasks),
-        )
-        of_call_stream = tuple(chosen[i] for i in of)
-        plan = share(of_call_stream, part, left)
+        left = _Left(call_stream, frozenset(own), frozenset(colors), frozenset(tasks))
+        if left not in known:
+            plans = tuple(chosen[i] for i in of)
+            known[left] = share(plans, part, _target_left(machine, left))
+        plan = known[left]
         colors |= {color.number for color in plan.colors}
         tasks |= set(plan.task_ids)
         found.append(plan)

@@ -73,6 +73,25 @@ def test_what_is_in_flight_together_delivers(calls: str, target: str, skew: int)
     assert report.verified, report.problem
 
 
+def test_collectives_that_fit_together_with_fewer_colors_have_fewer() -> None:
+    """A ring by itself relays on four colors, with four DSRs: two of these have seven."""
+    text = """target wse2
+    grid pes = 6 x 5
+    collective rows = allreduce(x: f32[16], add) on each row of pes {
+        order ring run ring_allreduce }
+    collective columns = allreduce(y: f32[16], add) on each column of pes {
+        order ring run ring_allreduce }
+    program { CALLS }"""
+    bundles = [
+        compile_text(text.replace("CALLS", calls), "test.coll", {})
+        for calls in ("rows columns", "rows and columns")
+    ]
+    in_turn, together = (len(bundle.program.colors) for bundle in bundles)
+    assert (together, in_turn) == (6, 8)
+    report = bundles[1].run(repeats=2)
+    assert report.verified, report.problem
+
+
 def test_together_takes_less_time_than_one_after_the_other() -> None:
     together, apart = (compiled(c).run().cycles for c in ("rows and columns", "rows columns"))
     assert together < apart
