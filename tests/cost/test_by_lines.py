@@ -45,6 +45,8 @@ BOTH = "run rows by {0} then run columns by {0}"
         ("allreduce(x: f16[21], max)", TO_ALL.format("two_phase(S = 3)", "optimal", 4, 2), "6 x 9"),
         ("allreduce(x: f32[9], add)", BACK.format("chain", "binomial", 2, 3), "7 x 6"),
         ("allreduce(x: f32[40], max)", BACK.format("root_bypass(chain)", "star", 3, 0), "7 x 6"),
+        ("allreduce(x: i32[30], min)", TO_ALL.format("binomial", "star", 2, 0), "5 x 4"),
+        ("allreduce(x: f32[3000], min)", TO_ALL.format("binomial", "star", 0, 0), "5 x 4"),
         ("reduce(x: f32[7], add)", TO_ROOT, "4 x 5"),
         ("allreduce(x: (f32, u32)[6], argmax)", TO_ALL.format("chain", "chain", 0, 0), "5 x 4"),
         ("broadcast(x: f32[30])", "broadcast from (3, 2)", "6 x 5"),

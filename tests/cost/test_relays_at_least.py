@@ -9,6 +9,7 @@ from stream_forms import CONTRACTS, text_of
 
 from collc.cost import cycles_of
 from collc.cost.choice import build_plan
+from collc.cost.predict import unprinted
 from collc.cost.relays import relays_at_least
 from collc.driver.pipeline import prove_text
 from collc.lowering import Alternative, alternatives_of, candidate_plans, planned_by
@@ -17,11 +18,12 @@ from collc.target import TARGETS
 
 
 def relays(schedule: Schedule, target: str) -> list[tuple[int, int]]:
-    """What the relays of a schedule of one phase take at least, and what they are predicted to."""
+    """What the relays of a schedule of one phase take at least, and what they are predicted to;
+    those that can be printed."""
     (phase,), (alternatives,) = schedule.phases, alternatives_of(schedule, TARGETS[target])
     plans = (planned_by((one,), schedule, TARGETS[target]) for one in alternatives if one.relays)
     least = relays_at_least(schedule, phase, TARGETS[target])
-    return [(least, cycles_of(plan)) for plan in plans]
+    return [(least, cycles_of(plan)) for plan in plans if not unprinted(plan)]
 
 
 @pytest.mark.parametrize("element", ["f32", "f16"])  # one to a wavelet, and two
@@ -30,7 +32,8 @@ def relays(schedule: Schedule, target: str) -> list[tuple[int, int]]:
 def test_no_relays_take_less(name, target, ranks, length, element):
     _, schedule = prove_text(text_of(name, element), "t", {"P": ranks, "B": length}, target)
     found = relays(schedule, target)
-    assert found
+    # all at once each rank's slice goes both ways: on more ranks there are too few registers
+    assert found or (name == "allgather" and ranks > 4)
     assert all(0 < least <= cycles for least, cycles in found)
 
 
