@@ -36,9 +36,10 @@ def planned_call_streams(chosen: tuple[Plan, ...], program: Program, target: Tar
     parts = tuple(_part(program, members, chosen, i) for i in range(len(members)))
     machines = _dsrs_apart(members, chosen, target)
     best: tuple[ProgramPlan, ...] = ()
+    each = tuple(zip(members, parts, machines, strict=True))
     known: dict[_Left, ProgramPlan] = {}
     for split in _splits(target, len(members)):
-        call_streams = _planned(chosen, members, parts, machines, split, known)
+        call_streams = _planned(chosen, each, split, known)
         if not best or _wants(call_streams) < _wants(best):
             best = call_streams
         if _wants(best) == (False, 0):
@@ -199,18 +200,17 @@ def _target_left(machine: Target, left: _Left) -> Target:
 
 def _planned(
     chosen: tuple[Plan, ...],
-    members: tuple[tuple[int, ...], ...],
-    parts: tuple[Program, ...],
-    machines: tuple[Target, ...],
+    each: tuple[tuple[tuple[int, ...], Program, Target], ...],
     split: tuple[int, ...],
     known: dict[_Left, ProgramPlan],
 ) -> tuple[ProgramPlan, ...]:
-    """The call streams one after the other, each on what those before have left; many splits leave
-    one the same, for which it is planned once."""
+    """The call streams one after the other, each on what those before have left. `each` has its
+    collectives, its calls and its machine. Many splits leave one the same, for which it is planned
+    once."""
     colors: set[int] = set()
     tasks: set[int] = set()
     found = []
-    for call_stream, (of, part, machine) in enumerate(zip(members, parts, machines, strict=True)):
+    for call_stream, (of, part, machine) in enumerate(each):
         numbers = sorted({*machine.input_queues, *machine.output_queues})
         own = {n for n, owner in zip(numbers, split, strict=True) if owner == call_stream}
         left = _Left(call_stream, frozenset(own), frozenset(colors), frozenset(tasks))
