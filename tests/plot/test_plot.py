@@ -116,7 +116,7 @@ def test_a_file_that_compiles_is_drawn(tmp_path, given, has_bound, simulate):
 def test_what_has_no_bound_is_drawn_without_one(tmp_path):
     pytest.importorskip("matplotlib")
     file = drawn_file(tmp_path, calls="repeat 2 { total }")
-    for name, sizes in (("cycles", ("B=1..2",)), ("gap", ("B=1..2", "W=2..3"))):
+    for name, sizes in (("cycles", ("B=1..2",)), ("gap", ("B=1..2", "W=4"))):
         over = [word for size in sizes for word in ("--over", size)]
         result = plot(name, file, *over, "-o", tmp_path / f"{name}.svg")
         assert result.exit_code == 0, result.output
