@@ -23,6 +23,7 @@ OPERANDS = (
     "u16[9], max",
     "f32[4], min",
 )
+GRIDS = (("5 x 5", 2, 2), ("3 x 6", 1, 4), ("3 x 3", 1, 1))
 AXES = {
     "columns": "reduce columns by {tree} to {y} then reduce row by {tree} to {x}",
     "rows": "reduce rows by {tree} to {x} then reduce column by {tree} to {y}",
@@ -33,14 +34,16 @@ AXES = {
 @pytest.mark.parametrize("first", AXES)
 @pytest.mark.parametrize("tree", TREES)
 def test_a_root_may_be_within_both_axes(tree: str, first: str, target: str) -> None:
-    for number, (size, x, y) in enumerate((("5 x 5", 2, 2), ("3 x 6", 1, 4), ("3 x 3", 1, 1))):
-        for kind, back in (("reduce", ""), ("allreduce", f" then broadcast from ({x}, {y})")):
-            operands = OPERANDS[(number + 2 * TREES.index(tree)) % len(OPERANDS)]
-            steps = AXES[first].format(tree=tree, x=x, y=y) + back
-            text = f"grid g = {size} collective s = {kind}(v: {operands}) on g {{ {steps} }}"
-            bundle = compile_text(f"target {target} {text} program {{ s }}", "test.coll", {})
-            report = bundle.run(repeats=2)
-            assert report.verified, (text, report.problem)
+    # each tree on every grid, by one order of the axes or the other, on one target or the other
+    number = (TREES.index(tree) + 2 * (first == "rows") + (target == "wse3")) % len(GRIDS)
+    size, x, y = GRIDS[number]
+    for kind, back in (("reduce", ""), ("allreduce", f" then broadcast from ({x}, {y})")):
+        operands = OPERANDS[(number + 2 * TREES.index(tree)) % len(OPERANDS)]
+        steps = AXES[first].format(tree=tree, x=x, y=y) + back
+        text = f"grid g = {size} collective s = {kind}(v: {operands}) on g {{ {steps} }}"
+        bundle = compile_text(f"target {target} {text} program {{ s }}", "test.coll", {})
+        report = bundle.run(repeats=2)
+        assert report.verified, (text, report.problem)
 
 
 def test_no_pe_sends_through_two_queues() -> None:
@@ -49,7 +52,8 @@ def test_no_pe_sends_through_two_queues() -> None:
     bundle = compile_text(text + " program { s }", "test.coll", {})
     assert len(bundle.plan.phases) == 5
     assert set(bundle.plan.output_queues) == {2}
-    assert ".output_queues = [5]u16{ 2, 2, 2, 2, 2 }," in bundle.files["pe_program.csl"]
+    numbers = "param output_queues: [5]u16 = [5]u16{ 2, 2, 2, 2, 2 };"
+    assert numbers in bundle.files["test_pe.csl"]
 
 
 @pytest.mark.parametrize("target", ["wse2", "wse3"])
