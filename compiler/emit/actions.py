@@ -83,13 +83,12 @@ from collc.machine.reading import (
     Color,
     calls_of_plan,
     calls_of_program,
-    given_of,
     places_of,
     roles_and_places,
 )
 from collc.machine.segments import segments_of
 from collc.machine.timed import NO_COLOR, Script, TimedOp
-from collc.plan import Action, Advance, Memory, Phase, Plan, filters_of
+from collc.plan import Action, Advance, Memory, Phase, Plan
 from collc.plan.dynamic_lengths import phase_of_length
 from collc.plan.plan import ProgramPlan
 from collc.spec import RootChoice
@@ -1631,7 +1630,7 @@ def scripts_of(
     lengths and roots those that are given count, by name, for each round; else lengths are the
     longest, and roots the first rank. A program with roots is as it is seen from them."""
     calls = calls_of(program)
-    given = given_of(calls, filters_of)
+    given = calls.with_filters
     index = {number: at for at, number in enumerate(given.numbers)}
     names = {
         of.collective.name: colors for of, colors in zip(calls.plans, calls.colors, strict=True)

@@ -37,6 +37,7 @@ from collc.plan import (
     Role,
     Route,
     Slices,
+    filters_of,
     sieves_of,
 )
 from collc.plan.plan import ProgramPlan
@@ -101,6 +102,11 @@ class Calls:
     def grid(self) -> Grid:
         """The whole grid."""
         return self.plans[0].collective.grid.whole
+
+    @cached_property
+    def with_filters(self) -> Given:
+        """What the machine is given of them; of filters those that are at routers."""
+        return given_of(self, filters_of)
 
     @property
     def called(self) -> tuple[Plan, ...]:

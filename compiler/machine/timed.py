@@ -11,8 +11,7 @@ from collc_evaluator import time_machine
 from collc.base.columns import Ints
 from collc.base.values import dataclass
 from collc.machine.given import Given
-from collc.machine.reading import Calls, given_of
-from collc.plan import filters_of
+from collc.machine.reading import Calls
 from collc.target import Target
 
 NO_COLOR = -1
@@ -155,7 +154,7 @@ def timed(  # noqa: PLR0913 - what runs, and how
     gives the same. Raises StuckError, and TooLongError where more than the `most` are followed."""
     begins = np.zeros(len(script_at), dtype=np.int64) if starts is None else starts
     timing = timing_of(calls.plans[0].target)
-    given = given_of(calls, filters_of)
+    given = calls.with_filters
     return _run(given, timing, scripts, script_at, begins, most, by_word=by_word, traced=traced)
 
 
