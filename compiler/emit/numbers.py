@@ -7,7 +7,7 @@ program begins. Slots that are never under way at the same time can have one in 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import field
 from itertools import count
 
@@ -47,12 +47,16 @@ class User:
             return bool(self.classes & other.classes)
         return self.area.meets(other.area)
 
-    def runs_beside(self, other: User) -> bool:
-        """Whether both may be under way at the same time."""
+    def stands_beside(self, other: User) -> bool:
+        """Whether both could be under way at the same time, if some PE had both."""
         apart = self.phase != other.phase or self.key[0] != other.key[0]
         other_chain = self.key[1] != other.key[1]
         same_slot = abs(self.key[2] - other.key[2]) == SECOND
-        return not apart and (other_chain or same_slot) and self.meets(other)
+        return not apart and (other_chain or same_slot)
+
+    def runs_beside(self, other: User) -> bool:
+        """Whether both may be under way at the same time."""
+        return self.stands_beside(other) and self.meets(other)
 
 
 @dataclasses.dataclass
@@ -64,25 +68,40 @@ class Registers:
 
     def assigned(self, users: Iterable[User]) -> dict[Key, int]:
         """A position for each slot of a phase, the first ones first: one that no PE has for
-        another slot; or, where there are no more, one that it has in turn."""
+        another slot; or, where there are no more, one that it has in turn. Chains whose PEs are
+        apart may have one in common, unless that leaves none for a chain that meets both."""
+        order = sorted(users, key=lambda one: (one.key[0], one.key[2], one.key[1]))
+        before = [list(others) for others in self.users]
+        found = self._positions(order, User.runs_beside)
+        if len(before) <= self.available < len(self.users):
+            self.users = before
+            found = self._positions(order, User.stands_beside)
+        return found
+
+    def _positions(
+        self, users: Sequence[User], beside: Callable[[User, User], bool]
+    ) -> dict[Key, int]:
+        """A position for each, none of them that of one beside it."""
         found: dict[Key, int] = {}
-        for user in sorted(users, key=lambda one: (one.key[0], one.key[2], one.key[1])):
-            at = self._position(user)
+        for user in users:
+            at = self._position(user, beside)
             if at == len(self.users):
                 self.users.append([])
             self.users[at].append(user)
             found[user.key] = at
         return found
 
-    def _position(self, user: User) -> int:
+    def _position(self, user: User, beside: Callable[[User, User], bool]) -> int:
         """Where the fewest slots lose what was their own; one too many if none is left."""
         best, fewest = len(self.users), self.available + 1
         for at, others in enumerate(self.users):
+            if any(beside(user, other) for other in others):
+                continue
             met = [other for other in others if user.meets(other)]
             if not met:
                 return at
             spoiled = sum(not self.shared_with(other, others) for other in met)
-            if spoiled < fewest and not any(map(user.runs_beside, met)):
+            if spoiled < fewest:
                 best, fewest = at, spoiled
         return len(self.users) if len(self.users) < self.available else best
 

@@ -65,3 +65,15 @@ def test_a_call_back_never_moves_the_switch_behind_what_it_sends(target: str) ->
     assert moving and all(op.combines_from is None for op in moving)
     assert any(op.combines_from for op in ops)
     assert build_plan(bundle.schedule, TARGETS[target]).phases == bundle.plan.phases
+
+
+def test_two_chains_have_registers_however_their_pes_overlap() -> None:
+    """On a ring that comes back through its PEs each of two chains has slots that only some PEs
+    have, and some of one chain are apart from some of the other."""
+    text = """target wse2 grid g = 8 x 1
+    collective c = allgather(x: f32[64]) on g { order ring run direct_allgather }
+    program { c }"""
+    bundle = compile_text(text, "test.coll", {})
+    report = bundle.run(seed=3)
+    assert report.verified, report.problem
+    assert report.cycles == pytest.approx(bundle.prediction.cycles, rel=0.02, abs=60)
