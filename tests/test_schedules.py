@@ -14,6 +14,7 @@ from collc.checks import follow
 from collc.driver.pipeline import compile_text
 from collc.plan import Plan
 from collc.schedule import Schedule
+from collc.target import TARGETS
 
 ROOT = Path(__file__).parents[1]
 AUTO = """target wse2
@@ -57,17 +58,20 @@ def test_a_bundle_has_a_schedule_for_each_plan_of_the_same_collective(text: str)
 def test_candidates_are_followed_for_one_call_and_what_is_chosen_for_two(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    asked: list[int] = []
+    asked: list[tuple[int, Plan]] = []
     found = follow._by_itself
 
     def counted(plan: Plan, schedule: Schedule, calls: int) -> Iterator[Diagnostic]:
-        asked.append(calls)
+        asked.append((calls, plan))
         return found(plan, schedule, calls)
 
     monkeypatch.setattr(follow, "_by_itself", counted)
-    compile_text(AUTO, "test.coll", {})
-    *candidates, chosen = asked
-    assert set(candidates) == {1} and chosen == 2
+    chosen = compile_text(AUTO, "test.coll", {}).plans[0]
+    calls = [of for of, _ in asked]
+    assert calls == sorted(calls) and set(calls) == {1, 2}
+    # once for each target
+    assert all(plan.phases == chosen.phases for of, plan in asked if of == 2)
+    assert calls.count(2) <= len(TARGETS)
 
 
 def test_a_build_does_without_modules_that_take_long_to_import(tmp_path: Path) -> None:
