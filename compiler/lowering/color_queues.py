@@ -100,25 +100,41 @@ def _together(
     taken: Sequence[Taken], having: Callable[[Collective, Phase], dict[str, Bools]]
 ) -> set[tuple[int, int]]:
     """Pairs of colors that some PE has both of, in whatever phases."""
-    masks = union_by_key(
+    masks = _having(taken, having)
+    return _meeting(masks, masks)
+
+
+def _having(
+    taken: Sequence[Taken], having: Callable[[Collective, Phase], dict[str, Bools]]
+) -> dict[int, Bools]:
+    """The PEs that have each color, in whatever phase."""
+    return union_by_key(
         (places[color], mask)
         for collective, phase, places in taken
         for color, mask in having(collective, phase).items()
     )
-    return {(i, j) for i, j in combinations(sorted(masks), 2) if bool((masks[i] & masks[j]).any())}
+
+
+def _meeting(masks: Mapping[int, Bools], others: Mapping[int, Bools]) -> set[tuple[int, int]]:
+    """Pairs of colors, one of each, that some PE has both of."""
+    return {
+        (min(i, j), max(i, j))
+        for i, j in product(masks, others)
+        if i != j and bool((masks[i] & others[j]).any())
+    }
 
 
 def _at_once(taken: Sequence[Taken]) -> set[tuple[int, int]]:
     """Pairs of colors that must not have one output queue even where it is bound to no color: that
     some PE sends both on, on lanes of one phase that do not run in turn, or in phases of which one
     does not cut its vectors."""
-    whole = [one for one in taken if not form_of(one[1]).is_cut]
-    found = _together(whole, sending)
+    whole = _having([one for one in taken if not form_of(one[1]).is_cut], sending)
+    found = _meeting(whole, whole)
     for one in taken:
         _, phase, places = one
         if not form_of(phase).is_cut:
             continue
-        found |= _apart_from(_together([*whole, one], sending), places)
+        found |= _meeting(whole, _having([one], sending))
         leaders = leaders_of(phase)
         for role in phase.roles:
             for lane, other in combinations(role.lanes, 2):
@@ -127,12 +143,6 @@ def _at_once(taken: Sequence[Taken]) -> set[tuple[int, int]]:
                     numbers = [(places[a], places[b]) for a, b in pairs]
                     found |= {(min(pair), max(pair)) for pair in numbers}
     return found
-
-
-def _apart_from(pairs: set[tuple[int, int]], places: Mapping[str, int]) -> set[tuple[int, int]]:
-    """The pairs of which not both are places of a phase."""
-    own = set(places.values())
-    return {pair for pair in pairs if not own.issuperset(pair)}
 
 
 def _both(
