@@ -19,6 +19,11 @@ def test_of_a_sample_what_passes_is_right_whoever_begins_late(plan):
     assert counts[FORM] + counts[MACHINE] > 0
 
 
+def test_a_program_that_nobody_has_changed_is_written_and_right():
+    subject = gate.judging.program(next(iter(gate.judging.programs.SUCCESSIONS)))
+    assert not subject.run(subject.plan, subject.texts(subject.plan))
+
+
 def test_a_row_is_wrong_where_a_right_plan_is_refused():
     assert gate.Row("right", "ring", "", "", ("C322",)).is_wrong
     assert not gate.Row("right", "ring", "", "").is_wrong

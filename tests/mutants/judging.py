@@ -111,7 +111,7 @@ def program(name: str) -> Subject:
     bundle = programs.bundle_of(name)
 
     def texts(changed: Any) -> Texts:
-        return render(bundle.spec, changed, predict_program(changed), (), programs.SKEW)
+        return render(bundle.spec, changed, predict_program(changed), ())
 
     return Subject(
         f"program of {name}",
@@ -119,7 +119,9 @@ def program(name: str) -> Subject:
         programs.mutants,
         check_program,
         texts,
-        lambda changed, made: run_program(made, changed, bundle.spec.target, seed=5).problem,
+        lambda changed, made: (
+            run_program(made, changed, bundle.spec.target, seed=5, most_idle=programs.SKEW).problem
+        ),
     )
 
 
@@ -135,7 +137,7 @@ def root_of_call(kind: str, target: str) -> Subject:
 
     def texts(changed: Any) -> Texts:
         seen = seen_from_the_root(changed)
-        return render(bundle.spec, seen, predict_program(changed), (target,), 0)
+        return render(bundle.spec, seen, predict_program(changed), (target,))
 
     return Subject(
         f"root of the call of {kind} {target}",
