@@ -72,8 +72,9 @@ def test_a_part_may_receive_first_where_nothing_passes_through_it():
     ("name", "what", "code"),
     [
         ("slices", "columns_2: part_0 lane backward staged True", "C319"),
-        ("slices", "rows_2: part_1 lane forward advance Advance.RESET", "C321"),
-        ("slices", "rows_2: part_2 lane backward advance Advance.OWN_ROUTER", "C321"),
+        ("slices", "rows_2: part_1 lane first advance Advance.RESET", "C319"),
+        ("allgather", "part_1 lane forward advance Advance.RESET", "C321"),
+        ("allgather", "part_2 lane backward advance Advance.OWN_ROUTER", "C321"),
     ],
 )
 def test_what_no_text_of_a_block_or_a_ring_does_is_refused(name, what, code):

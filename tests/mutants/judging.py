@@ -18,7 +18,6 @@ import fabsim
 from collc.base.diagnostics import CollcError, Diagnostic
 from collc.checks import FORM
 from collc.checks.program import PROGRAM_CHECKS
-from collc.cost import predict_program
 from collc.driver.planning import roots_of_call
 from collc.lowering.root_of_call import seen_from_the_root
 from collc.machine.prediction import Prediction
@@ -111,7 +110,7 @@ def program(name: str) -> Subject:
     bundle = programs.bundle_of(name)
 
     def texts(changed: Any) -> Texts:
-        return render(bundle.spec, changed, predict_program(changed), ())
+        return render(bundle.spec, changed, Prediction(0, 0, {}), ())
 
     return Subject(
         f"program of {name}",
@@ -120,7 +119,9 @@ def program(name: str) -> Subject:
         check_program,
         texts,
         lambda changed, made: (
-            run_program(made, changed, bundle.spec.target, seed=5, most_idle=programs.SKEW).problem
+            run_program(
+                made, changed, bundle.spec.target, seed=5, most_idle=bundle.most_idle
+            ).problem
         ),
     )
 
@@ -137,7 +138,7 @@ def root_of_call(kind: str, target: str) -> Subject:
 
     def texts(changed: Any) -> Texts:
         seen = seen_from_the_root(changed)
-        return render(bundle.spec, seen, predict_program(changed), (target,))
+        return render(bundle.spec, seen, Prediction(0, 0, {}), (target,))
 
     return Subject(
         f"root of the call of {kind} {target}",
