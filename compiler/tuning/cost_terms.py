@@ -219,7 +219,7 @@ def _start_up(schedule: Schedule, target: Target) -> int:
     return few + (further if plain else 0)
 
 
-_FEW = (
+_FEW: tuple[tuple[tuple[int, ...], ...], ...] = (
     ((1,), ()),
     ((1,), (2,), ()),
     ((1,), (2,), (3,), (4,), ()),
