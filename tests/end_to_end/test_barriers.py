@@ -114,7 +114,7 @@ def test_the_best_barrier_is_as_fast_as_any_tree(width, height, target, tmp_path
 @pytest.mark.parametrize("contract", ["barrier()", "allreduce(x: f32[1], add)"])
 def test_one_word_takes_as_many_cycles_as_are_said_to_be_the_least(contract, target, tmp_path):
     source = tmp_path / "word.coll"
-    for steps in TREES[:2] + ("reduce chain to 0 then broadcast from 0",):
+    for steps in (*TREES[:2], "reduce chain to 0 then broadcast from 0"):
         source.write_text(TEXT.format(steps=steps).replace("barrier()", contract))
         for width in (2, 3, 8, 20):
             bundle = collc.compile(source, target=target, W=width, H=1)
