@@ -38,7 +38,7 @@ def main() -> None:
 
     rng = np.random.default_rng(args.seed)
     runner = SdkRuntime(args.name, cmaddr=args.cmaddr)
-    symbols = {name: runner.get_id(name) for name in ("x",)}
+    symbols = {name: runner.get_id(name) for name in ('x',)}
     runner.load()
     runner.run()
     for _ in range(args.launches):
@@ -69,9 +69,7 @@ def make_input(rng: np.random.Generator, dtype: type, bits: int, length: int) ->
     return rng.uniform(0.5, 1.5, size=shape).astype(dtype)
 
 
-def run(
-    runner: SdkRuntime, symbols: dict[str, int], given: dict[str, np.ndarray]
-) -> dict[str, np.ndarray]:
+def run(runner: SdkRuntime, symbols: dict[str, int], given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Copies the vectors in, launches, copies them out again."""
     for buffer, (_, bits, length) in BUFFERS.items():
         # memcpy takes 32-bit words; a 16-bit element is the low half of its word.
@@ -109,8 +107,9 @@ def options(bits: int) -> dict[str, object]:
 
 
 def check(given: dict[str, np.ndarray], found: dict[str, np.ndarray]) -> int:
-    """Computes the vectors of a round from call to call, and compares what the contracts promise bit by bit;
-    returns the number of elements compared. Buffers in `ROUNDED` may differ by the rounding of each operand."""
+    """Computes the vectors of a round from call to call, and compares what the contracts promise
+    bit by bit; returns the number of elements compared. Buffers in `ROUNDED` may differ by the
+    rounding of each operand."""
     vectors = {name: array.reshape(WIDTH * HEIGHT, -1).copy() for name, array in given.items()}
     known = {name: np.ones(array.shape, bool) for name, array in vectors.items()}
     follow(total_call, PES.reshape(1, -1), "x", vectors, known)
@@ -135,12 +134,10 @@ def same_bits(found: np.ndarray, wanted: np.ndarray) -> None:
 
 
 def follow(collective, pes: np.ndarray, name: str, vectors: dict, known: dict) -> None:
-    """Applies one call to a buffer, and notes which elements are known; `pes` has a row for each group
-    of PEs that runs the collective by itself."""
+    """Applies one call to a buffer, and notes which elements are known; `pes` has a row for each
+    group of PEs that runs the collective by itself."""
     for group in pes:
-        vectors[name][group], known[name][group] = collective(
-            vectors[name][group], known[name][group]
-        )
+        vectors[name][group], known[name][group] = collective(vectors[name][group], known[name][group])
 
 
 def total_call(vectors: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
