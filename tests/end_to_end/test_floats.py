@@ -137,12 +137,12 @@ def test_run_py_takes_any_nan_and_tells_zeros_apart(operation: str) -> None:
     given = np.array([(-0.0, NAN, NAN), (-0.0, NAN, 1)], np.float32)
     check = script(compiled(operation, "f32", given))["check"]
     right = np.array([(-0.0, -NAN, 1 if operation == "max" else NAN)] * 2, np.float32)[None]
-    check(given[None], right)
+    check({"x": given[None]}, {"x": right})
     for element, wrong in ((0, 0.0), (1, 2.0), (2, -1.0)):
         found = right.copy()
         found[0, 1, element] = wrong
         with pytest.raises(AssertionError):
-            check(given[None], found)
+            check({"x": given[None]}, {"x": found})
 
 
 def test_run_py_chooses_pairs_as_the_machine_does() -> None:
@@ -152,10 +152,10 @@ def test_run_py_chooses_pairs_as_the_machine_does() -> None:
         bundle = compiled(operation, "(f32, u32)", given)
         names = script(bundle)
         found = np.broadcast_to(results(bundle, given), given.shape)[None].copy()
-        names["check"](given[None], found)
+        names["check"]({"x": given[None]}, {"x": found})
         found["index"][0, 1, 7] ^= 1
         with pytest.raises(AssertionError):
-            names["check"](given[None], found)
+            names["check"]({"x": given[None]}, {"x": found})
 
 
 def test_programs_with_salted_input_give_what_the_table_says() -> None:
