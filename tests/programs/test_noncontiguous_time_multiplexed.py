@@ -55,12 +55,18 @@ def test_what_the_help_says_helps(calls: str, help: str, target: str) -> None:
     assert refused(calls, order="snake", target=target) == []
 
 
-@pytest.mark.parametrize("calls", ["a b c d e", "a b c d e reconfigure teardown"])
+@pytest.mark.parametrize(
+    "calls", ["a b c d e reserve input_queues 2", "a b c d e reconfigure teardown"]
+)
 def test_where_the_target_has_too_few_queues_fewer_collectives_help(calls: str) -> None:
     found = refused(calls)
     assert {problem.code for problem in found} == {"C338"}
     assert all("call fewer collectives in this program" in problem.help for problem in found)
-    assert refused("a b c") == []
+    assert refused(calls.replace("b c d e", "c").replace("reconfigure teardown", "")) == []
+
+
+def test_where_colors_share_queues_there_are_enough_for_all() -> None:
+    assert refused("a b c d e") == []
 
 
 def test_colors_of_their_own_may_leap_beside_colors_that_are_not_torn_down() -> None:

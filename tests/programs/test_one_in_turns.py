@@ -191,7 +191,7 @@ def test_auto_takes_turns_where_no_plan_has_colors_of_its_own_for_each_phase() -
 @pytest.mark.parametrize("whose", ["own", "whole"])
 def test_auto_leaves_out_plans_that_cannot_even_take_turns(whose: str, most: int) -> None:
     limits = {"own": "", "whole": ""} | {whose: f"within colors <= {most}"}
-    bundle = built(left_open("run auto", **limits))
+    bundle = built(left_open("run auto", **limits, grid="8 x 6"))
     assert bundle.color_count == most and ("star" in chosen(bundle)) == (most == 1)
     assert bundle.run(seed=3).verified
 

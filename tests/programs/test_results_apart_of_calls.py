@@ -36,11 +36,3 @@ def test_the_result_of_a_call_is_in_its_own_buffer(name: str, target: str) -> No
     given |= {"r": 2} if "r <" in text else {}
     report = compile_text(text, "t.coll", {}, None).run(seed=2, lengths=given)
     assert report.verified, report.problem
-
-
-def test_the_text_for_each_form_leaves_it_to_that_of_lanes() -> None:
-    text = text_of("a multicast", "wse2")
-    by_forms = compile_text(text, "t.coll", {}, None)
-    assert by_forms.text == "lanes"
-    fixed = text.replace("n <= 24", "24")
-    assert compile_text(fixed, "t.coll", {}, None).text == "forms"
