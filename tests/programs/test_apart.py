@@ -105,7 +105,7 @@ def test_of_joined_calls_only_those_that_meet_have_call_streams() -> None:
     assert report.verified, report.problem
 
 
-@pytest.mark.xfail(strict=True, reason="400 cycles together, 184 alone: the second waits")
+@pytest.mark.xfail(strict=True, reason="400 cycles together, 184 by itself")
 def test_parts_take_no_more_time_together_than_the_longest_and_some_calls() -> None:
     together, alone = (compiled(calls).run().cycles for calls in ("around and beyond", "around"))
     assert together < 1.3 * alone

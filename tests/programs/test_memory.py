@@ -29,7 +29,7 @@ PAIRS = [
 ]
 LARGER_APART = pytest.mark.xfail(
     strict=True,
-    reason="with colors of its own the ring's code takes 1,198 bytes more than with torn down ones, "
+    reason="with colors of its own the ring's code takes 1,198 bytes more than with torn ones, "
     "so that there is nothing to measure the estimate of 708 by",
 )
 SEVERAL = ["chain", "two_phase", "binomial", "broadcast from the middle", "optimal"]
