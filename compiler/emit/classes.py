@@ -12,7 +12,7 @@ then a role has several.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
@@ -245,7 +245,8 @@ def _steps_at(role: Role, place: int, cut: Cut) -> list[Step]:
     steps: list[Step] = []
     alone = sum(bool(lane.table) for lane in role.lanes) == 1
     for lane in role.lanes:
-        for number, entries in enumerate(_entries_by_step(lane, place, cut, alone)):
+        idle = _idle_beside(role, lane, place)
+        for number, entries in enumerate(_entries_by_step(lane, place, cut, alone, idle)):
             while len(steps) <= number:
                 steps.append([])
             if entries:
@@ -281,16 +282,46 @@ def _settled(step: Step, lane: Lane, place: int, cut: Cut) -> Step:
     return [(lane, [[replace(acts[0], last=acts[-1].op)]])]
 
 
-def _entries_by_step(lane: Lane, place: int, cut: Cut, alone: bool) -> Iterator[list[list[Act]]]:
-    """The entries of a lane; turns of one that is alone are an operation where they are alike."""
-    found: list[list[Act]] = []
-    unrolled = 0
+def _idle_beside(role: Role, lane: Lane, place: int) -> Callable[[int, int], bool]:
+    """Whether all other lanes do nothing in so many steps from one on."""
+
+    def idle(first: int, count: int) -> bool:
+        steps = range(first, first + count)
+        others = (other for other in role.lanes if other is not lane and other.table)
+        return not any(step in steps for other in others for step in _busy(other, place))
+
+    return idle
+
+
+def _busy(lane: Lane, place: int) -> Iterator[int]:
+    """The steps in which a lane may do something."""
+    step = 0
     for loop in lane.table:
-        whole = _as_one(lane, loop, place, cut, alone)
-        if whole is not None:
+        for _ in range(loop.turns.at(place)):
+            for entry in loop.entries:
+                if any(op.where.at(place) for op in entry.ops):
+                    yield step
+                step += bool(entry.ends_step.at(place))
+
+
+def _entries_by_step(
+    lane: Lane, place: int, cut: Cut, alone: bool, idle: Callable[[int, int], bool]
+) -> Iterator[list[list[Act]]]:
+    """The entries of a lane; turns that are alike are an operation where it is alone, or all others
+    are idle as long."""
+    found: list[list[Act]] = []
+    unrolled = step = 0
+    for loop in lane.table:
+        whole, turns = _as_one(lane, loop, place, cut, alone), loop.turns.at(place)
+        ending = sum(bool(entry.ends_step.at(place)) for entry in loop.entries) * turns
+        if whole is not None and (alone or not ending or idle(step, ending)):
             found.append([whole])
+            if ending and not alone:
+                yield found
+                yield from ([] for _ in range(ending - 1))
+                found, step = [], step + ending
             continue
-        for turn in range(loop.turns.at(place)):
+        for turn in range(turns):
             shift, modulus = turn * loop.shift.at(place), 0
             if loop.shift.at(place) or loop.shift.varies:
                 modulus = cut.slicing.count
@@ -307,7 +338,7 @@ def _entries_by_step(lane: Lane, place: int, cut: Cut, alone: bool) -> Iterator[
                     found.append(acts)
                 if entry.ends_step.at(place):
                     yield found
-                    found = []
+                    found, step = [], step + 1
     if found:
         yield found
 

@@ -579,3 +579,15 @@ def test_a_section_is_not_called_as_another_phase_of_its_axis_is() -> None:
     names = re.findall(r"^fn (\w+)\(", bundle.files["t_pe.csl"], re.MULTILINE)
     assert len(names) == len(set(names))
     assert bundle.run(seed=1).verified
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_what_a_lane_repeats_keeps_its_place_among_the_steps_of_others(target: str) -> None:
+    """The last PE of the ring combines two tokens, sends one, and combines another."""
+    text = f"""target {target} grid row = 8 x 1
+    collective c = barrier() on row {{ order ring run binomial_barrier }}
+    program {{ c }}"""
+    bundle = compile_text(text, "test.coll", {})
+    report = bundle.run(repeats=2)
+    assert report.verified, report.problem
+    assert report.cycles == pytest.approx(bundle.prediction.cycles, rel=0.02, abs=60)
