@@ -147,6 +147,28 @@ def test_a_join_that_is_missing_is_found_whether_a_kernel_waits_or_not(
         assert "elements are wrong" in figure_of(replace(run, waits=waits)).problem
 
 
+def test_a_join_that_begins_too_early_is_found_by_a_kernel_that_waits(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """PEs that begin together never need it, in however many launches: what is to end last does."""
+    cells = law_6(Shape("all_to_all", 4, 1, 8, "wse2"))
+    run = next(cell.run for cell in cells if cell.about.endswith("alone"))
+    assert run.waits
+    run_program = laws.run_program
+
+    def without_block(files: dict[str, str], *rest: object, **options: object) -> object:
+        join, again = files["join.csl"], "  @block(end);  // for the next time\n"
+        assert join.count(again) == 1
+        changed = {**files, "join.csl": join.replace(again, "")}
+        options["repeats"] = laws.LAUNCHES
+        return run_program(changed, *rest, **options)  # type: ignore[arg-type]
+
+    assert not figure_of(run).problem
+    monkeypatch.setattr(laws, "run_program", without_block)
+    assert not figure_of(replace(run, waits=False)).problem
+    assert "elements are wrong" in figure_of(run).problem
+
+
 KEPT = (
     of_scope(Scope("gather", "row", "root")),
     next(law_1(Shape("broadcast", 4, 1, 8, "wse3"), 2)),
