@@ -21,9 +21,12 @@ def test_outputs_are_listed_and_not_written_then_written_as_listed(tmp_path: Pat
     assert listed == sorted(f"out/{path.name}" for path in (tmp_path / "out").iterdir())
 
 
-@pytest.mark.parametrize("example", ["chain", "program_parts", "program_together"])
+@pytest.mark.parametrize(
+    ("example", "given"),
+    [("chain", ()), ("program_parts", ("-D", "W=4", "-D", "H=4")), ("program_together", ())],
+)
 def test_a_name_is_that_of_the_library_whatever_the_file_is_called(
-    example: str, tmp_path: Path
+    example: str, given: tuple[str, ...], tmp_path: Path
 ) -> None:
     made = []
     for source in (
@@ -31,7 +34,8 @@ def test_a_name_is_that_of_the_library_whatever_the_file_is_called(
         "other.coll",
     ):  # of one length: lines are folded
         shutil.copy(TOTAL.parents[1] / f"{example}.coll", tmp_path / source)
-        done = collc("build", source, "--name", "total", "-o", source[:-5], cwd=tmp_path)
+        options = ("--name", "total", "-o", source[:-5], *given)
+        done = collc("build", source, *options, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
         texts = {path.name: path.read_text() for path in (tmp_path / source[:-5]).glob("*.csl")}
         made.append({name: text.replace(f"from {source}", "") for name, text in texts.items()})
