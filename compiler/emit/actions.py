@@ -1040,7 +1040,7 @@ class _Call:
         act = placed.act
         if act.turns is not None:
             return self._begin_turns(part, slot, placed)
-        if self._sliced(part, placed) and not self._calls_back(act):
+        if self._sliced(part, placed) and (act.is_local or not self._calls_back(act)):
             empty = not part.words[placed.key][0]
             asked = self._asked_for_any(slot, empty=empty)
             rest = self._end_at_once if empty else self._start_some
