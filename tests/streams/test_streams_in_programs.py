@@ -40,7 +40,7 @@ def test_four_have_forms_since_colors_share_queues():
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("calls", ["a b", "repeat 2 { a b c }"])
+@pytest.mark.parametrize("calls", ["a b", "repeat 2 { a b c }", "a b c d"])
 def test_they_are_delivered_again_and_again(calls, target):
     made = bundle(calls, target)
     report = made.run(seed=1, repeats=2)
