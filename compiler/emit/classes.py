@@ -304,6 +304,11 @@ def _busy(lane: Lane, place: int) -> Iterator[int]:
                 step += bool(entry.ends_step.at(place))
 
 
+def _steps_ended(loop: Loop | Once, place: int) -> int:
+    """How many steps end in a loop."""
+    return sum(bool(one.ends_step.at(place)) for one in loop.entries) * loop.turns.at(place)
+
+
 def _entries_by_step(
     lane: Lane, place: int, cut: Cut, alone: bool, idle: Callable[[int, int], bool]
 ) -> Iterator[list[list[Act]]]:
@@ -313,18 +318,16 @@ def _entries_by_step(
     unrolled = step = 0
     for loop in lane.table:
         whole, turns = _as_one(lane, loop, place, cut, alone), loop.turns.at(place)
-        ending = sum(bool(entry.ends_step.at(place)) for entry in loop.entries) * turns
-        if whole is not None and (alone or not ending or idle(step, ending)):
+        ending = _steps_ended(loop, place)
+        if whole is not None and idle(step, ending):
             found.append([whole])
             if ending and not alone:
-                yield found
-                yield from ([] for _ in range(ending - 1))
+                yield from (found, *[[]] * (ending - 1))
                 found, step = [], step + ending
             continue
         for turn in range(turns):
-            shift, modulus = turn * loop.shift.at(place), 0
-            if loop.shift.at(place) or loop.shift.varies:
-                modulus = cut.slicing.count
+            shift = turn * loop.shift.at(place)
+            modulus = cut.slicing.count if loop.shift.at(place) or loop.shift.varies else 0
             for entry in loop.entries:
                 acts = [
                     act
