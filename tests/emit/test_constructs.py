@@ -37,6 +37,8 @@ from collc.emit.attestation import FORMS
 from collc.emit.render import source_name
 
 LIST = Path(__file__).parent / "unattested.json"
+# Takes 14 s as it is in its file; two constructs that it has then are those of others, too.
+SMALLER = {"program_grid": {"W": 9, "H": 8, "R": 2}}
 KERNELS = sorted(Path(__file__).parents[2].glob("examples/*/**/*.csl"))
 
 
@@ -45,7 +47,7 @@ KERNELS = sorted(Path(__file__).parents[2].glob("examples/*/**/*.csl"))
 def test_an_example_has_only_attested_constructs_and_those_it_is_down_for(
     example: Path, target: str, request: pytest.FixtureRequest
 ) -> None:
-    bundle = bundle_of(example, target, {})
+    bundle = bundle_of(example, target, SMALLER.get(example.stem, {}))
     places = constructs_in(bundle, target)
     assert_named(bundle, target, places)
     if example.stem in OTHERWISE:
