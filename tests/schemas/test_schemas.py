@@ -42,7 +42,7 @@ DOCUMENTS: dict[str, tuple[str | Path, ...]] = {
     "build dumped": ("build", CHAIN, *SMALL, "--dump", "schedule", "--json"),
     "build several": ("build", CHAIN, CHAIN, *SMALL, "-o", "out", "--no-verify-text", "--json"),
     "cost": ("cost", CHAIN, *SMALL, "--json"),
-    "cost of a program": ("cost", EXAMPLES / "program_mixed.coll", "--json"),
+    "cost of a program": ("cost", EXAMPLES / "program_mixed.coll", "-D", "P=8", "--json"),
     "cost by length": ("cost", EXAMPLES / "select.coll", "--json"),
     "cost by colors": ("cost", CHAIN, *SMALL, "--colors", "1..2", "--json"),
     "cost on a network": ("cost", CHAIN, *SMALL, "--network", NETWORK, "--json"),
@@ -90,7 +90,7 @@ def test_a_document_that_differs_is_refused(change: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("file", ["chain.coll", "auto.coll", "program_mixed.coll"])
 def test_manifests_are_as_their_schema_says(file: str) -> None:
-    bundle = collc.compile(EXAMPLES / file, verify_text=False)
+    bundle = collc.compile(EXAMPLES / file, verify_text=False, P=8)
     manifest = json.loads(bundle.files["manifest.json"])
     validator("manifest-1").validate(manifest)
     assert not validator("manifest-1").is_valid(manifest | {"target": 3})
