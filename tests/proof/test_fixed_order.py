@@ -129,7 +129,12 @@ def test_a_grid_of_one_line_and_each_row_of_a_grid_are_lines() -> None:
     ("kind", "run", "what", "chosen"),
     [
         ("allreduce", "run auto", "f32[1], add", "reduce star to 0 then broadcast from (0, 0)"),
-        ("allreduce", "run auto", "f32[300], add", "reduce chain to 5 then broadcast from (5, 0)"),
+        (  # `reduce chain to 5 then broadcast from (5, 0)` takes as many cycles
+            "allreduce",
+            "run auto",
+            "f32[300], add",
+            "run chain_reduce(root = 5) then run direct_broadcast(root = 5)",
+        ),
         ("reduce", "run auto to 5", "f32[300], mul", "reduce chain to 5"),
         ("reduce", "run auto to 0", "f32[2], add", "reduce star to 0"),
         (
