@@ -1566,7 +1566,11 @@ class _Calls:
     def round(self, number: int) -> tuple[_Called, ...]:
         """The calls of a round."""
         if self.program.alone:
-            return (_Called((Begun(self._case(self.program.plans[0].collective.name, None)),)),)
+            one = self.program.plans[0].collective
+            given, length = one.contract.run_length, None
+            if given is not None and given.name in self.lengths:
+                length = self._given(given.name, number, given.most)
+            return (_Called((Begun(self._case(one.name, length)),)),)
         return tuple(self._called(name, number) for name in self.program.program.calls)
 
     def _called(self, name: str, number: int) -> _Called:
