@@ -10,15 +10,18 @@ from collc.driver.pipeline import compile_text
 from collc.tuning import warnings
 from tests.tuning.warned import TEXT, codes_of, compiled
 
+TOO_MUCH = pytest.mark.xfail(
+    strict=True, reason="5 to 12 % too much is said to be lost: 103 cycles of 92"
+)
 
-@pytest.mark.xfail(strict=True, reason="5 to 12 % too much is said to be lost: 103 cycles of 92")
+
 @pytest.mark.parametrize("target", ["wse2", "wse3"])
 @pytest.mark.parametrize(
     ("contract", "steps"),
     [
-        ("allreduce(x: f32[{}], add)", "run ring_allreduce"),
+        pytest.param("allreduce(x: f32[{}], add)", "run ring_allreduce", marks=TOO_MUCH),
         ("reduce_scatter(x: f32[{}], add)", "order ring run ring_reduce_scatter"),
-        ("allgather(x: f32[{}])", "run ring_allgather"),
+        pytest.param("allgather(x: f32[{}])", "run ring_allgather", marks=TOO_MUCH),
     ],
 )
 def test_a_longer_vector_wins_what_is_said(contract: str, steps: str, target: str) -> None:
