@@ -82,8 +82,7 @@ def _unnamed(program: ProgramPlan) -> tuple[LibraryModel, ...]:
             for at, stream in enumerate(program.call_streams)
         )
     except UnprintedError as found:
-        plan = program.plans[0] if program.alone else None
-        raise CollcError([diagnostic(plan, found.what)]) from None
+        raise CollcError([diagnostic(program, found.what)]) from None
 
 
 @dataclass(frozen=True)

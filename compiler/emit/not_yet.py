@@ -2,7 +2,7 @@
 
 from collc.base.diagnostics import Diagnostic
 from collc.base.values import dataclass
-from collc.plan import Plan
+from collc.plan.plan import ProgramPlan
 
 HELP = "use other steps, or a program with fewer collectives; please report this one"
 
@@ -14,8 +14,10 @@ class UnprintedError(Exception):
     what: str
 
 
-def diagnostic(plan: Plan | None, what: str) -> Diagnostic:
-    """The message about a collective, or about a program."""
-    name = f"`{plan.collective.name}`: " if plan else ""
-    message = f"{name}collc cannot write code for {what} yet"
-    return Diagnostic("C507", message, plan.collective.span if plan else None, help=HELP)
+def diagnostic(program: ProgramPlan, what: str) -> Diagnostic:
+    """The message about a program; about its collective, if that is alone."""
+    span, name = program.program.span, ""
+    if program.alone:
+        collective = program.plans[0].collective
+        span, name = collective.span, f"`{collective.name}`: "
+    return Diagnostic("C507", f"{name}collc cannot write code for {what} yet", span, help=HELP)
