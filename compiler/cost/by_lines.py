@@ -36,16 +36,16 @@ _NORTH, _EAST, _SOUTH, _WEST, _NOWHERE = 0, 1, 2, 3, 7  # sides of the grid
 
 
 @dataclass(frozen=True)
-class ByLines:
+class Clocked:
     """The cycle in which the last PE is done, and in which the last one comes to each mark."""
 
     cycles: int
-    marks: tuple[int, ...]
+    marks: Sequence[int]
 
 
 def timed_by_lines(
     program: ProgramPlan, library: LibraryModel, lengths: Lengths | None, most: int
-) -> ByLines | None:
+) -> Clocked | None:
     """What the clock says of a collective called once; None if not all its phases go along lines,
     or PEs are too few for it to be worth while. Raises what the clock of a grid does."""
     if not _goes_by_lines(program):
@@ -126,7 +126,7 @@ class _Lines:
         self.pes = np.arange(grid.height * grid.width).reshape(self.shape)
         self.roles = [of.reshape(self.shape) for of in scripts.roles]
 
-    def followed(self) -> ByLines | None:
+    def followed(self) -> Clocked | None:
         """The whole of it."""
         for number, group in enumerate(self.groups):
             self._come_to(group.start, self.at)
@@ -135,7 +135,7 @@ class _Lines:
             elif not self._multicast(number):
                 return None
         self._come_to(len(self.plan.phases), self.at)
-        return ByLines(self.marks[-1], tuple(self.marks))
+        return Clocked(self.marks[-1], tuple(self.marks))
 
     def _come_to(self, mark: int, at: Ints) -> None:
         self.marks[mark] = max(self.marks[mark], int(at.max()))

@@ -1,27 +1,16 @@
 """A run of a program by the machine with a clock: what the templates print of it, and how long it
 takes."""
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from collc.base.columns import Ints
-from collc.base.values import dataclass
-from collc.cost.by_lines import timed_by_lines, told_by_lines
+from collc.cost.by_lines import Clocked, timed_by_lines, told_by_lines
 from collc.emit.actions import Lengths, scripts_of
 from collc.emit.library import libraries_of
 from collc.lowering.root_of_call import seen_from_the_root
 from collc.machine.reading import places_of
 from collc.machine.timed import MOST_WORDS, NOT_SO, Told, timed, told_of
 from collc.plan.plan import ProgramPlan
-
-
-@dataclass(frozen=True)
-class Clocked:
-    """The cycle in which the last PE is done, and in which the last one comes to each mark."""
-
-    cycles: int
-    marks: Sequence[int]
 
 
 def clocked(
@@ -36,7 +25,7 @@ def clocked(
     libraries = libraries_of(program, "")
     found = timed_by_lines(program, libraries[0], lengths, most) if starts is None else None
     if found is not None:
-        return Clocked(found.cycles, found.marks)
+        return found
     whole = timed(*scripts_of(program, libraries, lengths), starts, most)
     return Clocked(int(whole.done.max()), whole.marks)
 

@@ -10,7 +10,8 @@ from collc.base.columns import Ints
 from collc.base.diagnostics import CollcError, Diagnostic
 from collc.base.memoize import by_identity
 from collc.cost.bound import bound_of
-from collc.cost.clocked import Clocked, clocked
+from collc.cost.by_lines import Clocked
+from collc.cost.clocked import clocked
 from collc.cost.critical_path import critical_path
 from collc.cost.tree_bound import tree_bound_of
 from collc.emit.actions import Lengths
@@ -25,9 +26,8 @@ from collc.schedule.lengths import collective_of_length
 
 NEVER = 1 << 62  # more cycles than any plan takes
 TOO_LONG = NEVER - 1  # of a plan that is not followed to its end
-CANDIDATE = (
-    5_000_000  # words that are followed of a plan before it is chosen (D122): about a second
-)
+# Words that are followed of a plan before it is chosen (D122): about a second.
+CANDIDATE = 5_000_000
 _ONLY = "only the bound is known"
 HELD = 64  # predictions of plans that are held
 

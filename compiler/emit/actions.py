@@ -1711,8 +1711,7 @@ class _Scripts:
         for case, of in enumerate(by_case):
             runs = self._runs(called.values(), case)
             columns += [np.where(runs, part.part_at, -1) for part in of]
-        _, script_at = _distinct(columns, self.pes)
-        firsts = np.unique(script_at, return_index=True)[1].tolist()
+        firsts, script_at = _distinct(columns, self.pes)
         scripts = []
         for pe in firsts:
             parts = [[part.parts[part.part_at[pe]] for part in of] for of in by_case]
@@ -1884,8 +1883,8 @@ def _equal_numbers(parts: Sequence[_Part]) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _distinct(columns: Sequence[Ints], pes: int) -> tuple[list[list[int]], Ints]:
-    """The different rows of numbers, and which of them each PE has."""
+def _distinct(columns: Sequence[Ints], pes: int) -> tuple[list[int], Ints]:
+    """The first PE of each different row of numbers, and which of the rows each PE has."""
     code, radix = np.zeros(pes, dtype=np.int64), 1
     for column in columns:  # as one number, which is far quicker than to compare rows
         least = int(column.min(initial=0))
@@ -1896,8 +1895,7 @@ def _distinct(columns: Sequence[Ints], pes: int) -> tuple[list[list[int]], Ints]
         code = code + radix * (column.astype(np.int64) - least)
         radix *= extent
     _, first, which = np.unique(code, return_index=True, return_inverse=True)
-    rows = [[int(column[at]) for column in columns] for at in first.tolist()]
-    return rows, which.reshape(-1)
+    return first.tolist(), which.reshape(-1)
 
 
 def _alike(numbers: Mapping[Numbered, int]) -> tuple[int, ...]:
@@ -1933,9 +1931,10 @@ def _parts(  # noqa: PLR0913, PLR0917 - a phase, and what is known of it
     classes: dict[int, list[ClassModel]] = {}
     for one in model.classes:
         classes.setdefault(one.role, []).append(one)
-    distinct, which = _distinct([*placed, sets[1]], len(placed[0]))
+    columns = (*placed, sets[1])
+    first_pes, which = _distinct(columns, len(placed[0]))
     found = []
-    for role, place, set_at in distinct:
+    for role, place, set_at in np.stack(columns, axis=1)[first_pes].tolist():
         if role < 0:
             found.append((0, 0))
             continue

@@ -43,11 +43,16 @@ def queues_of_colors(
     multicasts = ((phase, places) for _, phase, places in taken if not form_of(phase).is_cut)
     wide = {k for phase, places in multicasts if phase.wide for k in places.values()}
     every = set(combinations(range(count), 2))
-    apart = _together(taken, receiving), _together(taken, sending)
-    ways = [(every, every), apart]
-    if not target.binds_output_queues:
-        ways.append((apart[0], _at_once(taken)))
-    found = (_both(target, one, beside, wide, count) for one in ways)
+
+    def ways() -> Iterator[tuple[set[tuple[int, int]], set[tuple[int, int]]]]:
+        """Which colors have input queues apart, and which output queues."""
+        yield every, every
+        received = _together(taken, receiving)
+        yield received, _together(taken, sending)
+        if not target.binds_output_queues:
+            yield received, _at_once(taken)
+
+    found = (_both(target, one, beside, wide, count) for one in ways())
     return next((one for one in found if one is not None), None)
 
 

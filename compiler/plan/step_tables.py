@@ -10,11 +10,10 @@ import numpy as np
 from collc.base.columns import Ints
 from collc.base.memoize import memoized
 from collc.base.values import dataclass
-from collc.plan import Lane, Phase, RowKind
-from collc.plan.entries import entries_of, kind_of, table_at, varies
+from collc.plan import Phase, RowKind
+from collc.plan.entries import table_at
 from collc.plan.form import form_of
 from collc.plan.geometry import line_of
-from collc.spec.exchange import Slicing
 
 SENDS, RELAYS, RECEIVES = int(RowKind.SENDS), int(RowKind.RELAYS), int(RowKind.RECEIVES)
 ENDS = int(RowKind.ENDS)
@@ -67,13 +66,3 @@ def _counts(phase: Phase) -> Iterator[list[int]]:
             yield np.unique(out[(kind & SENDS) > 0]).tolist()
             yield np.unique(into[(kind & RECEIVES) > 0]).tolist()
             yield [0] * int(((kind & RELAYS) > 0).any())
-
-
-def always(lane: Lane, slicing: Slicing) -> RowKind:
-    """The bits that all rows of a lane have, at every place; none where slices may be empty."""
-    empty = slicing.length < slicing.count * slicing.grain
-    entries = entries_of(lane)
-    if slicing.dynamic or empty or any(map(varies, entries)):
-        return RowKind(0)
-    bits = [kind_of(entry) for entry in entries] or [0]
-    return RowKind(int(np.bitwise_and.reduce(bits)))

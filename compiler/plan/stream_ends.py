@@ -162,30 +162,6 @@ def sides_of(phase: Phase) -> tuple[Sides, ...]:
     return tuple(found)
 
 
-def goes_first(phase: Phase, lane: str) -> bool:
-    """Whether a stream that is ready sends on a lane before all else: to the own group of ranks,
-    which wait for it first, where there are others."""
-    keeps = _receiving(phase)
-    return lane in keeps and any(leads_across(phase, other) for other in _lanes(phase))
-
-
-def leads_across(phase: Phase, lane: str) -> bool:
-    """Whether PEs only send on a lane."""
-    return lane in _lanes(phase) - _receiving(phase)
-
-
-@by_identity(PHASES)
-def _lanes(phase: Phase) -> frozenset[str]:
-    return frozenset(name for role in phase.roles for name in streams_of(role))
-
-
-@by_identity(PHASES)
-def _receiving(phase: Phase) -> frozenset[str]:
-    """The lanes on which some PE receives."""
-    each = (streams_of(role).items() for role in phase.roles)
-    return frozenset(name for streams in each for name, one in streams if one.receives is not None)
-
-
 @by_identity(PHASES)
 def joins_of(phase: Phase) -> int:
     """Tasks that join ends of a stream, beside the last one: of three ends or four."""
