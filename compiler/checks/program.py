@@ -8,13 +8,11 @@ from collc.base.columns import Bools
 from collc.base.diagnostics import Diagnostic, Span
 from collc.checks import BUDGETS, CHECKS, FOLLOW, check_plan
 from collc.checks.budgets.colors import allowed
-from collc.checks.budgets.dsr_ids import MEMCPY, in_turn
 from collc.checks.budgets.filters import filters_of_program
 from collc.checks.budgets.memory import has_free
 from collc.checks.color_hand_over import turns
-from collc.checks.counted import tasks_in_turn
 from collc.checks.follow import follow
-from collc.checks.resource_report import kept_by, left_beside, task_id_rivals
+from collc.checks.resource_report import kept_by, left_beside
 from collc.plan import Phase, Plan, leaders_of
 from collc.plan.form import form_of
 from collc.plan.pe_masks import receiving, sending
@@ -187,29 +185,6 @@ def _microthreads(plan: ProgramPlan) -> Iterator[Diagnostic]:
                 break
 
 
-def _task_ids(plan: ProgramPlan) -> Iterator[Diagnostic]:
-    """C306: too few task ids."""
-    used, colors = plan.task_ids, {color.number for color in plan.colors}
-    free = plan.target.task_ids_beside(colors)
-    needed = plan.own_tasks + tasks_in_turn(plan.plans, ends_torn_down=plan.ends_torn_down)
-    if len(used) < needed or len(set(used)) < len(used) or not set(used) <= set(free):
-        of, beside = task_id_rivals(plan.target)
-        left = _left(plan, len(free), *of, beside=beside)
-        message = f"the program needs {needed} local task ids, {left}"
-        yield _shared("C306", plan, message, resources=of)
-
-
-def _dsr_ids(plan: ProgramPlan) -> Iterator[Diagnostic]:
-    """C307: too few DSRs for a phase, even if all phases have the same in turn."""
-    needed, available = in_turn(plan.plans), len(plan.dsr_ids)
-    if needed > available:
-        message = f"a phase of the program needs {needed} DSRs of one file, "
-        message += _left(plan, available, "dsr_ids")
-        yield _shared("C307", plan, message, resources=("dsr_ids",))
-    elif MEMCPY in plan.dsr_ids:
-        yield _shared("C307", plan, f"DSR {MEMCPY} of every file is memcpy's")
-
-
 def _memory(plan: ProgramPlan) -> Iterator[Diagnostic]:
     """C308: code and data exceed a PE's memory."""
     needed, available = plan.code_bytes + plan.data_bytes, plan.target.free_bytes
@@ -253,8 +228,6 @@ PROGRAM_CHECKS: dict[str, Callable[[ProgramPlan], Iterator[Diagnostic]]] = {
     "switch_colors": _switch_colors,
     "queues": _queues,
     "microthreads": _microthreads,
-    "task_ids": _task_ids,
-    "dsr_ids": _dsr_ids,
     "filters": filters_of_program,
     "memory": _memory,
 }
@@ -287,24 +260,13 @@ def _why(plan: ProgramPlan) -> tuple[Span, str]:
     return program.span, "colors alternate in this program"
 
 
-# what call streams may lack, and the target's fields that it is about
-_RESOURCES = {
-    "colors with queues": ("colors", "input_queues", "output_queues"),
-    "task ids": ("local_task_ids", "colors"),
-    "DSRs": ("dsr_ids",),
-}
-
-
 def call_streams(plan: ProgramPlan) -> Iterator[Diagnostic]:
     """C334: too little for all call streams, or something that two of them have; C335: a
     call-back."""
     for call_stream in plan.call_streams:
         yield from _call_backs(plan, call_stream)
-    lacking = {what for call_stream in plan.call_streams for what in _lacks(call_stream)}
-    for what, resources in _RESOURCES.items():
-        if what in lacking:
-            yield _shortage(plan, what, resources)
-    if lacking:
+    if any(map(_lacks, plan.call_streams)):
+        yield _shortage(plan)
         return  # numbers were made up for them
     for one, other in combinations(plan.call_streams, 2):
         for what, numbers in _occupied(one).items():
@@ -315,15 +277,21 @@ def call_streams(plan: ProgramPlan) -> Iterator[Diagnostic]:
                 yield _refused(plan, "C334", message, "run one after the other: leave `and` out")
 
 
-def _shortage(plan: ProgramPlan, what: str, resources: tuple[str, ...]) -> Diagnostic:
-    """What each call stream needs of something, and what there is of it for all."""
-    each = [
-        f"{_needs(call_stream, what)} for {_names(call_stream)}"
-        for call_stream in plan.call_streams
-    ]
-    needed = f"{', '.join(each[:-1])} and {each[-1]}"
-    message = f"too few {what} for what is in flight at the same time, {needed}: "
-    message += f"{plan.target.name} has {_available(plan, what)}"
+def _shortage(plan: ProgramPlan) -> Diagnostic:
+    """How many colors each call stream needs, and what there is of them for all."""
+    each = [f"{len(one.colors)} for {_names(one)}" for one in plan.call_streams]
+    target, of_program = plan.target, plan.program.colors
+    most = len(target.colors) if of_program is None else of_program
+    into, out = set(target.input_queues), set(target.output_queues)
+    message = "too few colors with queues for what is in flight at the same time, "
+    message += f"{', '.join(each[:-1])} and {each[-1]}: {target.name} has "
+    message += f"{min(most, len(target.colors))} colors and {len(into | out)} numbers for queues, "
+    message += f"{len(into)} of input and {len(out)} of output"
+    return of_call_streams(plan, message, "colors", *_QUEUES)
+
+
+def of_call_streams(plan: ProgramPlan, message: str, *resources: str) -> Diagnostic:
+    """C334 about resources (fields of the target) that all call streams need together."""
     help = "run some of them one after the other, or use patterns with fewer colors"
     kept = kept_by(plan.program.reserved, *resources)
     if kept:
@@ -331,53 +299,17 @@ def _shortage(plan: ProgramPlan, what: str, resources: tuple[str, ...]) -> Diagn
     return Diagnostic("C334", message, plan.program.span, kept, help)
 
 
-def _needs(call_stream: ProgramPlan, what: str) -> int:
-    """How much a call stream needs of something by itself."""
-    if what == "task ids":
-        return call_stream.own_tasks + tasks_in_turn(call_stream.plans)
-    return in_turn(call_stream.plans) if what == "DSRs" else len(call_stream.colors)
-
-
-def _available(plan: ProgramPlan, what: str) -> str:
-    """What there is of something for all call streams together."""
-    target = plan.target
-    if what == "task ids":
-        free = target.task_ids_beside(color.number for color in plan.colors)
-        beside = " and ".join(("memcpy", *(["these colors"] if target.tasks_by_color else [])))
-        return f"{len(free)} beside {beside}"
-    if what == "DSRs":
-        return f"{len(target.dsr_ids)} of a file beside memcpy"
-    of_program = plan.program.colors
-    most = len(target.colors) if of_program is None else of_program
-    into, out = set(target.input_queues), set(target.output_queues)
-    queues = f"{len(into | out)} numbers for queues, {len(into)} of input and {len(out)} of output"
-    return f"{min(most, len(target.colors))} colors and {queues}"
-
-
 def _occupied(call_stream: ProgramPlan) -> dict[str, set[int]]:
     """What a call stream uses on a PE. Queues of both kinds count as one: a microthread has the
     number of the one or the other."""
-    target = call_stream.target
     queues = {n for color in call_stream.colors for n in (color.input_queue, color.output_queue)}
-    return {
-        "color": {color.number for color in call_stream.colors},
-        "queue": queues,
-        "task id": set(call_stream.task_ids)
-        | ({color.number for color in call_stream.colors} if target.tasks_by_color else set()),
-        "DSR": set(call_stream.dsr_ids),
-    }
+    return {"color": {color.number for color in call_stream.colors}, "queue": queues}
 
 
-def _lacks(call_stream: ProgramPlan) -> Iterator[str]:
-    """What a call stream lacks of what the others leave."""
+def _lacks(call_stream: ProgramPlan) -> bool:
+    """Whether a call stream lacks colors with queues of what the others leave."""
     most = call_stream.program.colors
-    tasks = call_stream.own_tasks + tasks_in_turn(call_stream.plans)
-    if not call_stream.fits(len(call_stream.colors) if most is None else most):
-        yield "colors with queues"
-    if not set(call_stream.task_ids[:tasks]) <= set(call_stream.target.local_task_ids):
-        yield "task ids"
-    if len(call_stream.dsr_ids) < in_turn(call_stream.plans):
-        yield "DSRs"
+    return not call_stream.fits(len(call_stream.colors) if most is None else most)
 
 
 def _call_backs(plan: ProgramPlan, call_stream: ProgramPlan) -> Iterator[Diagnostic]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from itertools import product
 
-from collc.cost.predict import NEVER, TOO_LONG, cycles_or_never
+from collc.cost.predict import NEVER, TOO_LONG, cycles_or_never, unprinted
 from collc.cost.relays import relays_at_least
 from collc.cost.steps_model import steps_at_least
 from collc.cost.stream_bounds import streams_at_least
@@ -24,7 +24,7 @@ from collc.lowering import (
 from collc.lowering.concurrent_streams import fit_together, in_parts, planned_call_streams
 from collc.lowering.resources import left_by
 from collc.lowering.shared_numbers import with_shared_numbers
-from collc.lowering.sharing import share, shared_dsrs, widest
+from collc.lowering.sharing import share, widest
 from collc.plan import Advance, Plan
 from collc.plan.form import Form, form_of
 from collc.plan.plan import ProgramPlan
@@ -269,11 +269,8 @@ def _streams(plan: Plan) -> bool:
 
 
 def _is_kept(plan: Plan, width: int) -> bool:
-    """Whether a plan has no stream, or streams on so many colors for which a program, whose
-    phases have registers in turn, has enough of them."""
-    if not _streams(plan):
-        return True
-    return widest(plan) <= width and shared_dsrs([plan]) <= len(plan.target.dsr_ids)
+    """Whether a plan has no stream, or streams on so many colors."""
+    return not _streams(plan) or widest(plan) <= width
 
 
 def _fastest_of_each(
@@ -308,10 +305,12 @@ def _is_alike(one: Plan, other: Plan) -> bool:
 
 
 def _streams_fit(plan: ProgramPlan, most: int) -> bool:
-    """Whether streams, where there are any, share no colors over time with others, and all colors
-    have queues."""
+    """Whether streams, where there are any, share no colors over time with others, all colors have
+    queues, and there are registers for all."""
+    if not any(map(_streams, plan.plans)):
+        return True
     torn_down = any(color.torn_down for color in plan.colors)
-    return not any(map(_streams, plan.plans)) or (not torn_down and plan.fits(most))
+    return not torn_down and plan.fits(most) and not unprinted(plan)
 
 
 def build_call_streams(
@@ -333,7 +332,7 @@ def build_call_streams(
     plan = planned_call_streams(chosen, program, left)
     widths = {widest(one) for plans in offered for one in plans}
     for width in sorted((one for one in widths if one < max(map(widest, chosen))), reverse=True):
-        if fit_together(plan):
+        if fit_together(plan) and not unprinted(plan):
             break
         chosen = tuple(
             _fastest(*of, min(width, most), left.filters)

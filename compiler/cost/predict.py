@@ -94,10 +94,10 @@ def cycles_or_never(plan: Plan) -> int:
         return TOO_LONG
 
 
-def unprinted(plan: Plan) -> tuple[Diagnostic, ...]:
-    """Why a plan cannot be printed."""
+def unprinted(program: ProgramPlan) -> tuple[Diagnostic, ...]:
+    """Why a program cannot be printed, if it cannot."""
     try:
-        libraries_of(of_one_call(plan), "")
+        libraries_of(program, "")
     except CollcError as found:
         return tuple(found.diagnostics)
     return ()

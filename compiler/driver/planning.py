@@ -10,6 +10,7 @@ from collc.checks.budgets.colors import allowed
 from collc.checks.program import SHORTAGES, check_program
 from collc.cost import predict_by_itself, predict_program, unmet_expectations
 from collc.cost.choice import build_call_streams, build_plan, build_program_plan
+from collc.cost.predict import unprinted
 from collc.driver.proving import proved, proved_together, refuse_if_any
 from collc.emit.reserved import unusable_names
 from collc.lowering.resources import left_by
@@ -107,7 +108,7 @@ def planned(
     left = left_by(schedule.collective.limits.reserved, target)
     plan = plan or build_plan(schedule, left)
     whole = of_one_call(plan)
-    refuse_if_any(check_program(whole, (schedule,)))
+    refuse_if_any(problems_of(whole, (schedule,)))
     return whole, predict_program(whole)
 
 
@@ -142,9 +143,14 @@ def planned_program(
 ) -> ProgramPlan:
     """A plan that keeps all limits; raises CollcError if there is none."""
     plan = _built(schedules, program, target)
-    refuse_if_any(with_remedies(check_program(plan, schedules), plan, schedules))
+    refuse_if_any(with_remedies(problems_of(plan, schedules), plan, schedules))
     refuse_if_any(roots_of_call(plan))
     return plan
+
+
+def problems_of(plan: ProgramPlan, schedules: tuple[Schedule, ...]) -> tuple[Diagnostic, ...]:
+    """Everything that is wrong with a plan; where nothing is, what its library lacks."""
+    return check_program(plan, schedules) or unprinted(plan)
 
 
 def _built(schedules: tuple[Schedule, ...], program: Program, target: Target) -> ProgramPlan:
@@ -170,11 +176,11 @@ def _fits(made: ProgramPlan, schedules: tuple[Schedule, ...], target: Target) ->
     if made.alone:
         left = left_by(made.program.reserved, target)
         plan = replace(made, plans=(replace(made.plans[0], target=left),))
-        return not check_program(plan, schedules)
+        return not problems_of(plan, schedules)
     if not replace(made, target=target).fits(len(made.colors)):
         return False
     plan = _built(schedules, made.program, target)
-    return _paired(plan) == _paired(made) and not check_program(plan, schedules)
+    return _paired(plan) == _paired(made) and not problems_of(plan, schedules)
 
 
 def _paired(plan: ProgramPlan) -> list[bool]:
@@ -212,7 +218,7 @@ def _helping_limit(plan: ProgramPlan, schedules: tuple[Schedule, ...]) -> int | 
     for limit in range(len(plan.colors) - 1, 0, -1):
         program = replace(plan.program, colors=limit, colors_span=plan.program.span)
         tried = build_program_plan(schedules, program, plan.target)
-        if not check_program(tried, schedules):
+        if not problems_of(tried, schedules):
             return limit
     return None
 

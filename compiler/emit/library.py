@@ -32,6 +32,14 @@ from collc.emit.not_yet import UnprintedError, diagnostic
 from collc.emit.numbers import SECOND, Registers, Tasks
 from collc.emit.paths import path_model
 from collc.emit.phases import Given, Numbers, phase_model
+from collc.emit.shortages import (
+    REGISTERS,
+    TASKS,
+    Needed,
+    ShortageError,
+    shortage,
+    shortage_together,
+)
 from collc.emit.spelling import taken_in_kernel
 from collc.lowering.memory import steps_bytes
 from collc.lowering.resources import left_by
@@ -74,51 +82,100 @@ def libraries_of(program: ProgramPlan, source: str, wanted: str = "") -> tuple[L
 def _unnamed(program: ProgramPlan) -> tuple[LibraryModel, ...]:
     """The same without names: what is predicted is printed next."""
     try:
-        if not program.call_streams:
-            return (_library(program, Apart("", ())),)
-        tasks = _tasks_apart(program)
-        return tuple(
-            _library(stream, Apart(call_stream_name(at), tasks[at]))
-            for at, stream in enumerate(program.call_streams)
-        )
+        if program.call_streams:
+            streams = zip(program.call_streams, _apart(program), strict=True)
+            return tuple(_library(stream, own) for stream, own in streams)
+        return (_library(program, Own("", *_left(program))),)
     except UnprintedError as found:
         raise CollcError([diagnostic(program, found.what)]) from None
+    except ShortageError as found:
+        phases = {label: need[found.resource] for label, need in _needs_of_phases(program)}
+        raise CollcError([shortage(program, found, phases)]) from None
 
 
 @dataclass(frozen=True)
-class Apart:
-    """What a library has for itself where others are beside it: what the program calls it, and its
-    tasks."""
+class Own:
+    """What a library has for itself: what the program calls it, where others are beside it, its
+    task ids and its DSRs."""
 
     module: str
     tasks: tuple[int, ...]
+    registers: tuple[int, ...]
 
 
-def _tasks_apart(program: ProgramPlan) -> list[tuple[int, ...]]:
-    """The tasks of each call stream: its own, and a share of what is left."""
-    free = left_by(program.program.reserved, program.target)
-    streams = program.call_streams
-    taken = {task for stream in streams for task in stream.task_ids}
-    numbers = [number for stream in streams for number in stream.color_numbers]
-    left = [task for task in free.task_ids_beside(numbers) if task not in taken]
-    return [(*of.task_ids, *left[at :: len(streams)]) for at, of in enumerate(streams)]
+def _left(program: ProgramPlan) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The task ids and the DSRs that nobody else has."""
+    only = program.plans[0].collective.limits.reserved if program.alone else None
+    free = left_by(only or program.program.reserved, program.target)
+    return free.task_ids_beside(program.color_numbers), free.dsr_ids
 
 
-def _library(program: ProgramPlan, apart: Apart) -> LibraryModel:
+def _apart(program: ProgramPlan) -> Iterator[Own]:
+    """For each call stream what it needs, and a share of what is left."""
+    tasks, registers = _left(program)
+    needs = [_needs(stream) for stream in program.call_streams]
+    there = {TASKS: len(tasks), REGISTERS: len(registers)}
+    lacking = shortage_together(program, needs, there)
+    if lacking is not None:
+        raise CollcError([lacking])
+    shares = (
+        _shares(tasks, [need[TASKS] for need in needs]),
+        _shares(registers, [need[REGISTERS] for need in needs]),
+    )
+    for at, (of_tasks, of_registers) in enumerate(zip(*shares, strict=True)):
+        yield Own(call_stream_name(at), of_tasks, of_registers)
+
+
+def _shares(numbers: Sequence[int], needs: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """As many of the numbers as each needs, and of the others every so many: of tasks that are
+    ready the one with the lowest number goes first, so that none has all the low ones."""
+    own, others = numbers[: sum(needs)], numbers[sum(needs) :]
+    for at, need in enumerate(needs):
+        first = sum(needs[:at])
+        yield (*own[first : first + need], *others[at :: len(needs)])
+
+
+def _needs(program: ProgramPlan) -> Needed:
+    """The fewest task ids and DSRs with which a library can do, where slots have them in turn."""
+    given = [tuple(_given(program, index)) for index in sorted({*_code_of(program)})]
+    numbers, _ = _phases(program, given, 0, 0)
+    tasks = numbers.tasks.size + _tasks_of_program(program, given)
+    return {TASKS: tasks, REGISTERS: len(numbers.registers.users)}
+
+
+def _needs_of_phases(program: ProgramPlan) -> Iterator[tuple[str, Needed]]:
+    """The same of each phase, as messages name it."""
+    for index, plan in enumerate(program.plans):
+        for of in _given(program, index):
+            numbers, _ = _phases(program, [(of,)], 0, 0)
+            name = plan.phases[of.index].name
+            label = name if len(program.plans) == 1 else f"{plan.collective.name}.{name}"
+            yield label, {TASKS: numbers.tasks.size, REGISTERS: len(numbers.registers.users)}
+
+
+def _tasks_of_program(program: ProgramPlan, given: Sequence[Sequence[Given]]) -> int:
+    """The tasks that no phase has: one in which a call ends that may be over at once, and those
+    that wait for teardowns."""
+    at_once = any(_ends_at_once(of[0].plan, of) if of else True for of in given)
+    return at_once + _waits(program)
+
+
+def _waits(program: ProgramPlan) -> int:
+    """The tasks that wait for teardowns: one, or one for each color where phases end with them."""
+    torn_down = sum(color.torn_down for color in program.colors)
+    return torn_down if program.ends_torn_down else int(bool(torn_down))
+
+
+def _library(program: ProgramPlan, has: Own) -> LibraryModel:
     alone, target = program.alone, program.target
     plans, first = program.plans, program.plans[0]
-    reserved = first.collective.limits.reserved if alone else program.program.reserved
-    free = left_by(reserved, target)
-    tasks = apart.tasks or free.task_ids_beside(program.color_numbers)
     torn_down = tuple(_torn_down(program))
     code = _code_of(program)
     own_code = [index for index, of in enumerate(code) if index == of]
     plans = tuple(program.plans[index] for index in own_code)
     given = [tuple(_given(program, index)) for index in own_code]
-    # which take a task each
-    at_once = any(map(_ends_at_once, plans, given))
-    waits = len(torn_down) if program.ends_torn_down else int(bool(torn_down))
-    numbers, phases = _phases(program, given, len(free.dsr_ids), len(tasks) - at_once - waits)
+    further = _tasks_of_program(program, given)
+    numbers, phases = _phases(program, given, len(has.registers), len(has.tasks) - further)
     closes = program.ends_torn_down
     torn_down = tuple(
         replace(one, task=numbers.tasks.size + at if closes else -1)
@@ -151,7 +208,7 @@ def _library(program: ProgramPlan, apart: Apart) -> LibraryModel:
     grid = first.collective.grid.whole
     return LibraryModel(
         name="",
-        call_stream=apart.module,
+        call_stream=has.module,
         source="",
         version=__version__,
         target=target.name,
@@ -161,14 +218,14 @@ def _library(program: ProgramPlan, apart: Apart) -> LibraryModel:
         by_color=() if alone else tuple(_by_color(program, by_index)),
         input_queues=queues[0],
         output_queues=queues[1],
-        task_ids=_first(tasks, numbers.tasks.size + waits + at_once, "tasks"),
-        dsr_ids=_first(free.dsr_ids, len(numbers.registers.users), "registers"),
+        task_ids=_first(has.tasks, numbers.tasks.size + further, TASKS),
+        dsr_ids=_first(has.registers, len(numbers.registers.users), REGISTERS),
         collectives=collectives,
         equal=equal,
         turns=tuple(range(own, behind)),
         joined=tuple(range(behind, numbers.tasks.size)),
         torn_down=torn_down,
-        start_task=numbers.tasks.size if waits and not closes else -1,
+        start_task=numbers.tasks.size if torn_down and not closes else -1,
         selections=tuple(_selections(program, callable_ones)),
         rooted=tuple(_roots(program, callable_ones)),
     )
@@ -442,9 +499,9 @@ ALL = 1 << 16  # slots
 MOST_CONDITIONS = 4  # beyond, registers are taken for shared everywhere
 
 
-def _first(available: Sequence[int], count: int, what: str) -> tuple[int, ...]:
+def _first(available: Sequence[int], count: int, resource: str) -> tuple[int, ...]:
     if count > len(available):
-        raise UnprintedError(f"{count} {what}, where a PE has {len(available)},")
+        raise ShortageError(resource, count, len(available))
     return tuple(available[:count])
 
 

@@ -10,6 +10,7 @@ import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import field
 from itertools import count
+from math import inf
 
 from collc.base.values import dataclass
 from collc.plan.slots import Slot
@@ -93,7 +94,7 @@ class Registers:
 
     def _position(self, user: User, beside: Callable[[User, User], bool]) -> int:
         """Where the fewest slots lose what was their own; one too many if none is left."""
-        best, fewest = len(self.users), self.available + 1
+        best, fewest = len(self.users), inf
         for at, others in enumerate(self.users):
             if any(beside(user, other) for other in others):
                 continue

@@ -14,7 +14,7 @@ from itertools import product
 from collc.base.memoize import memoized
 from collc.base.paths import Path
 from collc.base.values import dataclass
-from collc.lowering import memory, registers, resources
+from collc.lowering import memory, resources
 from collc.lowering.broadcast import broadcast_phase
 from collc.lowering.colorings import by_parity, by_place, without_control
 from collc.lowering.line import LineTree, line_tree
@@ -256,8 +256,6 @@ def numbered_plan(collective: Collective, phases: tuple[Phase, ...], target: Tar
         colors=colors,
         input_queues=input_queues,
         output_queues=output_queues,
-        task_ids=resources.number_task_ids(phases, (number for _, number in colors), target),
-        dsr_ids=registers.number_dsr_ids(phases, target),
         code_bytes=memory.code_bytes(contract, phases, target.free_bytes - data),
         data_bytes=data,
     )

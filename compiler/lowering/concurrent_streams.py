@@ -15,7 +15,7 @@ import numpy as np
 
 from collc.base.columns import Bools
 from collc.lowering import memory
-from collc.lowering.sharing import share, shared_dsrs, widest
+from collc.lowering.sharing import share, widest
 from collc.plan import Plan
 from collc.plan.pe_masks import touched_by
 from collc.plan.plan import ProgramPlan, Use
@@ -34,12 +34,11 @@ def planned_call_streams(chosen: tuple[Plan, ...], program: Program, target: Tar
         return share(chosen, program, target)
     members = call_streams_of(program, [one.collective.name for one in chosen])
     parts = tuple(_part(program, members, chosen, i) for i in range(len(members)))
-    machines = _dsrs_apart(members, chosen, target)
     best: tuple[ProgramPlan, ...] = ()
-    each = tuple(zip(members, parts, machines, strict=True))
+    each = tuple(zip(members, parts, strict=True))
     known: dict[_Left, ProgramPlan] = {}
     for split in _splits(target, len(members)):
-        call_streams = _planned(chosen, each, split, known)
+        call_streams = _planned(chosen, each, target, split, known)
         if not best or _wants(call_streams) < _wants(best):
             best = call_streams
         if _wants(best) == (False, 0):
@@ -92,12 +91,8 @@ def _wants(call_streams: tuple[ProgramPlan, ...]) -> tuple[bool, int]:
 def fit_together(plan: ProgramPlan) -> bool:
     """Whether call streams ask for no more than there is."""
     most = plan.target.colors if plan.program.colors is None else range(plan.program.colors)
-    needs = [shared_dsrs(one.plans) for one in plan.call_streams]
-    return (
-        len(plan.colors) <= len(most)
-        and sum(needs) <= len(plan.dsr_ids)
-        and all(one.fits(len(one.target.colors)) for one in plan.call_streams)
-        and all(set(one.task_ids) <= set(one.target.local_task_ids) for one in plan.call_streams)
+    return len(plan.colors) <= len(most) and all(
+        one.fits(len(one.target.colors)) for one in plan.call_streams
     )
 
 
@@ -135,26 +130,6 @@ def _part(
     return replace(program, calls=calls, colors=colors, together=())
 
 
-def _dsrs_needed(members: tuple[tuple[int, ...], ...], chosen: tuple[Plan, ...]) -> list[int]:
-    """The DSRs of a file that each call stream needs."""
-    return [shared_dsrs([chosen[i] for i in call_stream]) for call_stream in members]
-
-
-def _dsrs_apart(
-    members: tuple[tuple[int, ...], ...], chosen: tuple[Plan, ...], target: Target
-) -> tuple[Target, ...]:
-    """The target for each call stream, with registers for its widest phase and a share of the
-    rest."""
-    needs = _dsrs_needed(members, chosen)
-    spare = max(len(target.dsr_ids) - sum(needs), 0)
-    found, first = [], 0
-    for i, need in enumerate(needs):
-        last = first + need + spare // len(needs) + (i < spare % len(needs))
-        found.append(replace(target, dsr_ids=target.dsr_ids[first:last]))
-        first = last
-    return tuple(found)
-
-
 def _splits(target: Target, call_streams: int) -> Iterator[tuple[int, ...]]:
     """Ways to give the numbers of queues to call streams, the most even ones first. A number is
     that of an input queue, of an output queue and of a microthread; no two call streams have one in
@@ -176,50 +151,44 @@ def _uneven(split: tuple[int, ...], call_streams: int) -> int:
 
 
 class _Left(NamedTuple):
-    """What a call stream has: the numbers of queues that are its own, and the colors and tasks that
-    those before it have taken."""
+    """What a call stream has: the numbers of queues that are its own, and the colors that those
+    before it have taken."""
 
     call_stream: int
     queues: frozenset[int]
     colors: frozenset[int]
-    tasks: frozenset[int]
 
 
 def _target_left(machine: Target, left: _Left) -> Target:
-    kept = left.colors | left.tasks if machine.tasks_by_color else left.colors
-    free = machine.task_ids_beside(left.colors)
     return replace(
         machine,
-        colors=tuple(n for n in machine.colors if n not in kept),
-        switch_colors=machine.switch_colors - kept,
+        colors=tuple(n for n in machine.colors if n not in left.colors),
+        switch_colors=machine.switch_colors - left.colors,
         input_queues=tuple(n for n in machine.input_queues if n in left.queues),
         output_queues=tuple(n for n in machine.output_queues if n in left.queues),
-        local_task_ids=tuple(n for n in free if n not in left.tasks),
     )
 
 
 def _planned(
     chosen: tuple[Plan, ...],
-    each: tuple[tuple[tuple[int, ...], Program, Target], ...],
+    each: tuple[tuple[tuple[int, ...], Program], ...],
+    machine: Target,
     split: tuple[int, ...],
     known: dict[_Left, ProgramPlan],
 ) -> tuple[ProgramPlan, ...]:
     """The call streams one after the other, each on what those before have left. `each` has its
-    collectives, its calls and its machine. Many splits leave one the same, for which it is planned
-    once."""
+    collectives and its calls. Many splits leave one the same, for which it is planned once."""
     colors: set[int] = set()
-    tasks: set[int] = set()
     found = []
-    for call_stream, (of, part, machine) in enumerate(each):
+    for call_stream, (of, part) in enumerate(each):
         numbers = sorted({*machine.input_queues, *machine.output_queues})
         own = {n for n, owner in zip(numbers, split, strict=True) if owner == call_stream}
-        left = _Left(call_stream, frozenset(own), frozenset(colors), frozenset(tasks))
+        left = _Left(call_stream, frozenset(own), frozenset(colors))
         if left not in known:
             plans = tuple(chosen[i] for i in of)
             known[left] = share(plans, part, _target_left(machine, left))
         plan = known[left]
         colors |= {color.number for color in plan.colors}
-        tasks |= set(plan.task_ids)
         found.append(plan)
     return tuple(found)
 
@@ -248,8 +217,6 @@ def _together(
         plans=in_order,
         uses=tuple(sorted(uses, key=lambda use: (use.collective, use.phase))),
         colors=tuple(color for call_stream in call_streams for color in call_stream.colors),
-        task_ids=tuple(number for call_stream in call_streams for number in call_stream.task_ids),
-        dsr_ids=target.dsr_ids,
         code_bytes=memory.program_code_bytes(in_order, target.free_bytes - data),
         data_bytes=data,
         call_streams=call_streams,

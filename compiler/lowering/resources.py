@@ -1,4 +1,4 @@
-"""Numbers for colors, queues and task ids: lowest first, in one fixed order.
+"""Numbers for colors and queues: lowest first, in one fixed order.
 
 A plan that needs more than the target has gets numbers past the target's last, so that it can be
 shown and refused by `collc.checks` together with everything else that is wrong with it.
@@ -11,11 +11,11 @@ from dataclasses import replace
 from itertools import count, islice
 
 from collc.base.values import dataclass
-from collc.plan import Phase, Plan, filters_of, joins_of, ops_with_tasks, sides_of
+from collc.plan import Phase, Plan, filters_of, sides_of
 from collc.plan.form import Form, form_of
 from collc.plan.operands import sends
 from collc.plan.placement import colors_of, switched_colors
-from collc.spec import ContractKind, Reserved
+from collc.spec import Reserved
 from collc.target import Target
 
 
@@ -71,33 +71,6 @@ def take(available: Sequence[int], needed: int) -> tuple[int, ...]:
     """The first `needed` numbers; past the end of `available` they are made up."""
     past_end = count(max(available, default=-1) + 1)
     return tuple(islice((number for part in (available, past_end) for number in part), needed))
-
-
-def task_ids_of_phase(phase: Phase) -> int:
-    """Local task ids of a phase.
-
-    Reduce: three, for a task after storing, after sending, and after the control wavelet.
-    Broadcast: one, after copying, or sending at the root. Exchange: one for each lane. Stream: one
-    when all operations of a PE have ended, one more where a PE waits for three, another for
-    four, and one for each operation behind which others begin, or for lanes that run in turn.
-    """
-    if form_of(phase) is Form.STREAM:
-        return 1 + joins_of(phase) + len(ops_with_tasks(phase))
-    if form_of(phase).is_cut:
-        return len(phase.lanes)
-    return 1 if phase.kind is ContractKind.BROADCAST else 3
-
-
-def number_task_ids(
-    phases: Sequence[Phase], colors: Iterable[int], target: Target
-) -> tuple[int, ...]:
-    """The module's task ids phase by phase as `task_ids_of_phase` says, and a last one for the
-    caller's `done`, which the standalone program binds.
-
-    On machines with one table for all tasks an id must not be the number of a color in use.
-    """
-    free = target.task_ids_beside(colors)
-    return take(free, sum(task_ids_of_phase(phase) for phase in phases) + 1)
 
 
 def queues_of_phase(phase: Phase, target: Target) -> tuple[int, int]:
@@ -198,8 +171,6 @@ def within_budget(plan: Plan) -> bool:
         (target.colors, {number for _, number in plan.colors}),
         (target.input_queues, set(plan.input_queues)),
         (target.output_queues, set(plan.output_queues)),
-        (target.local_task_ids, set(plan.task_ids)),
-        (target.dsr_ids, set(plan.dsr_ids)),
     )
     numbers = dict(plan.colors)
     return (

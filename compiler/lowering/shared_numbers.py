@@ -1,4 +1,4 @@
-"""Numbers of queues and DSRs that phases share, where not each can have its own."""
+"""Numbers of queues that phases share, where not each can have its own."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from dataclasses import replace
 from itertools import count, islice
 
 from collc.base.memoize import by_identity
-from collc.lowering.registers import dsrs_needed, vector_pairs
-from collc.lowering.resources import assignments, take
-from collc.plan import Plan, Registers
+from collc.lowering.resources import assignments
+from collc.plan import Plan
 from collc.plan.form import form_of
 from collc.plan.one_word import is_one_word
 from collc.plan.slots import Slot, Slots, slots_of
@@ -17,7 +16,7 @@ from collc.plan.slots import Slot, Slots, slots_of
 
 @by_identity(64)
 def with_shared_numbers(plan: Plan) -> Plan:
-    """The plan with queues and registers that phases share, where there are not enough for each to
+    """The plan with queues that phases share, where there are not enough for each to
     have its own: the same one each time, so that what is known of it is found again."""
     slots, target = slots_of(plan), plan.target
     if not set(plan.output_queues) <= set(target.output_queues) or not set(
@@ -25,14 +24,7 @@ def with_shared_numbers(plan: Plan) -> Plan:
     ) <= set(target.input_queues):
         inputs, outputs = _shared_queues(plan, slots)
         plan = replace(plan, input_queues=inputs, output_queues=outputs)
-    if dsrs_needed(plan.phases) <= len(target.dsr_ids):
-        return plan
-    first = vector_pairs(plan.phases)
-    pairs = _dealt(slots.pairs, range(first, first + len(slots.pairs)), lambda _: frozenset())
-    sources = _dealt(slots.sources, range(len(slots.sources)), lambda _: frozenset())
-    shared = Registers((*range(first), *pairs), sources)
-    needed = max((*shared.pairs, *shared.sources), default=-1) + 1
-    return replace(plan, dsr_ids=take(target.dsr_ids, needed), registers=shared)
+    return plan
 
 
 def _shared_queues(plan: Plan, slots: Slots) -> tuple[tuple[int, ...], tuple[int, ...]]:

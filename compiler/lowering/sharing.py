@@ -1,4 +1,4 @@
-"""How the collectives of a program share colors, queues and task ids.
+"""How the collectives of a program share colors and queues.
 
 If there are colors and queues for all phases, every phase has its own and nothing is reconfigured.
 If there are enough for phases to share them with those that set all routers alike or lie on other
@@ -22,14 +22,11 @@ from collc.lowering.color_queues import (
     queues_of_colors,
     too_few_queues,
 )
-from collc.lowering.registers import dsrs_in_turn
 from collc.lowering.resources import (
     QueueNeed,
     color_numbers,
     deal_queues,
     most_filters,
-    take,
-    task_ids_of_phase,
 )
 from collc.lowering.teardown import with_teardown
 from collc.plan import Phase, Plan
@@ -37,8 +34,8 @@ from collc.plan.configuration import configuration, first_differing
 from collc.plan.form import form_of
 from collc.plan.pe_masks import touched_by, turning, union_by_key
 from collc.plan.placement import colors_of, parity_of, received_colors, sent_colors, switched_colors
-from collc.plan.plan import ProgramPlan, SharedColor, Use, ends_torn_down, own_tasks
-from collc.spec import Collective, ContractKind, Program, Reconfigure
+from collc.plan.plan import ProgramPlan, SharedColor, Use
+from collc.spec import Collective, Program, Reconfigure
 from collc.target import Target
 
 
@@ -413,7 +410,7 @@ def _numbered(
     uses: tuple[Use, ...],
     colors: tuple[SharedColor, ...],
 ) -> ProgramPlan:
-    """The plan with numbers for tasks and DSRs, and the plans' symbolic colors numbered."""
+    """The plan, the plans' symbolic colors numbered."""
     numbered = tuple(
         replace(
             plan,
@@ -426,8 +423,6 @@ def _numbered(
         )
         for i, plan in enumerate(plans)
     )
-    free = target.task_ids_beside(color.number for color in colors)
-    own = own_tasks(program, colors)
     data = memory.program_data_bytes(numbered, program.rounds)
     return ProgramPlan(
         target=target,
@@ -435,44 +430,6 @@ def _numbered(
         plans=numbered,
         uses=uses,
         colors=colors,
-        task_ids=take(free, own + _tasks(plans, program, len(free) - own)),
-        dsr_ids=target.dsr_ids,
         code_bytes=memory.program_code_bytes(numbered, target.free_bytes - data),
         data_bytes=data,
     )
-
-
-def shared_dsrs(plans: Sequence[Plan]) -> int:
-    """DSRs of a file that the phases of a program have in turn, where none are their own."""
-    return max((dsrs_in_turn(phase) for plan in plans for phase in plan.phases), default=0)
-
-
-def shared_tasks(plans: Sequence[Plan]) -> int:
-    """Task ids that the phases of a program have in turn: as many as any of them needs."""
-    phases = [phase for plan in plans for phase in plan.phases]
-    return max((task_ids_of_phase(phase) + _to_tear_down(phase) for phase in phases), default=0)
-
-
-def _to_tear_down(phase: Phase) -> int:
-    """Task ids for tearing down a phase's colors: one of a multicast; lanes have theirs for it."""
-    return int(not form_of(phase).is_cut and phase.kind is ContractKind.BROADCAST)
-
-
-def _controls(phase: Phase) -> int:
-    """Task ids of a phase for what is behind its control wavelet: one of a tree that combines."""
-    return int(not form_of(phase).is_cut and phase.kind is not ContractKind.BROADCAST)
-
-
-def _tasks(plans: Sequence[Plan], program: Program, free: int) -> int:
-    """Task ids for the phases: where collectives are chosen by length as many as there are, so that
-    no task need ask which phase is under way."""
-    phases = [phase for plan in plans for phase in plan.phases]
-    if ends_torn_down(program):  # nothing is activated by a control wavelet
-        apart = [task_ids_of_phase(phase) - _controls(phase) for phase in phases]
-        shared = max(apart, default=0)
-    else:
-        apart, shared = list(map(task_ids_of_phase, phases)), shared_tasks(plans)
-    if not program.has_lengths:
-        return shared
-    all_apart = sum(apart)
-    return max(shared, min(all_apart, free))

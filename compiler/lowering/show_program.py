@@ -10,7 +10,6 @@ from collc.plan.plan import ProgramPlan, SharedColor
 from collc.plan.show import (
     LEGEND,
     body_of,
-    integers,
     of_the_call,
     readable,
     show_plan,
@@ -37,7 +36,6 @@ def _program(plan: ProgramPlan) -> Iterator[str]:
     yield from (f"  {line}" for line in show_target(plan.target))
     yield from (f"  # {color.show()}" for color in between_uses(plan))
     yield f"  colors: {'; '.join(map(_color, plan.colors)) or 'none'}"
-    yield f"  task ids: {integers(plan.task_ids)}; DSR ids: {integers(plan.dsr_ids)}"
     yield f"  memory: {plan.code_bytes} bytes of code, {plan.data_bytes} bytes of data"
     yield f"  # of these {reconfiguration_bytes(plan)} bytes are for reconfiguration"
     for use in plan.uses:
@@ -45,7 +43,7 @@ def _program(plan: ProgramPlan) -> Iterator[str]:
         yield f"  use {plan.label(use)}: {positions}"
     for one in plan.plans:
         yield f"  plan {one.collective.name}"
-        yield "    # queues, ids and memory if it were alone: in the program those above hold"
+        yield "    # queues and memory if it were alone: in the program those above hold"
         yield from (f"    {line}" for line in (*of_the_call(one.collective), *body_of(one)))
     for stream in plan.call_streams:
         yield "  call stream"

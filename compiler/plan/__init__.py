@@ -25,7 +25,6 @@ from collc.plan.plan import (
     Phase,
     Plan,
     Region,
-    Registers,
     Role,
     Route,
     Slices,
@@ -35,17 +34,9 @@ from collc.plan.plan import (
     once,
 )
 from collc.plan.stream_ends import (
-    MOST_ENDS,
     Sides,
-    StreamOp,
-    Then,
-    ends_of,
-    joins_of,
     leaders_of,
-    ops_with_tasks,
     sides_of,
     streams_of,
-    task_of,
-    thens_of,
 )
 from collc.plan.streams import Stream, filters_of, lane_of, sieves_of, stream_of

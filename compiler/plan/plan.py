@@ -635,26 +635,15 @@ class Phase:
 
 
 @dataclass(frozen=True)
-class Registers:
-    """Which of a plan's DSR ids the registers have, where phases share them: positions in
-    `Plan.dsr_ids`, in the order in which the emitted code has them. `pairs` are those of a dsr_dest
-    and a dsr_src0, which have one number, `sources` those of dsr_src1."""
-
-    pairs: tuple[int, ...]
-    sources: tuple[int, ...]
-
-
-@dataclass(frozen=True)
 class Plan:
     """A collective ready to be emitted.
 
     `colors` numbers the symbolic colors. Queue numbers stand in the order of the phases: one input
     and one output queue for a phase of whole vectors, in which a PE receives on one color and sends
-    on one, one of each for every lane of an exchange. `task_ids` and `dsr_ids` are dealt out as
-    `collc.lowering.resources` says (DSR ids serve every file). Where there are not enough, two
-    phases have the same numbers if no PE takes part in both (`collc.plan.slots`); for DSRs
-    `registers` says which ids then. `code_bytes` and `data_bytes` are estimates for the largest PE
-    class.
+    on one, one of each for every lane of an exchange. Where there are not enough, two phases have
+    the same numbers if no PE takes part in both (`collc.plan.slots`). `code_bytes` and `data_bytes`
+    are estimates for the largest PE class. Tasks and DSRs are not numbered here: what takes one is
+    an operation of the text, and the library deals them out (`collc.emit.numbers`).
 
     A plan may ask for more than the target has; `collc.checks` refuses it then.
     """
@@ -665,11 +654,8 @@ class Plan:
     colors: tuple[tuple[str, int], ...]
     input_queues: tuple[int, ...]
     output_queues: tuple[int, ...]
-    task_ids: tuple[int, ...]
-    dsr_ids: tuple[int, ...]
     code_bytes: int
     data_bytes: int
-    registers: Registers | None = None
 
     @property
     def color_limit(self) -> int:
@@ -704,13 +690,6 @@ class SharedColor:
     torn_down: bool
 
 
-def own_tasks(program: Program, colors: tuple[SharedColor, ...]) -> int:
-    """Task ids of a program with these colors for itself: a phase is complete, and, where colors
-    are torn down, one is; where phases end with their teardowns, one for each such color."""
-    torn_down = sum(color.torn_down for color in colors)
-    return max(1, torn_down) if ends_torn_down(program) else 1 + bool(torn_down)
-
-
 def ends_torn_down(program: Program) -> bool:
     """Whether a PE's part of a phase is complete when the colors that its router has in it are torn
     down: where a root is the call's, every call sets them anew, so none could begin before."""
@@ -732,16 +711,15 @@ class ProgramPlan:
     """Plans of the collectives, in order of first calls, whose colors are numbered together.
 
     `uses` are all phases, collective by collective; `calls` are indices of collectives. Of the
-    plans, the numbers of queues, tasks and DSRs do not count: `colors` has the queues, `task_ids`
-    are those of the whole program, `dsr_ids` what there is for every file. `code_bytes` and
-    `data_bytes` are estimates for the largest PE class.
+    plans, the numbers of queues do not count: `colors` has them. `code_bytes` and `data_bytes` are
+    estimates for the largest PE class.
     Where calls are in flight at the same time, `call_streams` are programs whose calls may be so,
     each with calls of its own one after the other, and with numbers that no other call stream has;
     the plan is all of them put together.
 
     A program that calls one collective once can be `alone`: its files are specialised to the
-    collective's own plan, with the numbers of that; nothing is shared, so `uses`, `colors`,
-    `task_ids` and `dsr_ids` are empty.
+    collective's own plan, with the numbers of that; nothing is shared, so `uses` and `colors` are
+    empty.
     """
 
     target: Target
@@ -749,8 +727,6 @@ class ProgramPlan:
     plans: tuple[Plan, ...]
     uses: tuple[Use, ...]
     colors: tuple[SharedColor, ...]
-    task_ids: tuple[int, ...]
-    dsr_ids: tuple[int, ...]
     code_bytes: int
     data_bytes: int
     call_streams: tuple[ProgramPlan, ...] = ()
@@ -772,11 +748,6 @@ class ProgramPlan:
             and all(color.input_queue in target.input_queues for color in self.colors)
             and all(color.output_queue in target.output_queues for color in self.colors)
         )
-
-    @property
-    def own_tasks(self) -> int:
-        """How many of the task ids are the program's own; they come before those of phases."""
-        return own_tasks(self.program, self.colors)
 
     @property
     def ends_torn_down(self) -> bool:
@@ -817,4 +788,4 @@ class ProgramPlan:
 def of_one_call(plan: Plan) -> ProgramPlan:
     """The plan of the program that calls one collective once, and is `alone`."""
     program, size = program_of_one(plan.collective), (plan.code_bytes, plan.data_bytes)
-    return ProgramPlan(plan.target, program, (plan,), (), (), (), (), *size, alone=True)
+    return ProgramPlan(plan.target, program, (plan,), (), (), *size, alone=True)

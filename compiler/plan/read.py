@@ -43,7 +43,6 @@ from collc.plan.plan import (
     Plan,
     ProgramPlan,
     Region,
-    Registers,
     Role,
     Route,
     SharedColor,
@@ -168,7 +167,7 @@ def planned_as(collective: Collective) -> Collective:
 
 def plan_of(lines: Sequence[Line], collective: Collective, target: Target) -> Plan:
     """What the lines below say of a plan, that of a collective."""
-    known = {"colors", "input queues", "output queues", "task ids", "registers", "memory"}
+    known = {"colors", "input queues", "output queues", "memory"}
     heads: dict[str, Line] = {}
     phases = []
     for line in lines:
@@ -183,11 +182,9 @@ def plan_of(lines: Sequence[Line], collective: Collective, target: Target) -> Pl
             heads[head] = line
         else:
             raise line.refused("not understood")
-    if missing := known - heads.keys() - {"registers"}:
+    if missing := known - heads.keys():
         raise ValueError(f"the text lacks {', '.join(sorted(missing))}")
-    tasks, _, dsrs = heads["task ids"].after("task ids: ").partition("; DSR ids: ")
     code, data = heads["memory"].read(_memory_of, heads["memory"].text)
-    shared = heads.get("registers")
     return Plan(
         target=target,
         collective=collective,
@@ -195,11 +192,8 @@ def plan_of(lines: Sequence[Line], collective: Collective, target: Target) -> Pl
         colors=tuple(heads["colors"].read(_colors, heads["colors"].after("colors: "))),
         input_queues=_numbers(heads["input queues"], "input queues: "),
         output_queues=_numbers(heads["output queues"], "output queues: "),
-        task_ids=heads["task ids"].read(integers, tasks),
-        dsr_ids=heads["task ids"].read(integers, dsrs),
         code_bytes=code,
         data_bytes=data,
-        registers=shared.read(_registers, shared.after("registers: ")) if shared else None,
     )
 
 
@@ -265,11 +259,6 @@ def integers(text: str) -> tuple[int, ...]:
 def _colors(text: str) -> list[tuple[str, int]]:
     parts = (part.split(" = ") for part in text.split(", ")) if text != "none" else ()
     return [(name, int(number)) for name, number in parts]
-
-
-def _registers(text: str) -> Registers:
-    pairs, sources = text.removeprefix("pairs ").split("; sources ")
-    return Registers(integers(pairs), integers(sources))
 
 
 _FLAGS = ("along the path", "in pairs", "two wide")
@@ -541,13 +530,12 @@ def _program(text: str, top: Line) -> ProgramPlan:
             uses.append(line)
         elif word.startswith("target "):
             target = line.read(partial(_with_field, target), line.after("target "))
-        elif word in {"colors", "task ids", "memory"} and word not in heads:
+        elif word in {"colors", "memory"} and word not in heads:
             heads[word] = line
         else:
             raise line.refused("not understood")
-    if missing := {"colors", "task ids", "memory"} - heads.keys():
+    if missing := {"colors", "memory"} - heads.keys():
         raise top.refused(f"it lacks {', '.join(sorted(missing))}")
-    tasks, _, dsrs = heads["task ids"].after("task ids: ").partition("; DSR ids: ")
     code, data = heads["memory"].read(_memory_of, heads["memory"].text)
     said = spec.program or program_of_one(spec.collectives[0])
     program: Program = rewritten(
@@ -559,8 +547,6 @@ def _program(text: str, top: Line) -> ProgramPlan:
         plans=tuple(plans),
         uses=tuple(one.read(lambda text: _use(text, plans), one.after("use ")) for one in uses),
         colors=heads["colors"].read(_shared_colors, heads["colors"].after("colors: ")),
-        task_ids=heads["task ids"].read(integers, tasks),
-        dsr_ids=heads["task ids"].read(integers, dsrs),
         code_bytes=code,
         data_bytes=data,
         call_streams=tuple(streams),

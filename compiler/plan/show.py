@@ -30,7 +30,6 @@ from collc.plan.plan import (
     Place,
     Plan,
     Region,
-    Registers,
     Role,
     Route,
     Slices,
@@ -125,8 +124,6 @@ def body_of(plan: Plan) -> Iterator[str]:
     yield f"colors: {_named(plan.colors)}"
     yield f"input queues: {integers(plan.input_queues)}"
     yield f"output queues: {integers(plan.output_queues)}"
-    yield f"task ids: {integers(plan.task_ids)}; DSR ids: {integers(plan.dsr_ids)}"
-    yield from _registers(plan.registers)
     yield f"memory: {plan.code_bytes} bytes of code, {plan.data_bytes} bytes of data"
     for phase in plan.phases:
         yield from _phase(phase, dict(plan.colors))
@@ -149,11 +146,6 @@ def _named(colors: tuple[tuple[str, int], ...]) -> str:
 def integers(values: tuple[int, ...]) -> str:
     """`2, 3`, or `none`."""
     return ", ".join(map(str, values)) or "none"
-
-
-def _registers(shared: Registers | None) -> Iterator[str]:
-    if shared is not None:
-        yield f"registers: pairs {integers(shared.pairs)}; sources {integers(shared.sources)}"
 
 
 def _phase(phase: Phase, numbers: Numbers) -> Iterator[str]:

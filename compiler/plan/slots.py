@@ -1,12 +1,11 @@
-"""What needs a queue or a DSR for itself, and on which PEs: numbers that phases share.
+"""What needs a queue for itself, and on which PEs: numbers that phases share.
 
-A *slot* is what the emitted code gives a number to: what a phase receives from, what it sends to,
-an operand of one of its operations. A queue is bound to its color, and a DSR loaded, before the
-program begins, and each PE does so for its own slots only. So two slots can have one number if no
-PE has both, whatever the phases do and in whatever order. The two sides of a reduction to a root
-inside a line meet only at the root, where neither sends. Registers of exchanges are loaded when a
-phase or a step of it begins, so those of two exchanges can have one number on any PE; so can the
-output queues of two exchanges where the machine binds them to no color.
+A *slot* is what the emitted code gives a queue to: what a phase receives from, what it sends to. A
+queue is bound to its color before the program begins, and each PE does so for its own slots only.
+So two slots can have one number if no PE has both, whatever the phases do and in whatever order.
+The two sides of a reduction to a root inside a line meet only at the root, where neither sends.
+Where the machine binds output queues to no color, those of two exchanges can have one number on any
+PE.
 """
 
 from __future__ import annotations
@@ -17,19 +16,9 @@ from functools import lru_cache
 
 from collc.base.values import dataclass
 from collc.plan.form import Form, form_of
-from collc.plan.one_word import is_one_word
-from collc.plan.operands import (
-    Having,
-    pairs_of_tree,
-    receives,
-    sends,
-    sources_of_tree,
-    stores,
-)
+from collc.plan.operands import Having, receives, sends
 from collc.plan.plan import Lane, Phase, Plan, Role, Strided
-from collc.plan.ready import empties_stage, is_ready
 from collc.plan.stream_ends import sides_of
-from collc.spec.simd import by_call_back
 
 
 @dataclass(frozen=True)
@@ -58,24 +47,18 @@ class Slot:
 @dataclass(frozen=True)
 class Slots:
     """The slots of a plan in the order in which the emitted code numbers them: input and output
-    queues, pairs of DSRs beside the vector's, and sources (`collc.plan.operands`)."""
+    queues."""
 
     inputs: tuple[Slot, ...] = ()
     outputs: tuple[Slot, ...] = ()
-    pairs: tuple[Slot, ...] = ()
-    sources: tuple[Slot, ...] = ()
 
 
 def slots_of(plan: Plan, *, kept: bool = False) -> Slots:
     """All slots of the phases of a plan; if output queues are `kept`, they are nobody else's beyond
     their phases even where they are bound to no color."""
-    in_code = by_call_back(plan.collective.contract)
     bound = plan.target.binds_output_queues
-    how = _How(bound, kept or bound, is_one_word(plan))
-    each = [_slots_of_phase(i, phase, in_code, how) for i, phase in enumerate(plan.phases)]
-    if is_ready(plan):
-        slot = slot_of(0, plan.phases[0], empties_stage)
-        each.append(Slots(pairs=(slot,), sources=(slot,)))
+    how = _How(bound, kept or bound)
+    each = [_slots_of_phase(i, phase, how) for i, phase in enumerate(plan.phases)]
     kinds = (field.name for field in fields(Slots))
     return Slots(**{kind: tuple(s for one in each for s in getattr(one, kind)) for kind in kinds})
 
@@ -90,15 +73,13 @@ def clashes(slots: Sequence[Slot], numbers: Sequence[int]) -> Iterator[tuple[int
 
 @dataclass(frozen=True)
 class _How:
-    """Whether output queues of exchanges are `bound` to colors, and `kept` beyond their phase;
-    whether the plan is of a `one_word` collective."""
+    """Whether output queues of exchanges are `bound` to colors, and `kept` beyond their phase."""
 
     bound: bool
     kept: bool
-    one_word: bool
 
 
-def _slots_of_phase(at: int, phase: Phase, in_code: bool, how: _How) -> Slots:
+def _slots_of_phase(at: int, phase: Phase, how: _How) -> Slots:
     if form_of(phase).is_cut:
         return _slots_of_exchange(at, phase, how)
 
@@ -106,24 +87,15 @@ def _slots_of_phase(at: int, phase: Phase, in_code: bool, how: _How) -> Slots:
         """A slot for each condition that some role meets."""
         return tuple(slot_of(at, phase, one) for one in having if any(map(one, phase.roles)))
 
-    of_tree = sources_of_tree(phase, one_word=how.one_word)
-    sources = (having for having in of_tree if not (in_code and having is stores))
-    return Slots(
-        inputs=slots(receives),
-        outputs=slots(sends),
-        pairs=slots(*pairs_of_tree(one_word=how.one_word)),
-        sources=slots(*sources),
-    )
+    return Slots(inputs=slots(receives), outputs=slots(sends))
 
 
 def _slots_of_exchange(at: int, phase: Phase, how: _How) -> Slots:
-    """A lane's registers are of the PEs that have rows for it, its queues of those that receive, or
-    send; lanes that run in turn have registers and queues in common."""
+    """A lane's queues are of the PEs that receive, or send; lanes that run in turn have them in
+    common."""
     by_table = form_of(phase) is not Form.STREAM  # whose rows may do anything
-    kinds: dict[str, list[Slot]] = {"inputs": [], "outputs": [], "pairs": []}
+    kinds: dict[str, list[Slot]] = {"inputs": [], "outputs": []}
     for number, side in enumerate(sides_of(phase)):
-        slot = _slot_of_lane(at, phase, number, lambda lane: bool(lane.loops))
-        kinds["pairs"] += [replace(slot, in_phase=True)] * side.count
         if side.receives:
             receives = _slot_of_lane(
                 at, phase, number, lambda lane: by_table or bool(lane.receives)
@@ -132,7 +104,7 @@ def _slots_of_exchange(at: int, phase: Phase, how: _How) -> Slots:
         if side.outputs(bound=how.bound):
             sends = _slot_of_lane(at, phase, number, lambda lane: by_table or bool(lane.sends))
             kinds["outputs"].append(replace(sends, in_phase=not how.kept, follows=side.follows))
-    return Slots(sources=tuple(kinds["pairs"]), **{k: tuple(of) for k, of in kinds.items()})
+    return Slots(**{k: tuple(of) for k, of in kinds.items()})
 
 
 def _slot_of_lane(at: int, phase: Phase, number: int, does: Callable[[Lane], bool]) -> Slot:

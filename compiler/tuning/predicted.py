@@ -12,7 +12,7 @@ from collc.cost.stream_bounds import streams_at_least
 from collc.language.show import show_steps
 from collc.lowering.resources import left_by
 from collc.plan import Plan
-from collc.plan.plan import ProgramPlan
+from collc.plan.plan import ProgramPlan, of_one_call
 from collc.proof import prove
 from collc.schedule import Schedule, build_schedule
 from collc.schedule.barrier_tokens import with_tokens
@@ -112,7 +112,7 @@ def predicted(
             cycles = at_least(values, plan)
         cycles = max(cycles, candidate.at_least)  # where the clock knows the bound only
         if best is None or cycles < best or cycles == NEVER:
-            found = [*unprinted(plan), *check_plan(plan, values, TRAFFIC, calls=1)]
+            found = [*unprinted(of_one_call(plan)), *check_plan(plan, values, TRAFFIC, calls=1)]
         assert found or cycles < NEVER, "a plan that gets stuck is refused by a check"
     if found:
         problems += [Refusal(problem, colors) for problem in found]

@@ -12,7 +12,6 @@ from collc.checks.by_phase import CUT, in_phase, phases_of
 from collc.checks.step_table_entries import shape_problem
 from collc.plan import (
     BY_WAVELET,
-    MOST_ENDS,
     Advance,
     Direction,
     Filter,
@@ -22,7 +21,6 @@ from collc.plan import (
     Role,
     Slices,
     Stream,
-    ends_of,
     lane_of,
     stream_of,
 )
@@ -54,9 +52,6 @@ def _shapes(phase: Phase, roles: Roles) -> Iterator[str]:
     for place, role in enumerate(roles):
         if role is None:
             continue
-        ends = ends_of(role)
-        if ends > MOST_ENDS:
-            yield f"place {place} waits for {ends} operations, the text for {MOST_ENDS}"
         if not _end_alike(role):
             yield f"place {place} sends control wavelets behind some of what runs in turn, not all"
         if not _adjoin(role, place):
