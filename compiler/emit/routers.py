@@ -1,7 +1,7 @@
 """How routers are set, as CSL: colors of the layout with their switches and filters, what
 `router.csl` sets while the program runs, and the routers of detours."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from types import MappingProxyType
 
 from collc.base.grids import Grid
@@ -15,6 +15,7 @@ Setting = tuple[ColorUse, Filter | None]  # of a color at a router
 # On a path the sides that a router has to the places before and behind it differ from PE to PE.
 SIDES_OF_PATH = {Direction.WEST: "back", Direction.EAST: "onward"}
 MOST_OUTPUTS = 4  # of a router, all sides but one
+MOST_COLUMNS = 78  # of a line of a color's configuration, behind what begins the statement
 
 
 @dataclass(frozen=True)
@@ -137,8 +138,8 @@ def _side(direction: Direction, words: Mapping[Direction, str]) -> str:
 def _setting(
     use: ColorUse, counter: Filter | None, words: Mapping[Direction, str], of: tuple[str, str]
 ) -> tuple[str, ...]:
-    """The color configuration of `use`, line by line: routes, the switch positions, the filter."""
-    lines = [f".routes = {_route(use.positions[0], words)},"]
+    """The color configuration of `use` in lines: routes, the switch positions, the filter."""
+    parts = [f".routes = {_route(use.positions[0], words)}"]
     changes = [
         f".pos{i + 1} = .{{ {_change(before, route, words)} }}"
         for i, (before, route) in enumerate(zip(use.positions, use.positions[1:], strict=False))
@@ -146,10 +147,23 @@ def _setting(
     if use.ring:
         changes += [".ring_mode = true", ".pop_mode = .{ .pop_on_advance = true }"]
     if changes:
-        lines.append(f".switches = .{{ {', '.join(changes)} }},")
-    if counter is not None:
-        lines += _filter_lines(counter, *of)
-    return tuple(lines)
+        parts.append(f".switches = .{{ {', '.join(changes)} }}")
+    if counter is None:
+        return tuple(_folded(parts))
+    first, *others = _folded(_filter(counter, *of))
+    return (*_folded([*parts, ""]), first, *(f"  {line}" for line in others))
+
+
+def _folded(parts: Sequence[str]) -> Iterator[str]:
+    """The parts, with commas between them, in as few lines as have room for them."""
+    line = parts[0]
+    for part in parts[1:]:
+        if len(line) + len(part) < MOST_COLUMNS or not part:
+            line = f"{line}, {part}".rstrip()
+        else:
+            yield f"{line},"
+            line = part
+    yield line
 
 
 def _change(before: Route, route: Route, words: Mapping[Direction, str]) -> str:
@@ -159,7 +173,7 @@ def _change(before: Route, route: Route, words: Mapping[Direction, str]) -> str:
     return ", ".join(sides)
 
 
-def _filter_lines(filter: Filter, phase: str, place: str) -> tuple[str, ...]:
+def _filter(filter: Filter, phase: str, place: str) -> tuple[str, ...]:
     """The filter of a color setting, in wavelets that the layout counts: where the counter begins,
     after how many it is 0 again, and how many of these the PE has."""
     speller = Speller(phase, place)
@@ -172,12 +186,10 @@ def _filter_lines(filter: Filter, phase: str, place: str) -> tuple[str, ...]:
     period, none = words(filter.period), not filter.before.count.varies
     begins = f"({period} - {words(filter.before)}) % {period}"
     return (
-        ".filter = .{",
-        "  .kind = .{ .counter = true }, .count_data = true, .count_control = false,",
-        f"  .init_counter = {'0' if none and not filter.before.count.offset else begins},",
-        f"  .limit1 = {period} - 1,",
-        f"  .max_counter = {words(filter.passes)} - 1,",
-        "},",
+        ".filter = .{ .kind = .{ .counter = true }, .count_data = true, .count_control = false",
+        f".init_counter = {'0' if none and not filter.before.count.offset else begins}",
+        f".limit1 = {period} - 1",
+        f".max_counter = {words(filter.passes)} - 1 }}",
     )
 
 
