@@ -19,8 +19,8 @@ import numpy as np
 
 from collc.base.columns import Bools, Ints
 from collc.base.values import dataclass
-from collc.emit.actions import Lengths, ScriptsByPhase
 from collc.emit.model import LibraryModel
+from collc.emit.scripts import Lengths, ScriptsByPhase
 from collc.machine.given import NOBODY, Given
 from collc.machine.reading import given_of_line
 from collc.machine.segments import InseparableError

@@ -5,8 +5,8 @@ import numpy as np
 
 from collc.base.columns import Ints
 from collc.cost.by_lines import Clocked, timed_by_lines, told_by_lines
-from collc.emit.actions import Lengths, scripts_of
 from collc.emit.library import libraries_of
+from collc.emit.scripts import Lengths, scripts_of
 from collc.lowering.root_of_call import seen_from_the_root
 from collc.machine.reading import places_of
 from collc.machine.timed import MOST_WORDS, NOT_SO, Told, timed, told_of

@@ -14,8 +14,8 @@ from collc.cost.by_lines import Clocked
 from collc.cost.clocked import clocked
 from collc.cost.critical_path import critical_path
 from collc.cost.tree_bound import tree_bound_of
-from collc.emit.actions import Lengths
 from collc.emit.library import libraries_of
+from collc.emit.scripts import Lengths
 from collc.lowering.by_itself import by_itself
 from collc.machine.prediction import Prediction, ProgramPrediction
 from collc.machine.timed import MOST_WORDS, StuckError, TooLongError

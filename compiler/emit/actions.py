@@ -3,19 +3,16 @@ with a clock.
 
 A function of the text is a list of acts, those of what it calls among them; what a task begins is a
 code of its own. Which function follows which is read from the names that the templates print. In
-reading order: what instructions take, words, a PE, all PEs.
+reading order: what calls run, a PE, a call of a collective there, lanes that go by step tables.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from math import ceil
 
-import numpy as np
-
-from collc.base.columns import Bools, Ints
 from collc.base.values import dataclass
 from collc.emit.acts import (
     ADDRESS,
@@ -40,7 +37,6 @@ from collc.emit.acts import (
     UNROLLED,
     UNROLLED_CUTS,
     Acts,
-    Takes,
     code,
     do,
     load,
@@ -50,19 +46,16 @@ from collc.emit.classes import Act, in_stage
 from collc.emit.model import (
     CLOSING_TASK,
     OWN_TASK,
-    ClassModel,
-    CollectiveModel,
     JoinModel,
-    LibraryModel,
     PhaseModel,
     PlacedAct,
     SectionModel,
     SlotModel,
     TornDownModel,
 )
-from collc.emit.numbers import Key
+from collc.emit.parts import LAST_BOUND, Common, Numbered, Part, received_in
 from collc.emit.phases import in_blocks
-from collc.emit.rates import Rates, depth_of, rates_of
+from collc.emit.rates import depth_of
 from collc.emit.row_text import (
     BEHIND,
     ENDS,
@@ -74,115 +67,10 @@ from collc.emit.row_text import (
     Given,
     Row,
     RowText,
-    rows_at,
 )
-from collc.machine.given import Given as GivenCalls
-from collc.machine.given import PhaseGiven
-from collc.machine.reading import (
-    Calls,
-    Color,
-    calls_of_plan,
-    calls_of_program,
-    places_of,
-    roles_and_places,
-)
-from collc.machine.segments import segments_of
 from collc.machine.timed import NO_COLOR, Script, TimedOp
-from collc.plan import Action, Advance, Memory, Phase, Plan
-from collc.plan.dynamic_lengths import phase_of_length
-from collc.plan.plan import ProgramPlan
-from collc.spec import RootChoice
+from collc.plan import Action, Advance, Memory
 from collc.spec.simd import PAIR, WIDE
-
-
-def words_at(
-    plan: Plan, phase: Phase, placed: PlacedAct, place: int, given: int | None
-) -> tuple[int, ...]:
-    """The wavelets of an operation at a place, where calls have `given` a vector of so many words,
-    or none; of turns those that are sent, turn by turn."""
-    act = placed.act
-    if act.command is not Advance.NOTHING:
-        return (1,)
-    if act.turns is not None:
-        return _turns_at(plan, phase, act.op.slices.first.at(place), act)
-    parts, words = PAIR if phase.paired else 1, plan.collective.contract.element.words
-    if act.op.elements is not None:
-        return (act.op.elements.at(place) * words // parts,)
-    slicing = phase.slicing
-    if slicing.count == 1:
-        length = slicing.size(0) * words if given is None else given
-        return (length // parts * placed.rounds,)
-    first, count = act.first_at(place), act.op.slices.count.at(place)
-    if act.last is not None:
-        last = act.last.slices
-        count = last.first.at(place) + last.count.at(place) - first
-    if act.sieve is not None and not act.is_local:
-        return (count * act.sieve.period.number_at(place) * slicing.size(0) * words // parts,)
-    return (slicing.size(first, count) * act.op.slices.blocks * words // parts,)
-
-
-def _turns_at(plan: Plan, phase: Phase, first: int, act: Act) -> tuple[int, ...]:
-    assert act.turns is not None
-    parts, words = PAIR if phase.paired else 1, plan.collective.contract.element.words
-    sizes = np.diff(phase.slicing.bounds) * words // parts
-    turns = np.arange(act.turns.count)
-    found = sizes[(first + turns * act.turns.shift) % phase.slicing.count]
-    return tuple(found[:1].tolist() if phase.slicing.even else found.tolist())
-
-
-Numbered = tuple[int, ...]  # a slot, or what is received in its turns
-Words = Mapping[Numbered, tuple[int, ...]]
-
-
-def received_in(key: Key) -> Numbered:
-    """What is received in the turns of a slot."""
-    return (*key, -1)
-
-
-@dataclass(frozen=True)
-class _Common:
-    """What PEs have in common of a library: the program that it is of, or the call stream; for each
-    of its collectives the index that the machine has for each color, and the rates of its
-    operations in memory."""
-
-    program: ProgramPlan
-    library: LibraryModel
-    colors: tuple[Mapping[str, int], ...]
-    rates: tuple[Rates, ...]
-    takes: Takes
-    index: Mapping[int, int]  # by the numbers of colors what the machine calls them
-
-    @property
-    def shared(self) -> Mapping[str, str]:
-        """Collectives that have the code of others, by name."""
-        return {one.name: name for one, name in self.library.equal}
-
-    @property
-    def torn_down(self) -> Iterator[tuple[int, TornDownModel]]:
-        """Colors that are torn down between phases, with what the machine calls them."""
-        for color in self.library.torn_down:
-            number = self.library.colors[color.position]
-            if number in self.index:
-                yield self.index[number], color
-
-    @property
-    def torn_down_mask(self) -> int:
-        """These colors as bits."""
-        return sum(1 << index for index, _ in self.torn_down)
-
-    def model(self, of: int) -> CollectiveModel:
-        """The model of a plan with a number, of those that have code of their own."""
-        name = self.program.plans[of].collective.name
-        return next(one for one in self.library.collectives if one.name == name)
-
-    def cuts_tables(self, of: int) -> bool:
-        """Whether calls of a plan cut slices into tables, if they are not cut yet."""
-        phases = self.model(of).phases
-        return any(one.cuts_table for one in phases)
-
-    def task(self, position: int) -> int:
-        """The id of a task."""
-        return self.library.task_ids[position]
 
 
 @dataclass(frozen=True)
@@ -208,32 +96,11 @@ class Begun:
 
 
 Round = tuple[Begun, ...]
-Span = tuple[int, int]
-LAST_BOUND = 2  # where the last slice ends
-Sets = tuple[tuple[int, int, int], ...]  # colors of routers, by how many sides, other positions
+Place = tuple[int, Numbered, int]  # of words: a phase, which of its acts, and what divides them
 
 
 @dataclass(frozen=True)
-class _Part:
-    """A PE's part in a phase, which has a number: what it does in which slot, the wavelets and the
-    first slice of each, the spans of slices that calls cut, how many ends sections have, whether
-    signs are turned back, which routers it sets, and rows of step tables; empty if it has none."""
-
-    number: int
-    phase: PhaseModel
-    plan_phase: Phase
-    acts: Mapping[Key, PlacedAct]
-    words: Words
-    firsts: Mapping[Numbered, int]
-    spans: Mapping[Key, Span]
-    ends: tuple[int, ...]
-    restores: bool
-    sets: Sets
-    rows: Mapping[Key, tuple[Row, ...]]
-
-
-@dataclass(frozen=True)
-class _Kernel:
+class Kernel:
     """The program around libraries: which calls of a round each turn has, how many rounds there
     are, and the cases that calls are."""
 
@@ -257,7 +124,7 @@ class _Kernel:
         """How many there are in a round."""
         return sum(map(len, self.turns))
 
-    def calls_next(self, commons: Sequence[_Common], calls: Round) -> bool:
+    def calls_next(self, commons: Sequence[Common], calls: Round) -> bool:
         """Whether the function that begins the turn that is due is too large to be inlined; the
         compiler counts instructions before it shares any: of a comparison with its jumps, of a
         vector's address, of a number that a call is given, of calls."""
@@ -273,17 +140,17 @@ class _Kernel:
         return not self.is_one_turn and size > INLINED
 
 
-class _Pe:
+class Pe:
     """Makes the script of PEs that do the same; `parts` are theirs in the phases of each case,
     `having` those that they have in any, whether called or not, `copying` the cases in which they
     do nothing but bring the vector into its buffer."""
 
     def __init__(  # noqa: PLR0913, PLR0917 - a PE, and what is known of it
         self,
-        kernel: _Kernel,
-        commons: Sequence[_Common],
-        parts: Sequence[Sequence[_Part]],
-        having: Sequence[_Part],
+        kernel: Kernel,
+        commons: Sequence[Common],
+        parts: Sequence[Sequence[Part]],
+        having: Sequence[Part],
         rounds: Sequence[Round],
         copying: Container[int] = (),
     ) -> None:
@@ -363,7 +230,7 @@ class _Pe:
             for index, color in common.torn_down:
                 yield index, self.same_code(self._handler(common, index, color))
 
-    def _handler(self, common: _Common, index: int, color: TornDownModel) -> Acts:
+    def _handler(self, common: Common, index: int, color: TornDownModel) -> Acts:
         if color.task >= 0:
             task = common.task(color.task)
             self.blocked |= 1 << task
@@ -593,7 +460,7 @@ NOWHERE = TimedOp(NO_COLOR, NO_COLOR, 0, (1,), 1, False, False, "nothing", False
 class _Call:
     """A call of a collective: its functions, by the names that the text has for them."""
 
-    def __init__(self, pe: _Pe, number: tuple[int, int, int], one: Begun) -> None:
+    def __init__(self, pe: Pe, number: tuple[int, int, int], one: Begun) -> None:
         case = pe.kernel.cases[one.case]
         self.pe, self.number, self.of = pe, number, case.of
         self.parts, of = pe.parts[one.case], case.of
@@ -624,7 +491,7 @@ class _Call:
         if self.model.restored:
             self.functions[f"{self.model.prefix}restore"] = self._restore
 
-    def _name_functions(self, part: _Part, section: SectionModel) -> None:
+    def _name_functions(self, part: Part, section: SectionModel) -> None:
         for slot in section.slots:
             self.functions[f"{slot.name}.start"] = partial(self._start, part, slot)
             self.functions[f"begin_{slot.name}"] = partial(self._begin_slot, part, slot)
@@ -637,7 +504,7 @@ class _Call:
 
     # routers that are set as a phase begins
 
-    def _open(self, part: _Part) -> Acts:
+    def _open(self, part: Part) -> Acts:
         phase, common = part.phase, self.common
         if phase.closing:
             return [*self._awaits_teardowns(part), *self._set(part), *self.run(phase.first)]
@@ -655,11 +522,11 @@ class _Call:
             *waits,
         ]
 
-    def _opened(self, part: _Part) -> Acts:
+    def _opened(self, part: Part) -> Acts:
         kept = code(bool(part.sets) + STORE)
         return [*kept, *self._set(part), *self.run(part.phase.first)]
 
-    def _awaits_teardowns(self, part: _Part) -> Acts:
+    def _awaits_teardowns(self, part: Part) -> Acts:
         """Tasks that wait for teardowns: the end of the phase activates the last of them, that the
         one before it, the first what comes next."""
         common, acts = self.common, Acts()
@@ -679,16 +546,16 @@ class _Call:
             before = task
         return [*acts, *code(STORE_CONSTANT * (len(common.library.closed) > 1))]
 
-    def _closed(self, part: _Part, task: int, before: int) -> Acts:
+    def _closed(self, part: Part, task: int, before: int) -> Acts:
         blocks = [*code(1), do("block", task)]
         if before >= 0:
             return [*blocks, *_activate(before)]
         return [*blocks, *self._called(part.phase.closed, len(self.common.library.closed) > 1)]
 
-    def _close(self, part: _Part) -> Acts:
+    def _close(self, part: Part) -> Acts:
         return _activate(self.common.task(part.phase.closing[-1]))
 
-    def _set(self, part: _Part) -> Acts:
+    def _set(self, part: Part) -> Acts:
         """The routers of the PE are set for a phase."""
         acts, colors = Acts(), self.common.colors[self.of]
         switched = {colors[one.name]: one.switched == "true" for one in part.phase.multiplexed}
@@ -772,13 +639,13 @@ class _Call:
         """A whole number by a constant."""
         return code(1) if by & (by - 1) == 0 else [*code(1), *wait(DIVISION - 1)]
 
-    def _sliced(self, part: _Part, placed: PlacedAct) -> bool:
+    def _sliced(self, part: Part, placed: PlacedAct) -> bool:
         """Whether the slices of an operation are cut by the call."""
         act, cut = placed.act, part.phase.cut
         tells = act.command is not Advance.NOTHING or act.op.elements is not None
         return cut.dynamic_length and cut.slicing.count > 1 and not tells
 
-    def _cut_slices(self, part: _Part, slot: SlotModel, placed: PlacedAct, again: bool) -> Acts:
+    def _cut_slices(self, part: Part, slot: SlotModel, placed: PlacedAct, again: bool) -> Acts:
         """The slices of an operation are cut."""
         first, last = part.spans[placed.key]
         acts = self._bound(part, first) if first else []
@@ -788,7 +655,7 @@ class _Call:
         self.known.add((slot.name, "size"))
         return [*acts, *code(STORE), *code(STORE if first or turned else STORE_CONSTANT)]
 
-    def _pointed_at_slices(self, part: _Part, placed: PlacedAct) -> Acts:
+    def _pointed_at_slices(self, part: Part, placed: PlacedAct) -> Acts:
         """A descriptor points at the slices of an operation."""
         of = self.base or "vector", placed.act.op.slices.count, _turned(placed)
         there = of, part.spans[placed.key]
@@ -797,7 +664,7 @@ class _Call:
         self.known.add(there)
         return acts
 
-    def _set_aside(self, part: _Part, placed: PlacedAct) -> Acts:
+    def _set_aside(self, part: Part, placed: PlacedAct) -> Acts:
         """A descriptor points at their place in the stage, if they come from there or go to it."""
         op, cut = placed.act.op, part.phase.cut
         place = op.receive if in_stage(op.receive) else op.send
@@ -814,7 +681,7 @@ class _Call:
         asked = [*self._variable((slot.name, "size")), *code(1)]
         return [*asked, *(self.takes.passed if empty else self.takes.taken)]
 
-    def _end_at_once(self, part: _Part, slot: SlotModel, placed: PlacedAct) -> Acts:
+    def _end_at_once(self, part: Part, slot: SlotModel, placed: PlacedAct) -> Acts:
         """What is done behind an operation without an element; what others write is read again."""
         self._issued()
         if placed.act.is_silent:
@@ -824,7 +691,7 @@ class _Call:
         what, task = self._end(part, slot, placed)
         return [*self._follows(part, slot, placed), *code(1), do(what, task), *self.takes.taken]
 
-    def _bound(self, part: _Part, at: int) -> Acts:
+    def _bound(self, part: Part, at: int) -> Acts:
         """Where a slice begins is computed, but for the first one."""
         key = part.number, "bound", at
         if key in self.known:
@@ -896,7 +763,7 @@ class _Call:
                 acts += self._load(part, slot)
         return acts
 
-    def _slots(self) -> Iterator[tuple[_Part, SlotModel]]:
+    def _slots(self) -> Iterator[tuple[Part, SlotModel]]:
         for part in self.parts:
             for section in part.phase.sections:
                 yield from ((part, slot) for slot in section.slots)
@@ -904,7 +771,7 @@ class _Call:
     def _shares(self, slot: SlotModel) -> bool:
         return bool(slot.shares_register) and self.pe.holds(slot.shares_register)
 
-    def _load(self, part: _Part, slot: SlotModel, *, again: bool = False) -> Acts:
+    def _load(self, part: Part, slot: SlotModel, *, again: bool = False) -> Acts:
         """What `load` of a slot's module does, the registers being others' before if `again`."""
         placed = part.acts.get(slot.key)
         if placed is None:
@@ -921,13 +788,13 @@ class _Call:
             return [*self._base(again), *self._pointed(part, placed), *code(kept)]
         return self._load_registers(part, slot, placed, again)
 
-    def _load_turns(self, part: _Part, slot: SlotModel, placed: PlacedAct, again: bool) -> Acts:
+    def _load_turns(self, part: Part, slot: SlotModel, placed: PlacedAct, again: bool) -> Acts:
         out, into = (self._turn_op(part, slot, placed, way) for way in (True, False))
         fabric = again and part.plan_phase.slicing.even
         loads = [*load(1, out), *load(1, into)] if fabric else []
         return [*loads, *self._base(again), *code(1 + STORE)]
 
-    def _load_slices(self, part: _Part, slot: SlotModel, placed: PlacedAct, again: bool) -> Acts:
+    def _load_slices(self, part: Part, slot: SlotModel, placed: PlacedAct, again: bool) -> Acts:
         act, (receives, sends) = placed.act, _sides(placed.act)
         staged, op = _is_staged(act), self._op(part, slot, placed)
         acts = [*self._base(again), *self._cut_slices(part, slot, placed, again)]
@@ -942,7 +809,7 @@ class _Call:
             acts += [*self._pointed_at_slices(part, placed), *load(count, op)]
         return acts
 
-    def _load_registers(self, part: _Part, slot: SlotModel, placed: PlacedAct, again: bool) -> Acts:
+    def _load_registers(self, part: Part, slot: SlotModel, placed: PlacedAct, again: bool) -> Acts:
         act, varies = placed.act, bool(self.model.run_length)
         tells, (receives, sends) = act.command is not Advance.NOTHING, _sides(act)
         staged, op, acts = _is_staged(act), self._op(part, slot, placed), Acts()
@@ -963,7 +830,7 @@ class _Call:
         read = self._base(again)
         return [*read, *acts, *self._pointed(part, placed), *code(varies), *load(count, op)]
 
-    def _load_table(self, part: _Part, slot: SlotModel, again: bool) -> Acts:
+    def _load_table(self, part: Part, slot: SlotModel, again: bool) -> Acts:
         lane = _RowLane(self, part, slot)
         facts, ops, acts = lane.facts, lane.ops, Acts()
         if again:
@@ -988,7 +855,7 @@ class _Call:
         self.base = f"base {self.reads}"
         return code(READ)
 
-    def _pointed(self, part: _Part, placed: PlacedAct) -> Acts:
+    def _pointed(self, part: Part, placed: PlacedAct) -> Acts:
         """A descriptor points at the vector, then at some element, unless the code has one that
         does."""
         (words, *_), op = part.words[placed.key], placed.act.op
@@ -1000,7 +867,7 @@ class _Call:
 
     # functions
 
-    def _begin_slot(self, part: _Part, slot: SlotModel) -> Acts:
+    def _begin_slot(self, part: Part, slot: SlotModel) -> Acts:
         acts: Acts = []
         placed = part.acts.get(slot.key)
         if slot.shares_task and placed is not None and (slot.turns or placed.end == OWN_TASK):
@@ -1009,7 +876,7 @@ class _Call:
             acts += self._load(part, slot, again=True)
         return acts + self._start(part, slot)
 
-    def _begin_section(self, part: _Part, section: SectionModel) -> Acts:
+    def _begin_section(self, part: Part, section: SectionModel) -> Acts:
         starts = [name for name, holds in section.begins if self.pe.holds(holds)]
         if not starts:
             return self.run(section.next)
@@ -1033,7 +900,7 @@ class _Call:
         )
         return [do("follow", task, follows), *code(STORE_CONSTANT * join.shares_task)]
 
-    def _start(self, part: _Part, slot: SlotModel) -> Acts:
+    def _start(self, part: Part, slot: SlotModel) -> Acts:
         placed = part.acts.get(slot.key)
         if placed is None:
             return self.run(slot.then)
@@ -1047,7 +914,7 @@ class _Call:
             return [*asked, *rest(part, slot, placed)]
         return self._start_some(part, slot, placed)
 
-    def _start_some(self, part: _Part, slot: SlotModel, placed: PlacedAct) -> Acts:
+    def _start_some(self, part: Part, slot: SlotModel, placed: PlacedAct) -> Acts:
         """An operation is started that has some element."""
         act = placed.act
         if act.is_local:
@@ -1067,7 +934,7 @@ class _Call:
         combines = act.op.action is Action.COMBINE and act.command is Advance.NOTHING
         return self.rates.maps and combines
 
-    def _issue(self, part: _Part, slot: SlotModel, placed: PlacedAct) -> Acts:
+    def _issue(self, part: Part, slot: SlotModel, placed: PlacedAct) -> Acts:
         number = self._op(part, slot, placed)
         passes = placed.rounds > 1
         self._issued()
@@ -1082,7 +949,7 @@ class _Call:
         """A function is called that is known when the program runs only; the way back is a jump."""
         return [*code(READ), *self.takes.taken, *function(), *self.takes.taken]
 
-    def _follows(self, part: _Part, slot: SlotModel, placed: PlacedAct) -> Acts:
+    def _follows(self, part: Part, slot: SlotModel, placed: PlacedAct) -> Acts:
         """What the end of an operation begins, if nothing else waits for it, too."""
         if self._silent(slot, placed) or placed.end != OWN_TASK:
             return []
@@ -1090,7 +957,7 @@ class _Call:
         follows = self.task(slot.name, lambda: self._ended(part, slot, placed))
         return [do("follow", task, follows)]
 
-    def _ended(self, part: _Part, slot: SlotModel, placed: PlacedAct) -> Acts:
+    def _ended(self, part: Part, slot: SlotModel, placed: PlacedAct) -> Acts:
         if slot.shares_task:
             then = partial(self._ended, part, replace(slot, shares_task=False), placed)
             return self._in_turn(then)
@@ -1105,7 +972,7 @@ class _Call:
             *self._then(slot.then),
         ]  # fmt: skip
 
-    def _settle(self, part: _Part, slot: SlotModel, placed: PlacedAct) -> Acts:
+    def _settle(self, part: Part, slot: SlotModel, placed: PlacedAct) -> Acts:
         combines = placed.act.op.action is Action.COMBINE
         operands = part.words[slot.key][0] * (PAIR if part.plan_phase.paired else 1)
         loads, cycles = self.in_memory_at(operands, combines=combines)
@@ -1121,7 +988,7 @@ class _Call:
         rate = self.rates.combines if combines else self.rates.moves
         return 2, ceil(operands / rate)
 
-    def _call_back(self, part: _Part, slot: SlotModel, placed: PlacedAct) -> Acts:
+    def _call_back(self, part: Part, slot: SlotModel, placed: PlacedAct) -> Acts:
         number, rates = self._op(part, slot, placed), self.rates
         acts, rounds = Acts(), placed.repeats * placed.rounds
         for left in reversed(range(rounds)):
@@ -1137,7 +1004,7 @@ class _Call:
 
     # turns
 
-    def _begin_turns(self, part: _Part, slot: SlotModel, placed: PlacedAct) -> Acts:
+    def _begin_turns(self, part: Part, slot: SlotModel, placed: PlacedAct) -> Acts:
         task, turns = self.common.task(slot.task), placed.act.turns
         assert turns is not None
         go = self.task(f"{slot.name} go", lambda: self._go(part, slot, placed))
@@ -1157,7 +1024,7 @@ class _Call:
             begun += code(2 * STORE_CONSTANT)
         return [do("follow", task, follows), *begun, *self._go(part, slot, placed, begins=True)]
 
-    def _go(self, part: _Part, slot: SlotModel, placed: PlacedAct, *, begins: bool = False) -> Acts:
+    def _go(self, part: Part, slot: SlotModel, placed: PlacedAct, *, begins: bool = False) -> Acts:
         turns, differs = placed.act.turns, not part.plan_phase.slicing.even
         assert turns is not None
         self._issued()
@@ -1178,7 +1045,7 @@ class _Call:
             do("issue", sent), do("issue", received), *self._next_turn(part, placed, differs),
         ]  # fmt: skip
 
-    def _next_turn(self, part: _Part, placed: PlacedAct, differs: bool) -> Acts:
+    def _next_turn(self, part: Part, placed: PlacedAct, differs: bool) -> Acts:
         """What is prepared for the next turn while the words of this one are under way."""
         entry = [*code(INDEX), *code(READ), *wait(LOADED)]
         size = [*code(INDEX - 1), *code(READ), *wait(LOADED), *code(STORE)]
@@ -1189,7 +1056,7 @@ class _Call:
             acts += [*code(READ), *entry, *code(1 + STORE), *(size if differs else [])]
         return [*acts, *code(READ), *entry, *code(1 + STORE), *(size if differs else [])]
 
-    def _turn_op(self, part: _Part, slot: SlotModel, placed: PlacedAct, sends: bool) -> int:
+    def _turn_op(self, part: Part, slot: SlotModel, placed: PlacedAct, sends: bool) -> int:
         turns = placed.act.turns
         assert turns is not None
         op, key = (placed.act.op, slot.key) if sends else (turns.receive, received_in(slot.key))
@@ -1207,12 +1074,12 @@ class _Call:
 
     # operations
 
-    def _op(self, part: _Part, slot: SlotModel, placed: PlacedAct) -> int:
+    def _op(self, part: Part, slot: SlotModel, placed: PlacedAct) -> int:
         divisor = placed.rounds if self._calls_back(placed.act) else 1
         place = part.number, slot.key, divisor
         return self.pe.op((self.number, slot.name), lambda: self._made(part, slot, placed), place)
 
-    def _made(self, part: _Part, slot: SlotModel, placed: PlacedAct) -> TimedOp:
+    def _made(self, part: Part, slot: SlotModel, placed: PlacedAct) -> TimedOp:
         act = placed.act
         tells, words = act.command is not Advance.NOTHING, part.words[slot.key]
         vectors = placed.rounds
@@ -1232,7 +1099,7 @@ class _Call:
             vectors=vectors,
         )
 
-    def _end(self, part: _Part, slot: SlotModel, placed: PlacedAct) -> tuple[str, int]:
+    def _end(self, part: Part, slot: SlotModel, placed: PlacedAct) -> tuple[str, int]:
         """What the end of an operation does to a task."""
         at = {OWN_TASK: slot.task, CLOSING_TASK: max(part.phase.closing, default=-1)}
         task = self.common.task(at.get(placed.end, placed.end))
@@ -1240,7 +1107,7 @@ class _Call:
 
     def _timed(  # noqa: PLR0913 - an operation
         self,
-        part: _Part,
+        part: Part,
         slot: SlotModel,
         *,
         receive: str,
@@ -1287,7 +1154,7 @@ class _Call:
 class _RowLane:
     """A lane of a PE that goes by a step table."""
 
-    def __init__(self, call: _Call, part: _Part, slot: SlotModel) -> None:
+    def __init__(self, call: _Call, part: Part, slot: SlotModel) -> None:
         self.call, self.part, self.slot = call, part, slot
         self.task, self.rows = call.common.task(slot.task), part.rows[slot.key]
         self.facts = Facts(self.rows, varies=part.phase.cut.dynamic_length)
@@ -1351,7 +1218,7 @@ class _RowLane:
 class _Steps:
     """A section of a PE whose lanes go by step tables."""
 
-    def __init__(self, call: _Call, part: _Part, section: SectionModel) -> None:
+    def __init__(self, call: _Call, part: Part, section: SectionModel) -> None:
         self.call, self.section, self.pe, self.takes = call, section, call.pe, call.takes
         slots = [slot for slot in section.slots if slot.key in part.acts]
         self.lanes = [_RowLane(call, part, slot) for slot in slots]
@@ -1506,7 +1373,7 @@ def _sides(act: Act) -> tuple[bool, bool]:
     return isinstance(act.op.receive, str), isinstance(act.op.send, str)
 
 
-def _passes_on(part: _Part, placed: PlacedAct) -> bool:
+def _passes_on(part: Part, placed: PlacedAct) -> bool:
     """Whether what is received in a turn is sent in the next one."""
     sent, received = part.words[placed.key], part.words[received_in(placed.key)]
     firsts = part.firsts
@@ -1525,98 +1392,6 @@ def _is_staged(act: Act) -> bool:
     return in_stage(act.op.receive) or in_stage(act.op.send)
 
 
-# all PEs
-
-
-def calls_of(program: ProgramPlan) -> Calls:
-    """What the machine runs of a program."""
-    if program.alone:
-        return calls_of_plan(program.plans[0], 1)
-    return calls_of_program(program, program.calls)
-
-
-Lengths = Mapping[str, Sequence[int]]
-
-
-@dataclass(frozen=True, eq=False)
-class _Called:
-    """A call of a round: how it begins, in ways of which each PE has one, int64 [PEs]."""
-
-    ways: tuple[Begun, ...]
-    way_at: Ints | None = None
-
-
-class _Calls:
-    """What the calls of a program run, by what is given to them."""
-
-    def __init__(self, program: ProgramPlan, commons: Sequence[_Common], lengths: Lengths) -> None:
-        self.program, self.lengths = program, lengths
-        # plans that share code are that whose code it is
-        self.plans = {
-            plan.collective.name: (library, common.program.index_of_collective(own))
-            for library, common in enumerate(commons)
-            for plan in common.program.plans
-            for own in (common.shared.get(plan.collective.name, plan.collective.name),)
-        }
-        self.selections = {one.name: one for one in program.program.selections}
-        self.rooted = {one.name: one for one in program.program.rooted}
-        self.cases: dict[Case, int] = {}
-        self._ranks: dict[str, Ints] = {}
-
-    def round(self, number: int) -> tuple[_Called, ...]:
-        """The calls of a round."""
-        if self.program.alone:
-            one = self.program.plans[0].collective
-            given, length = one.contract.run_length, None
-            if given is not None and given.name in self.lengths:
-                length = self._given(given.name, number, given.most)
-            return (_Called((Begun(self._case(one.name, length)),)),)
-        return tuple(self._called(name, number) for name in self.program.program.calls)
-
-    def _called(self, name: str, number: int) -> _Called:
-        if name in self.rooted:
-            return self._rooted(self.rooted[name], number)
-        if name not in self.selections:
-            return _Called((Begun(self._case(name, None)),))
-        of = self.selections[name]
-        length = self._given(of.length.name, number, of.length.most)
-        chosen = of.chosen(length)
-        way = halves(of.names.index(chosen), len(of.names))
-        return _Called((Begun(self._case(chosen, length), way, 1),))
-
-    def _rooted(self, of: RootChoice, number: int) -> _Called:
-        length = None
-        if of.length is not None:
-            length = self._given(of.length.name, number, of.length.most)
-        root, given = self._given(of.root, number, 0), 1 + (of.length is not None)
-        ranks = self._ranks_of(of)
-        behind, own, before = (self._case(name, length) for name in of.names)
-        ways = (
-            Begun(behind, (False, True), given),
-            Begun(own, (True,), given),
-            Begun(before, (False, False), given),
-        )
-        return _Called(ways, np.where(ranks == root, 1, np.where(ranks > root, 0, 2)))
-
-    def _ranks_of(self, of: RootChoice) -> Ints:
-        """The rank of each PE; 0 of one that has no part."""
-        if of.name not in self._ranks:
-            grid = self.program.plans[self.program.index_of_collective(of.names[0])].collective.grid
-            y, x = np.divmod(np.arange(grid.width * grid.height), grid.width)
-            rank_at = np.argsort(np.array(of.places))
-            ranks = np.zeros(grid.whole.width * grid.whole.height, dtype=np.int64)
-            ranks[places_of(grid)] = rank_at[x if of.axis == "x" else y]
-            self._ranks[of.name] = ranks
-        return self._ranks[of.name]
-
-    def _given(self, name: str, number: int, otherwise: int) -> int:
-        found = self.lengths.get(name, ())
-        return found[number] if found else otherwise
-
-    def _case(self, name: str, length: int | None) -> int:
-        return self.cases.setdefault(Case(*self.plans[name], length), len(self.cases))
-
-
 def halves(index: int, count: int) -> tuple[bool, ...]:
     """The conditions by which one of several is found, which lies in the first half or not."""
     if count == 1:
@@ -1625,405 +1400,3 @@ def halves(index: int, count: int) -> tuple[bool, ...]:
     if index < middle:
         return (True, *halves(index, middle))
     return (False, *halves(index - middle, count - middle))
-
-
-def scripts_of(
-    program: ProgramPlan, libraries: Sequence[LibraryModel], lengths: Lengths | None = None
-) -> tuple[Calls, list[Script], Ints]:
-    """What the machine runs of a program, the scripts of its PEs, and which of them each has. Of
-    lengths and roots those that are given count, by name, for each round; else lengths are the
-    longest, and roots the first rank. A program with roots is as it is seen from them."""
-    calls = calls_of(program)
-    given = calls.with_filters
-    index = {number: at for at, number in enumerate(given.numbers)}
-    names = {
-        of.collective.name: colors for of, colors in zip(calls.plans, calls.colors, strict=True)
-    }
-    commons = [
-        _common_of(of, library, [names[plan.collective.name] for plan in of.plans], index)
-        for of, library in zip(program.call_streams or (program,), libraries, strict=True)
-    ]
-    kernel, rounds = _kernel_of(program, commons, lengths or {})
-    return calls, *_Scripts(program, kernel, commons, given, rounds).made()
-
-
-def _kernel_of(
-    program: ProgramPlan, commons: Sequence[_Common], lengths: Lengths
-) -> tuple[_Kernel, list[tuple[_Called, ...]]]:
-    """The program around libraries, and what the calls of each round run."""
-    called = _Calls(program, commons, lengths)
-    alike: dict[object, tuple[_Called, ...]] = {}
-    rounds = []
-    count = 1 if program.alone else program.program.rounds
-    for number in range(count):
-        values = tuple(of[number] for of in lengths.values())
-        if values not in alike:
-            alike[values] = called.round(number)
-        rounds.append(alike[values])
-    turns = ((0,),) if program.alone else tuple(map(tuple, program.program.turns))
-    return _Kernel(program.alone, turns, count, tuple(called.cases)), rounds
-
-
-def _common_of(
-    program: ProgramPlan,
-    library: LibraryModel,
-    names: Sequence[Mapping[str, Color]],
-    index: Mapping[int, int],
-) -> _Common:
-    """What all PEs have in common of a library of a program, or of a call stream; `names` are the
-    colors of each plan, `index` says where the machine has them."""
-    engine = program.target.cycles.engine
-    colors = tuple(
-        {name: index[color.number] for name, color in of.items() if color.number in index}
-        for of in names
-    )
-    rates, takes = tuple(map(rates_of, program.plans)), Takes(engine.jump, engine.no_jump)
-    return _Common(program, library, colors, rates, takes, index)
-
-
-class _Scripts:
-    """The scripts of all PEs, each made once."""
-
-    def __init__(
-        self,
-        program: ProgramPlan,
-        kernel: _Kernel,
-        commons: Sequence[_Common],
-        given: GivenCalls,
-        rounds: Sequence[tuple[_Called, ...]],
-    ) -> None:
-        self.kernel, self.commons, self.given, self.rounds = kernel, commons, given, rounds
-        self.pes = given.width * given.height
-        firsts = np.cumsum([0, *(len(plan.phases) for plan in program.plans)]).tolist()
-        names = (plan.collective.name for plan in program.plans)
-        self.first = dict(zip(names, firsts, strict=False))
-
-    def made(self) -> tuple[list[Script], Ints]:
-        """The scripts, and which of them each PE has."""
-        having = [self._parts(case) for case in self._own_code()]
-        by_case = [self._parts(case) for case in self.kernel.cases]
-        called = {id(one): one for of in self.rounds for one in of}
-        varying = [one for one in called.values() if one.way_at is not None]
-        columns = [one.way_at for one in varying if one.way_at is not None]
-        columns += [part.class_at for of in having for part in of]
-        copied_at = {at: self._copied_at(case) for at, case in enumerate(self.kernel.cases)}
-        columns += copied_at.values()
-        for case, of in enumerate(by_case):
-            runs = self._runs(called.values(), case)
-            columns += [np.where(runs, part.part_at, -1) for part in of]
-        firsts, script_at = _distinct(columns, self.pes)
-        scripts = []
-        for pe in firsts:
-            parts = [[part.parts[part.part_at[pe]] for part in of] for of in by_case]
-            others = [part.parts[part.part_at[pe]] for of in having for part in of]
-            own = {key: _way_at(one, pe) for key, one in called.items()}
-            rounds = [tuple(own[id(one)] for one in of) for of in self.rounds]
-            copying = {at for at, copied in copied_at.items() if copied[pe]}
-            made = _Pe(self.kernel, self.commons, parts, others, rounds, copying)
-            scripts.append(made.script())
-        return scripts, script_at
-
-    def _copied_at(self, case: Case) -> Ints:
-        """By PE 1 if a case does nothing there but bring the vector into its buffer, else 0."""
-        common, found = self.commons[case.library], np.zeros(self.pes, dtype=np.int64)
-        if not common.model(case.of).phases and common.model(case.of).first_pass:
-            found[places_of(common.program.plans[case.of].collective.grid)] = 1
-        return found
-
-    def _own_code(self) -> Iterator[Case]:
-        """The plans that have code of their own."""
-        for library, common in enumerate(self.commons):
-            names = {one.name for one in common.library.collectives}
-            for of, plan in enumerate(common.program.plans):
-                if plan.collective.name in names:
-                    yield Case(library, of)
-
-    def _runs(self, called: Iterable[_Called], case: int) -> Bools:
-        """The PEs that run a case."""
-        found = np.zeros(self.pes, dtype=np.bool_)
-        for one in called:
-            for at, way in enumerate(one.ways):
-                if way.case == case:
-                    found |= True if one.way_at is None else one.way_at == at
-        return found
-
-    def _parts(self, case: Case) -> list[_Parts]:
-        """The parts of PEs in the phases of a case."""
-        common = self.commons[case.library]
-        plan, colors = common.program.plans[case.of], common.colors[case.of]
-        first, found = self.first[plan.collective.name], []
-        for at, model in enumerate(common.model(case.of).phases, first):
-            given = self.given.phases[at]
-            sets = _sets(self.given, given, model, colors)
-            placed = given.role_at, given.place_at
-            phase = plan.phases[at - first]
-            found.append(_parts(plan, phase, model, placed, sets, at, case.length))
-        return found
-
-
-def _way_at(one: _Called, pe: int) -> Begun:
-    return one.ways[0 if one.way_at is None else one.way_at[pe]]
-
-
-Place = tuple[int, Numbered, int]  # of words: a phase, which of its acts, and what divides them
-
-
-class ScriptsByPhase:
-    """The scripts of the PEs of a collective that is called once, and has no color torn down, cut
-    into segments of some phases: `at` has by PE of its grid a number for what it does, `roles` the
-    roles in each phase, NOBODY for none, int64 [PEs].
-
-    PEs whose code is the same, and which differ only in how many words they move, have a *pattern*
-    in common: it is made and cut once, with places for the numbers of words."""
-
-    def __init__(
-        self, program: ProgramPlan, library: LibraryModel, groups: Sequence[range], lengths: Lengths
-    ) -> None:
-        (plan,), (model,) = program.plans, library.collectives
-        names = {name: Color(number, f"`{name}`") for name, number in plan.colors}
-        index = {number: at for at, (_, number) in enumerate(plan.colors)}
-        self.common = _common_of(program, library, (names,), index)
-        self.kernel, (self.round,) = _kernel_of(program, (self.common,), lengths)
-        (case,) = self.kernel.cases
-        self.groups = groups
-        radix = 1
-        pes = plan.collective.grid.width * plan.collective.grid.height
-        self.at = np.zeros(pes, dtype=np.int64)
-        self.parts: list[Sequence[_Part]] = []
-        self.roles: list[Ints] = []
-        none: tuple[list[Sets], Ints] = [()], np.zeros(pes, dtype=np.int64)
-        for number, (phase, of) in enumerate(zip(plan.phases, model.phases, strict=True)):
-            placed = roles_and_places(plan, phase)
-            self.roles.append(placed[0])
-            found = _parts(plan, phase, of, placed, none, number, case.length)
-            self.at += radix * found.part_at
-            radix *= len(found.parts)
-            self.parts.append(found.parts)
-        self.colors = [
-            {
-                self.common.colors[0][use.color]
-                for at in group
-                for role in plan.phases[at].roles
-                for use in role.colors
-            }
-            for group in groups
-        ]
-        self.shapes = [list(map(_shape, range(len(of)), of)) for of in self.parts]
-        self.places: dict[Place, int] = {}  # by place the number that stands for its words
-        self.place_of: dict[int, Place] = {}
-        self.patterns: dict[object, list[Script]] = {}
-        self.known: dict[object, Script] = {}
-
-    def segments(self, number: int) -> list[Script]:
-        """The segments of PEs with a number. Raises InseparableError."""
-        which = []
-        for found in self.parts:
-            number, at = divmod(number, len(found))
-            which.append(at)
-        own = [of[at] for of, at in zip(self.parts, which, strict=True)]
-        shapes = tuple(of[at] for of, at in zip(self.shapes, which, strict=True))
-        key = shapes, _equal_numbers(own)
-        if key not in self.patterns:
-            self.patterns[key] = self._pattern(own)
-        segments = []
-        for group, pattern in zip(self.groups, self.patterns[key], strict=True):
-            of_group = id(pattern), tuple(which[group.start : group.stop])
-            if of_group not in self.known:
-                self.known[of_group] = self._with_words(pattern, own)
-            segments.append(self.known[of_group])
-        return segments
-
-    def _pattern(self, parts: Sequence[_Part]) -> list[Script]:
-        """Segments in which a negative number of words stands for those of a place."""
-        begun = tuple(one.ways[0] for one in self.round)
-        pe = _Pe(self.kernel, (self.common,), [parts], parts, [begun])
-        script = pe.script()
-        ops = list(script.ops)
-        for at, place in pe.places.items():
-            number = self.places.setdefault(place, -1 - len(self.places))
-            self.place_of[number] = place
-            ops[at] = replace(ops[at], words=(number,))
-        cut = segments_of(replace(script, ops=tuple(ops)), self.groups, self.colors)
-        return [self.known.setdefault(one, one) for one in cut]
-
-    def _with_words(self, segment: Script, parts: Sequence[_Part]) -> Script:
-        """A segment with the words of the parts of a PE."""
-
-        def of(op: TimedOp) -> TimedOp:
-            place = self.place_of.get(op.words[0])
-            if place is None:
-                return op
-            phase, key, divisor = place
-            words = parts[phase].words[key]
-            return replace(op, words=tuple(one // divisor for one in words))
-
-        return replace(segment, ops=tuple(map(of, segment.ops)))
-
-
-def _shape(number: int, part: _Part) -> object:
-    """What the code of a part depends on, besides which numbers of words are equal; that is the
-    part itself where it goes by step tables or turns, or calls cut its slices."""
-    if part.rows or part.spans or any(one.act.turns is not None for one in part.acts.values()):
-        return number
-    local = tuple(part.words[key] for key, one in part.acts.items() if one.act.is_local)
-    acts = tuple((key, id(one)) for key, one in part.acts.items())
-    return acts, local, part.ends, part.restores
-
-
-def _equal_numbers(parts: Sequence[_Part]) -> tuple[int, ...]:
-    """Which descriptors of a PE point at the same elements, of the same number of words."""
-    known: dict[object, int] = {}
-    found = []
-    for part in parts:
-        for key, placed in part.acts.items():
-            if key in part.words:
-                of = part.words[key][0], placed.act.op.slices.backward
-                found.append(known.setdefault(of, len(known)))
-                found.append(known.setdefault((*of, part.firsts.get(key)), len(known)))
-    return tuple(found)
-
-
-def _distinct(columns: Sequence[Ints], pes: int) -> tuple[list[int], Ints]:
-    """The first PE of each different row of numbers, and which of the rows each PE has."""
-    code, radix = np.zeros(pes, dtype=np.int64), 1
-    for column in columns:  # as one number, which is far quicker than to compare rows
-        least = int(column.min(initial=0))
-        extent = int(column.max(initial=0)) - least + 1
-        if radix * extent >= 1 << 62:
-            code = np.unique(code, return_inverse=True)[1].reshape(-1).astype(np.int64)
-            radix = int(code.max(initial=0)) + 1
-        code = code + radix * (column.astype(np.int64) - least)
-        radix *= extent
-    _, first, which = np.unique(code, return_index=True, return_inverse=True)
-    return first.tolist(), which.reshape(-1)
-
-
-def _alike(numbers: Mapping[Numbered, int]) -> tuple[int, ...]:
-    """Which of some numbers are equal, whatever they are."""
-    return tuple(list(numbers.values()).index(number) for number in numbers.values())
-
-
-@dataclass(frozen=True, eq=False)
-class _Parts:
-    """What PEs do in a phase: parts, the first of which is none, and which of them each PE has, as
-    well as which class of the phase it is of, 0 being none; int64 [PEs]."""
-
-    parts: Sequence[_Part]
-    part_at: Ints
-    class_at: Ints
-
-
-def _parts(  # noqa: PLR0913, PLR0917 - a phase, and what is known of it
-    plan: Plan,
-    phase: Phase,
-    model: PhaseModel,
-    placed: tuple[Ints, Ints],
-    sets: tuple[list[Sets], Ints],
-    number: int,
-    length: int | None,
-) -> _Parts:
-    """The parts of PEs in a phase, of vectors that have so many elements if calls give that. By PE,
-    `placed` has its role, or NOBODY, and its place, `sets` which of the routers it sets."""
-    phase = phase if length is None else phase_of_length(phase, length)
-    given_words = None if length is None else length * plan.collective.contract.element.words
-    parts = [_Part(number, model, phase, {}, {}, {}, {}, (), restores=False, sets=(), rows={})]
-    known: dict[object, int] = {}
-    classes: dict[int, list[ClassModel]] = {}
-    for one in model.classes:
-        classes.setdefault(one.role, []).append(one)
-    columns = (*placed, sets[1])
-    first_pes, which = _distinct(columns, len(placed[0]))
-    found = []
-    for role, place, set_at in np.stack(columns, axis=1)[first_pes].tolist():
-        if role < 0:
-            found.append((0, 0))
-            continue
-        of = classes[role]
-        one = next(one for one in of if len(of) == 1 or place in one.places)
-        words, firsts = _numbers(plan, phase, one, place, given_words)
-        rows = _rows(phase, one, place)
-        spans = _spans(phase, one, place)
-        key = (
-            one.index, tuple(words.items()), _alike(firsts), set_at, tuple(rows.items()),
-            tuple(spans.items()),
-        )  # fmt: skip
-        if key not in known:
-            known[key] = len(parts)
-            acts = {placed.key: placed for placed in one.acts}
-            of_set = sets[0][set_at]
-            ends, restores = one.ends, one.restores
-            parts.append(
-                _Part(
-                    number, model, phase, acts, words, firsts, spans, ends, restores, of_set, rows
-                )
-            )
-        found.append((known[key], one.index + 1))
-    part_at, class_at = np.array(found, dtype=np.int64).reshape(-1, 2)[which].T
-    return _Parts(parts, part_at, class_at)
-
-
-def _sets(
-    given: GivenCalls, phase: PhaseGiven, model: PhaseModel, colors: Mapping[str, int]
-) -> tuple[list[Sets], Ints]:
-    """What PEs set at their routers as a phase begins, and which of these each PE does."""
-    order = [colors[one.name] for one in model.multiplexed if one.name in colors]
-    at: dict[int, dict[int, tuple[int, int, int]]] = {}
-    for pe, color, setting, _ in phase.sets.reshape(-1, 4).tolist() if order else ():
-        if color in order:
-            positions, _ring = given.settings[setting]
-            sides = positions[0][1].bit_count()
-            at.setdefault(pe, {})[color] = color, sides, len(positions) - 1
-    known: dict[Sets, int] = {(): 0}
-    which = np.zeros(given.width * given.height, dtype=np.int64)
-    for pe, found in at.items():
-        sets = tuple(found[color] for color in order if color in found)
-        which[pe] = known.setdefault(sets, len(known))
-    return list(known), which
-
-
-def _spans(phase: Phase, of: ClassModel, place: int) -> dict[Key, Span]:
-    """Where the slices of the operations of a class at a place begin and end, if calls cut them:
-    0 is where the vector begins, 1 one slice further, LAST_BOUND its end; other numbers are those
-    of other bounds, in the order in which they are met."""
-    found: dict[Key, Span] = {}
-    if not phase.slicing.dynamic:
-        return found
-    known = {0: 0, 1: 1, phase.slicing.count: LAST_BOUND}
-    for placed in of.acts:
-        act = placed.act
-        if act.table is None and act.turns is None and act.op.elements is None:
-            first = act.first_at(place)
-            last = act.op if act.last is None else act.last
-            begins = first if act.last is None else last.slices.first.at(place)
-            ends = begins + last.slices.count.at(place)
-            a, b = (known.setdefault(at, len(known)) for at in (first, ends))
-            found[placed.key] = a, b
-    return found
-
-
-def _rows(phase: Phase, of: ClassModel, place: int) -> dict[Key, tuple[Row, ...]]:
-    """The rows of lanes of a class at a place that go by step tables."""
-    tables = [placed for placed in of.acts if placed.act.table is not None]
-    return {
-        one.key: rows_at(phase, phase.lanes.index(one.act.lane), place, alone=len(tables) == 1)
-        for one in tables
-    }
-
-
-def _numbers(
-    plan: Plan, phase: Phase, of: ClassModel, place: int, length: int | None
-) -> tuple[dict[Numbered, tuple[int, ...]], dict[Numbered, int]]:
-    """The wavelets of each act of a class at a place, and its first slice."""
-    words: dict[Numbered, tuple[int, ...]] = {}
-    firsts: dict[Numbered, int] = {}
-    for placed in of.acts:
-        key, act = placed.key, placed.act
-        if act.table is not None:
-            continue
-        words[key] = words_at(plan, phase, placed, place, length)
-        firsts[key] = act.first_at(place)
-        if act.turns is not None:
-            first = act.turns.receive.slices.first.at(place)
-            firsts[received_in(key)] = first
-            words[received_in(key)] = _turns_at(plan, phase, first, act)
-    return words, firsts

@@ -7,8 +7,8 @@ import pytest
 from collc.cost.by_lines import timed_by_lines
 from collc.cost.choice import build_plan
 from collc.driver.pipeline import prove_text
-from collc.emit.actions import scripts_of
 from collc.emit.library import libraries_of
+from collc.emit.scripts import scripts_of
 from collc.machine.timed import MOST_WORDS, timed
 from collc.plan.plan import ProgramPlan, of_one_call
 from collc.schedule.barrier_tokens import with_tokens

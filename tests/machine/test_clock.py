@@ -23,8 +23,8 @@ from collc.base.files import write_files  # noqa: E402
 from collc.cli import commands  # noqa: E402
 from collc.driver.bundle import Bundle  # noqa: E402
 from collc.driver.pipeline import compile_text  # noqa: E402
-from collc.emit.actions import scripts_of  # noqa: E402
 from collc.emit.library import libraries_of  # noqa: E402
+from collc.emit.scripts import scripts_of  # noqa: E402
 from collc.machine.timed import Script, StuckError, TooLongError, timed  # noqa: E402
 
 TARGETS = ("wse2", "wse3")
