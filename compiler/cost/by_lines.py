@@ -13,6 +13,7 @@ no such sequence of lines, `timed_by_lines` gives nothing.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise, product
 
 import numpy as np
@@ -22,12 +23,13 @@ from collc.base.values import dataclass
 from collc.emit.model import LibraryModel
 from collc.emit.scripts import Lengths, ScriptsByPhase
 from collc.machine.given import NOBODY, Given
-from collc.machine.reading import given_of_line
+from collc.machine.reading import calls_of_program, given_of_line
 from collc.machine.segments import InseparableError
 from collc.machine.timed import Script, Timed, Told, timed_line, told_of
 from collc.plan import Phase, filters_of
 from collc.plan.form import Form, form_of
 from collc.plan.geometry import multicast_of
+from collc.plan.one_call import called_once
 from collc.plan.plan import ProgramPlan
 
 _AXES = {"x", "y"}
@@ -69,10 +71,11 @@ def told_by_lines(program: ProgramPlan, library: LibraryModel, most: int) -> lis
 
 
 def _goes_by_lines(program: ProgramPlan) -> bool:
-    """Whether each phase is along an axis, or the last one a multicast to the whole grid."""
-    if not program.alone or not program.plans[0].phases:
+    """Whether a program is one call, each phase of which is along an axis, or the last one a
+    multicast to the whole grid, with no color that is torn down."""
+    plan = called_once(program)
+    if plan is None or not plan.phases or any(color.torn_down for color in program.colors):
         return False
-    plan = program.plans[0]
     grid, (*before, last) = plan.collective.grid, plan.phases
     alone = grid.whole.width * grid.whole.height == max(grid.width, grid.height)  # a single line
     if alone or grid.whole.width * grid.whole.height <= _SMALL:
@@ -102,7 +105,10 @@ class _Lines:
         *,
         traced: bool = False,
     ) -> None:
-        self.plan, self.target, self.most = program.plans[0], program.target, most
+        (colors,) = calls_of_program(program, program.calls).colors
+        by_name = tuple((name, color.number) for name, color in colors.items())
+        self.plan = replace(program.plans[0], colors=by_name)
+        self.target, self.most = program.target, most
         self.traced, self.told = traced, list[Told]()
         grid, phases = self.plan.collective.grid, self.plan.phases
         self.shape = grid.height, grid.width

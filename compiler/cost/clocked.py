@@ -1,6 +1,8 @@
 """A run of a program by the machine with a clock: what the templates print of it, and how long it
 takes."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from collc.base.columns import Ints
@@ -32,7 +34,8 @@ def clocked(
 
 def told(program: ProgramPlan, most: int = MOST_WORDS) -> list[Told]:
     """What a run of one collective has to tell of each vector, with numbers of PEs in the part of
-    the grid that it is on; line by line of the lines that end last."""
+    the grid that it is on, the first of those that do the same; line by line of the lines that end
+    last."""
     libraries = libraries_of(program, "")
     by_lines = told_by_lines(program, libraries[0], most)
     if by_lines is not None:
@@ -40,6 +43,7 @@ def told(program: ProgramPlan, most: int = MOST_WORDS) -> list[Told]:
     calls, scripts, at = scripts_of(program, libraries)
     found = timed(calls, scripts, at, None, most, traced=True)
     of_part = np.full(len(at), NOT_SO)
-    for places in places_of(program.plans[0].collective.grid):
-        of_part[places] = np.arange(len(places))
-    return [told_of(found, scripts, at, of_part)]
+    places = places_of(program.plans[0].collective.grid)[0]
+    of_part[places] = np.arange(len(places))
+    pieces = found.pieces[of_part[found.pieces[:, 0]] != NOT_SO]
+    return [told_of(replace(found, pieces=pieces), scripts, at, of_part)]

@@ -17,10 +17,11 @@ from collc.cost.tree_bound import tree_bound_of
 from collc.emit.library import libraries_of
 from collc.emit.scripts import Lengths
 from collc.lowering.by_itself import by_itself
-from collc.machine.prediction import Prediction, ProgramPrediction
+from collc.machine.prediction import Prediction
 from collc.machine.timed import MOST_WORDS, StuckError, TooLongError
 from collc.plan import Plan
 from collc.plan.geometry import home_of
+from collc.plan.one_call import called_once
 from collc.plan.plan import ProgramPlan, of_one_call
 from collc.schedule.lengths import collective_of_length
 
@@ -40,12 +41,13 @@ def predict_program(
 ) -> Prediction:
     """The cycles of a program whose calls are given `lengths` and roots by name, for each round, or
     else the most that they may be, and whose PEs begin at `starts`. The breakdown has a part for
-    each phase, or for each collective of a program. Only the bound is known, as a note says, where
-    more than the `most` words would have to be followed one by one, and where the run gets stuck:
-    since the plan is checked, and ends without a clock, the clock is at fault then. Raises
-    CollcError for what cannot be printed."""
+    each phase of a single call, or for each collective that is called. Only the bound is known, as
+    a note says, where more than the `most` words would have to be followed one by one, and where
+    the run gets stuck: since the plan is checked, and ends without a clock, the clock is at fault
+    then. Raises CollcError for what cannot be printed."""
     bound = max(_bounds(program, lengths or {}), default=0)
-    kind = Prediction if program.alone else ProgramPrediction
+    calls = len(program.program.calls) * program.program.rounds
+    kind = partial(Prediction, calls=calls)
     try:
         found = clocked(program, lengths, starts, most)
     except TooLongError as lacks:
@@ -56,11 +58,11 @@ def predict_program(
     cycles, breakdown = found.cycles, dict[str, int]()
     for name, part in _parts(program, found):
         breakdown[name] = breakdown.get(name, 0) + part
-    if not program.alone:
+    plan = called_once(program)
+    if plan is None:
         return kind(cycles, bound, breakdown)
-    tree_bound = tree_bound_of(program.plans[0])
     path = partial(critical_path, program)
-    return kind(cycles, bound, breakdown, tree_bound, find_path=path)
+    return kind(cycles, bound, breakdown, tree_bound_of(plan), find_path=path)
 
 
 @by_identity(HELD)
@@ -119,10 +121,10 @@ def _cycles(program: ProgramPlan, lengths: Lengths | None) -> int:
 
 
 def _parts(program: ProgramPlan, found: Clocked) -> Iterator[tuple[str, int]]:
-    """By how many cycles each phase, or each call of a program, moves the end; and the rest."""
-    marks = found.marks or (0,)
-    if program.alone:
-        names = [phase.name for phase in program.plans[0].phases]
+    """By how many cycles each phase of a single call, or each call, moves the end; and the rest."""
+    marks, plan = found.marks or (0,), called_once(program)
+    if plan is not None:
+        names = [phase.name for phase in plan.phases]
     else:
         names = list(program.program.calls) * program.program.rounds
     yield "start", marks[0]

@@ -102,12 +102,12 @@ Place = tuple[int, Numbered, int]  # of words: a phase, which of its acts, and w
 @dataclass(frozen=True)
 class Kernel:
     """The program around libraries: which calls of a round each turn has, how many rounds there
-    are, and the cases that calls are."""
+    are, and the cases that calls are. Of one call marks are those of its `phases`, so many."""
 
-    alone: bool
     turns: tuple[tuple[int, ...], ...]
     rounds: int
     cases: tuple[Case, ...]
+    phases: int | None
 
     @property
     def is_one_turn(self) -> bool:
@@ -263,7 +263,7 @@ class Pe:
 
     def _launched(self) -> Acts:
         """What the launch begins."""
-        if self.kernel.alone:
+        if self.kernel.phases is not None:
             return self._calls(0, 0)
         counts = code(STORE_CONSTANT + STORE * (self.kernel.rounds > 1))
         if self.calls_next:
@@ -285,8 +285,8 @@ class Pe:
         """What follows the end of a call of a kind of round. A task that calls it `at_once`, and
         nothing between, returns where others jump to the end of what called it."""
         kernel = self.kernel
-        if kernel.alone:
-            return [do("mark", len(self.commons[0].library.phases)), do("done")]
+        if kernel.phases is not None:
+            return [do("mark", kernel.phases), do("done")]
         mark = do("mark", call + 1)
         if kind:
             mark = do("mark", kernel.calls + call + 1, kernel.calls, self.counter("round"))
@@ -382,8 +382,6 @@ class Pe:
     def _begin(self, kind: int, turn: int, call: int) -> Acts:
         """A call: its vectors and what it is given, which of the cases it is, and that."""
         one = self.kinds[kind][call]
-        if self.kernel.alone:
-            return _Call(self, (kind, turn, call), one).begin()
         found, ends = self._found(one.way)
         read = self._given(kind, call, one)
         return [*read, *found, *_Call(self, (kind, turn, call), one).begin(), *ends]
@@ -486,8 +484,8 @@ class _Call:
             if part.phase.multiplexed:
                 self.functions[part.phase.begin] = partial(self._open, part)
                 self.functions[f"close_{part.phase.name}"] = partial(self._close, part)
-        alone = pe.kernel.alone
-        self.phases = {one.begin: at for at, one in enumerate(self.model.phases) if alone}
+        of_one = pe.kernel.phases is not None
+        self.phases = {one.begin: at for at, one in enumerate(self.model.phases) if of_one}
         if self.model.restored:
             self.functions[f"{self.model.prefix}restore"] = self._restore
 
@@ -572,7 +570,7 @@ class _Call:
         return self.run(name)
 
     def run(self, name: str) -> Acts:
-        """What a function does; where a phase of a collective by itself begins, a mark."""
+        """What a function does; where a phase of the only call begins, a mark."""
         mark = [do("mark", self.phases[name])] if name in self.phases else []
         return mark + self.functions[name]()
 

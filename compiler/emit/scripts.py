@@ -20,23 +20,15 @@ from collc.machine.given import Given as GivenCalls
 from collc.machine.reading import (
     Calls,
     Color,
-    calls_of_plan,
     calls_of_program,
     places_of,
     roles_and_places,
 )
 from collc.machine.segments import segments_of
 from collc.machine.timed import Script, TimedOp
+from collc.plan.one_call import called_once
 from collc.plan.plan import ProgramPlan
 from collc.spec import RootChoice
-
-
-def calls_of(program: ProgramPlan) -> Calls:
-    """What the machine runs of a program."""
-    if program.alone:
-        return calls_of_plan(program.plans[0], 1)
-    return calls_of_program(program, program.calls)
-
 
 Lengths = Mapping[str, Sequence[int]]
 
@@ -68,24 +60,25 @@ class _Calls:
 
     def round(self, number: int) -> tuple[_Called, ...]:
         """The calls of a round."""
-        if self.program.alone:
-            one = self.program.plans[0].collective
-            given, length = one.contract.run_length, None
-            if given is not None and given.name in self.lengths:
-                length = self._given(given.name, number, given.most)
-            return (_Called((Begun(self._case(one.name, length)),)),)
         return tuple(self._called(name, number) for name in self.program.program.calls)
 
     def _called(self, name: str, number: int) -> _Called:
         if name in self.rooted:
             return self._rooted(self.rooted[name], number)
         if name not in self.selections:
-            return _Called((Begun(self._case(name, None)),))
+            return _Called((Begun(self._case(name, self._own_length(name, number))),))
         of = self.selections[name]
         length = self._given(of.length.name, number, of.length.most)
         chosen = of.chosen(length)
         way = halves(of.names.index(chosen), len(of.names))
         return _Called((Begun(self._case(chosen, length), way, 1),))
+
+    def _own_length(self, name: str, number: int) -> int | None:
+        """The length that is given of a collective that the program has no choice for."""
+        of = self.program.plans[self.program.index_of_collective(name)].collective.contract
+        if of.run_length is None or of.run_length.name not in self.lengths:
+            return None
+        return self._given(of.run_length.name, number, of.run_length.most)
 
     def _rooted(self, of: RootChoice, number: int) -> _Called:
         length = None
@@ -126,7 +119,7 @@ def scripts_of(
     """What the machine runs of a program, the scripts of its PEs, and which of them each has. Of
     lengths and roots those that are given count, by name, for each round; else lengths are the
     longest, and roots the first rank. A program with roots is as it is seen from them."""
-    calls = calls_of(program)
+    calls = calls_of_program(program, program.calls)
     given = calls.with_filters
     index = {number: at for at, number in enumerate(given.numbers)}
     names = {
@@ -146,15 +139,14 @@ def _kernel_of(
     """The program around libraries, and what the calls of each round run."""
     called = _Calls(program, commons, lengths)
     alike: dict[object, tuple[_Called, ...]] = {}
-    rounds = []
-    count = 1 if program.alone else program.program.rounds
-    for number in range(count):
+    rounds, said = [], program.program
+    for number in range(said.rounds):
         values = tuple(of[number] for of in lengths.values())
         if values not in alike:
             alike[values] = called.round(number)
         rounds.append(alike[values])
-    turns = ((0,),) if program.alone else tuple(map(tuple, program.program.turns))
-    return Kernel(program.alone, turns, count, tuple(called.cases)), rounds
+    phases = None if (plan := called_once(program)) is None else len(plan.phases)
+    return Kernel(said.turns, said.rounds, tuple(called.cases), phases), rounds
 
 
 def _common_of(
@@ -270,8 +262,8 @@ class ScriptsByPhase:
         self, program: ProgramPlan, library: LibraryModel, groups: Sequence[range], lengths: Lengths
     ) -> None:
         (plan,), (model,) = program.plans, library.collectives
-        names = {name: Color(number, f"`{name}`") for name, number in plan.colors}
-        index = {number: at for at, (_, number) in enumerate(plan.colors)}
+        (names,) = calls_of_program(program, program.calls).colors
+        index = {number: at for at, number in enumerate({one.number: 0 for one in names.values()})}
         self.common = _common_of(program, library, (names,), index)
         self.kernel, (self.round,) = _kernel_of(program, (self.common,), lengths)
         (case,) = self.kernel.cases

@@ -39,12 +39,14 @@ class CriticalPath:
 
 @dataclass(frozen=True)
 class Prediction:
-    """Cycles from the common start to the last PE's completion, and where they go.
+    """Cycles from the common start to the last PE's completion, of so many calls, and where they
+    go.
 
-    `bound` is what no program for the contract can go below (`collc.cost.bound`), `tree_bound`
-    what no tree can where trees are used (`collc.cost.tree_bound`). `breakdown` gives each phase,
-    or each collective of a program, the cycles by which it moves the end, in order, and the rest to
-    "start" and "completion"; it adds up to `cycles`. A `note` says what the prediction leaves out,
+    `bound` is what no program for the contract can go below (`collc.cost.bound`), of several calls
+    for that of the longest; `tree_bound` what no tree can where trees are used
+    (`collc.cost.tree_bound`). `breakdown` gives each phase of a single call, or else each
+    collective, the cycles by which it moves the end, in order, and the rest to "start" and
+    "completion"; it adds up to `cycles`. A `note` says what the prediction leaves out,
     if anything. `find_path` finds the critical path when that is asked for, by another run.
     """
 
@@ -53,13 +55,14 @@ class Prediction:
     breakdown: dict[str, int]
     tree_bound: int | None = None
     note: str = ""
+    calls: int = 1
     find_path: Callable[[], tuple[CriticalPath, ...]] = field(
         default=tuple, compare=False, repr=False
     )
 
     @cached_property
     def critical_path(self) -> tuple[CriticalPath, ...]:
-        """What the phases of a collective that is alone waited for; empty of what is not known."""
+        """What the phases of a single call waited for; empty of what is not known."""
         return self.find_path()
 
     def as_data(self) -> dict[str, Any]:
@@ -75,20 +78,11 @@ class Prediction:
 
     @property
     def gap(self) -> float | None:
-        """How many times the bound; None for a single PE, which has nothing to do."""
-        return self.cycles / self.bound if self.bound else None
+        """How many times the bound; None for a single PE, which has nothing to do, and of several
+        calls, which overlap, so that their bounds do not add up."""
+        return self.cycles / self.bound if self.bound and self.calls == 1 else None
 
     @property
     def tree_gap(self) -> float | None:
         """How many times the bound of all trees, where there is one."""
         return self.cycles / self.tree_bound if self.tree_bound else None
-
-
-@dataclass(frozen=True)
-class ProgramPrediction(Prediction):
-    """Of a program; `bound` is that of its longest call, which says little of the whole."""
-
-    @property
-    def gap(self) -> float | None:
-        """None: calls overlap, so their bounds do not add up."""
-        return None

@@ -116,13 +116,17 @@ class Calls:
 
 def calls_of_plan(plan: Plan, count: int, cuts: Sequence[Ints] = ()) -> Calls:
     """So many calls of a plan."""
-    names = {name: Color(number, f"`{name}`") for name, number in plan.colors}
-    return Calls((plan,), (names,), (0,) * count, tuple(cuts))
+    return Calls((plan,), (_own_colors(plan),), (0,) * count, tuple(cuts))
+
+
+def _own_colors(plan: Plan) -> dict[str, Color]:
+    return {name: Color(number, f"`{name}`") for name, number in plan.colors}
 
 
 def calls_of_program(plan: ProgramPlan, calls: Sequence[int], cuts: Sequence[Ints] = ()) -> Calls:
-    """Calls of the collectives of a program, whose colors are numbered together."""
-    names: list[dict[str, Color]] = [{} for _ in plan.plans]
+    """Calls of the collectives of a program, whose colors are numbered together; where that shares
+    nothing, as their plans number them."""
+    names = [{} if plan.uses else _own_colors(one) for one in plan.plans]
     for use in plan.uses:
         for name, k in use.positions:
             color = plan.colors[k]
@@ -198,7 +202,7 @@ def given_of_line(
     in each of them: a grid of one row, or of one column. With `ways` it is a way over the grid that
     is laid out as a row: they say on which side of each PE the next one is, and the one before,
     int64 [2, PEs]. Colors are those of the plan, in its order."""
-    names = {name: Color(number, f"`{name}`") for name, number in plan.colors}
+    names = _own_colors(plan)
     made = _Making(Calls((plan,), (names,), (0,)), filters)
     for name in names:
         made.color(0, name)
@@ -210,9 +214,9 @@ def given_of_line(
     return Given(
         1 if down else extent,
         extent if down else 1,
-        tuple(names),
-        tuple(color.number for color in names.values()),
-        tuple(False for _ in names),
+        tuple(color.name for color in made.colors.values()),
+        tuple(made.colors),
+        tuple(False for _ in made.colors),
         tuple(made.settings),
         tuple(given),
         (),

@@ -88,9 +88,6 @@ def run(  # noqa: PLR0913 - what is run, then how
     if isinstance(plan, Plan):
         one = calls_of_plan(plan, len(begin), atoms)
         return _run(one, begin, order, receipts=receipts)
-    if plan.alone:
-        one = calls_of_plan(plan.plans[0], len(begin), atoms)
-        return _run(one, begin, order, receipts=receipts)
     called = plan.calls if calls is None else calls
     if len(called) != len(begin):
         raise ValueError(f"{len(called)} calls begin with {len(begin)} arrays")

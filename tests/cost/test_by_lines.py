@@ -6,7 +6,7 @@ import pytest
 
 from collc.cost.by_lines import timed_by_lines
 from collc.cost.choice import build_plan
-from collc.driver.pipeline import prove_text
+from collc.driver.pipeline import compile_text, prove_text
 from collc.emit.library import libraries_of
 from collc.emit.scripts import scripts_of
 from collc.machine.timed import MOST_WORDS, timed
@@ -83,6 +83,28 @@ def test_lines_that_do_the_same_by_themselves_are_one(
     contract: str, steps: str, where: str
 ) -> None:
     _is_the_same(program_of(contract, steps, "5 x 4", "wse2", where))
+
+
+@pytest.mark.parametrize(
+    ("contract", "steps", "where"),
+    [
+        ("allreduce(x: f32[16], add)", TO_ALL.format("chain", "star", 0, 0), "part"),
+        ("allreduce(x: f32[20], add)", BOTH.format("ring_allreduce"), "part"),
+        ("reduce(x: f32[7], add)", "reduce chain to 0", "each row of part"),
+    ],
+)
+def test_so_it_is_of_one_call_on_a_part(contract: str, steps: str, where: str) -> None:
+    text = f"""
+        target wse2
+        grid g = 7 x 6
+        grid part = g[1 .. 5, 2 .. 5]
+        collective total = {contract} on {where} {{ {steps} }}
+        program {{ total }}
+    """
+    bundle = compile_text(text, "test.coll", {})
+    _is_the_same(bundle.program)
+    assert set(bundle.prediction.breakdown) > {phase.name for phase in bundle.plan.phases}
+    assert bundle.prediction.critical_path and bundle.prediction.gap is not None
 
 
 @pytest.mark.parametrize(
