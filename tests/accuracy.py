@@ -45,7 +45,7 @@ from collc.machine.prediction import Prediction
 from collc.patterns import Kind, Pattern, all_patterns, instance
 from collc.patterns.facts import contracts_of
 from collc.plan import Plan
-from collc.plan.plan import of_one_call
+from collc.plan.one_call import of_one_call
 from collc.run import RunError, RunReport
 from collc.run.program import NOTHING_KNOWN
 from collc.schedule import Schedule, build_schedule

@@ -32,7 +32,8 @@ from collc.cost import predict_program
 from collc.cost.choice import build_plan
 from collc.driver.bundle import Bundle
 from collc.driver.pipeline import compile_text
-from collc.plan.plan import ProgramPlan, of_one_call
+from collc.plan.one_call import of_one_call
+from collc.plan.plan import ProgramPlan
 from collc.schedule import build_schedule
 from collc.spec import BroadcastStep, Collective, ContractKind, ElementType, Operation, Order, Spec
 from collc.target import TARGETS

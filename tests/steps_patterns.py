@@ -16,7 +16,7 @@ from collc.base.files import write_files
 from collc.base.grids import Grid
 from collc.machine.prediction import Prediction
 from collc.plan import Plan
-from collc.plan.plan import of_one_call
+from collc.plan.one_call import of_one_call
 from collc.run.expected import _reduce, make_input
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule, build_schedule
 from collc.spec import (

@@ -13,7 +13,7 @@ from collc.driver.pipeline import prove_text
 from collc.lowering import candidate_plans
 from collc.lowering.shared_numbers import with_shared_numbers
 from collc.plan import Plan
-from collc.plan.plan import of_one_call
+from collc.plan.one_call import of_one_call
 from collc.schedule import Schedule
 from collc.target import TARGETS
 

@@ -3,30 +3,22 @@
 from collections import Counter, defaultdict
 
 from collc.plan import Op, Phase
-from collc.plan.form import Form, form_of
 
 
-def input_queues_of(phase: Phase) -> int:
-    """Input queues that a PE has bound at a time: one for each lane, of a stream for each on which
-    some PE receives."""
+def receiving_lanes(phase: Phase) -> list[str]:
+    """The lanes on which some PE receives, in their order."""
     lanes = (lane for role in phase.roles for lane in role.lanes)
-    return len({lane.name for lane in lanes if lane.receives or form_of(phase) is not Form.STREAM})
-
-
-def output_queues_of(phase: Phase, *, bound: bool = True) -> int:
-    """The same of output queues, and of sending. Lanes that run in turn have one for all, unless
-    queues are `bound` to colors."""
-    return len(set(sending_lanes(phase)) - (set() if bound else set(preceding_lanes(phase))))
+    return _in_order(phase, {lane.name for lane in lanes if lane.receives})
 
 
 def sending_lanes(phase: Phase) -> list[str]:
-    """The lanes on which some PE sends, or may, by a step table; those of an exchange in their
-    order."""
-    names = phase.lanes if form_of(phase).is_cut else ()
-    lanes = [lane for role in phase.roles for lane in role.lanes]
-    by_table = form_of(phase) is Form.STEPS
-    some = {one.name for one in lanes if one.sends or by_table}
-    return sorted(some, key=lambda name: names.index(name) if name in names else 0)
+    """The same of sending."""
+    lanes = (lane for role in phase.roles for lane in role.lanes)
+    return _in_order(phase, {lane.name for lane in lanes if lane.sends})
+
+
+def _in_order(phase: Phase, names: set[str]) -> list[str]:
+    return sorted(names, key=lambda one: phase.lanes.index(one) if one in phase.lanes else -1)
 
 
 def preceding_lanes(phase: Phase) -> dict[str, str]:

@@ -1,10 +1,9 @@
 """Checks of a program: each collective by itself, then what they share."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 
-from collc.base.columns import Bools
 from collc.base.diagnostics import Diagnostic, Span
 from collc.checks import BUDGETS, CHECKS, FOLLOW, check_plan
 from collc.checks.budgets.colors import allowed
@@ -12,14 +11,14 @@ from collc.checks.budgets.filters import filters_of_program
 from collc.checks.budgets.memory import has_free
 from collc.checks.color_hand_over import turns
 from collc.checks.follow import follow
+from collc.checks.queue_users import clashes, one_microthread
 from collc.checks.resource_report import kept_by, left_beside
-from collc.plan import Phase, Plan, leaders_of
+from collc.plan import Plan
 from collc.plan.form import form_of
-from collc.plan.pe_masks import receiving, sending
-from collc.plan.placement import received_colors, sent_colors, switched_colors
+from collc.plan.placement import switched_colors
 from collc.plan.plan import ProgramPlan
 from collc.schedule import Schedule
-from collc.spec import Collective, Reconfigure
+from collc.spec import Reconfigure
 from collc.spec.simd import by_call_back
 
 _QUEUES = ("input_queues", "output_queues")
@@ -98,13 +97,11 @@ def _switch_colors(plan: ProgramPlan) -> Iterator[Diagnostic]:
 
 def _queues(plan: ProgramPlan) -> Iterator[Diagnostic]:
     """C305: a queue that the target does not have, or that a PE would need for two colors."""
-    inputs = [color.input_queue for color in plan.colors]
-    outputs = [color.output_queue for color in plan.colors]
-    for kind, available, of, having in (
-        ("input", plan.target.input_queues, inputs, receiving),
-        ("output", plan.target.output_queues, outputs, sending),
+    inputs, outputs = plan.queues
+    for kind, available, of in (
+        ("input", plan.target.input_queues, inputs),
+        ("output", plan.target.output_queues, outputs),
     ):
-        bound = kind == "input" or plan.target.binds_output_queues
         if not set(of) <= set(available):
             needed, left, which = len(set(of)), len(available), ""
             if needed <= left and kind == "input":  # an exchange receives while it sends
@@ -114,75 +111,22 @@ def _queues(plan: ProgramPlan) -> Iterator[Diagnostic]:
             message += _left(plan, left, *_QUEUES)
             yield _shared("C305", plan, message, resources=_QUEUES)
             continue
-        for clash in _clashes(plan, of, having, bound=bound):
+        for clash in clashes(plan, kind):
             yield _shared("C305", plan, f"{kind} queue {clash} is that of two colors of one PE")
-
-
-def _clashes(
-    plan: ProgramPlan,
-    queues: Sequence[int],
-    having: Callable[[Collective, Phase], dict[str, Bools]],
-    *,
-    bound: bool,
-) -> Iterator[int]:
-    """Queues that some PE needs for two colors, in one phase or in two. Queues that are not `bound`
-    to a color take one color after the other where phases cut their vectors, since each operation
-    names queue and color when it is issued: that of another phase, or of a lane that runs in turn
-    with it. What has no color (C333) has no queue."""
-    users: dict[int, list[tuple[int | None, int, Bools]]] = {}
-    found = set[int]()
-    for at, use in enumerate(plan.uses):
-        positions, phase = dict(use.positions), plan.phase(use)
-        in_turn = form_of(phase).is_cut and not bound
-        if in_turn:
-            found |= set(_sent_at_once(phase, {name: queues[k] for name, k in use.positions}))
-        for name, mask in having(plan.plans[use.collective].collective, phase).items():
-            if name in positions:
-                place = positions[name]
-                users.setdefault(queues[place], []).append((at if in_turn else None, place, mask))
-    for queue, of in users.items():
-        for (first, place, mask), (second, other, others) in combinations(of, 2):
-            apart = first is not None and second is not None
-            if place != other and not apart and bool((mask & others).any()):
-                found.add(queue)
-    yield from sorted(found)
-
-
-def _sent_at_once(phase: Phase, queues: Mapping[str, int]) -> Iterator[int]:
-    """Output queues of two lanes of a PE that do not run in turn."""
-    leaders = leaders_of(phase)
-    for role in phase.roles:
-        sent = [
-            (leaders.get(lane.name, lane.name), {queues[c] for c in lane.sends if c in queues})
-            for lane in role.lanes
-        ]
-        for (leader, one), (other_leader, other) in combinations(sent, 2):
-            if leader != other_leader:
-                yield from one & other
 
 
 def _microthreads(plan: ProgramPlan) -> Iterator[Diagnostic]:
     """C324: operations beside each other on queues with one number."""
-    for use in plan.uses:
-        if not form_of(plan.phase(use)).is_cut:
-            continue
-        positions = dict(use.positions)
-        for role in plan.phase(use).roles:
-            into, out = (
-                [plan.colors[positions[one]] for one in colors if one in positions]
-                for colors in (received_colors(role), sent_colors(role))
+    told = set[str]()
+    for use, number in one_microthread(plan):
+        if plan.label(use) not in told:
+            told.add(plan.label(use))
+            yield _shared(
+                "C324",
+                plan,
+                f"`{plan.label(use)}` sends and receives at the same time on queues with "
+                f"number {number}, which have one microthread",
             )
-            inputs = {color.input_queue for color in into}
-            outputs = {color.output_queue for color in out}
-            if inputs & outputs:
-                both = min(inputs & outputs)
-                yield _shared(
-                    "C324",
-                    plan,
-                    f"`{plan.label(use)}` sends and receives at the same time on queues with "
-                    f"number {both}, which have one microthread",
-                )
-                break
 
 
 def _memory(plan: ProgramPlan) -> Iterator[Diagnostic]:
@@ -302,8 +246,8 @@ def of_call_streams(plan: ProgramPlan, message: str, *resources: str) -> Diagnos
 def _occupied(call_stream: ProgramPlan) -> dict[str, set[int]]:
     """What a call stream uses on a PE. Queues of both kinds count as one: a microthread has the
     number of the one or the other."""
-    queues = {n for color in call_stream.colors for n in (color.input_queue, color.output_queue)}
-    return {"color": {color.number for color in call_stream.colors}, "queue": queues}
+    inputs, outputs = call_stream.queues
+    return {"color": set(call_stream.color_numbers), "queue": {*inputs, *outputs}}
 
 
 def _lacks(call_stream: ProgramPlan) -> bool:

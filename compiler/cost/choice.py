@@ -22,8 +22,8 @@ from collc.lowering import (
     resources,
 )
 from collc.lowering.concurrent_streams import fit_together, in_parts, planned_call_streams
+from collc.lowering.lane_queues import with_shared_queues
 from collc.lowering.resources import left_by
-from collc.lowering.shared_numbers import with_shared_numbers
 from collc.lowering.sharing import share, widest
 from collc.plan import Advance, Plan
 from collc.plan.form import Form, form_of
@@ -66,7 +66,7 @@ def build_plan(schedule: Schedule, target: Target, faster_than: int | None = Non
     if not any(_has_room(plan) or not _in_blocks(plan) for plan in possible):
         # what phases share are queues and registers, not colors
         few = [plan for plan in plans if len(plan.colors) <= plan.color_limit]
-        plans = tuple(map(with_shared_numbers, few or [min(plans, key=_colors)]))
+        plans = tuple(map(with_shared_queues, few or [min(plans, key=_colors)]))
         possible = [plan for plan in plans if resources.within_budget(plan)]
     if not possible:
         return min(plans, key=_colors)
@@ -105,7 +105,7 @@ def _fitted(plan: Plan) -> Plan:
     several blocks, next to which step tables with numbers of their own are slow."""
     streams = [form_of(phase) is Form.STREAM for phase in plan.phases]
     shares = streams == [True] or (_in_blocks(plan) and all(streams))
-    return with_shared_numbers(plan) if shares and not resources.within_budget(plan) else plan
+    return with_shared_queues(plan) if shares and not resources.within_budget(plan) else plan
 
 
 def _in_blocks(plan: Plan) -> bool:
@@ -131,7 +131,7 @@ def _one_after_the_other(
     def cost(chosen: tuple[Alternative, ...], most: int) -> tuple[int, int]:
         if chosen not in known:
             plan = planned(*chosen)
-            plan = plan if resources.within_budget(plan) else with_shared_numbers(plan)
+            plan = plan if resources.within_budget(plan) else with_shared_queues(plan)
             fits = resources.within_budget(plan) and at_least(schedule, plan) <= most
             known[chosen] = cycles_or_never(plan) if fits else NEVER, len(plan.colors)
         return known[chosen]

@@ -21,8 +21,8 @@ from collc.machine.prediction import Prediction
 from collc.machine.timed import MOST_WORDS, StuckError, TooLongError
 from collc.plan import Plan
 from collc.plan.geometry import home_of
-from collc.plan.one_call import called_once
-from collc.plan.plan import ProgramPlan, of_one_call
+from collc.plan.one_call import called_once, of_one_call
+from collc.plan.plan import ProgramPlan
 from collc.schedule.lengths import collective_of_length
 
 NEVER = 1 << 62  # more cycles than any plan takes

@@ -17,7 +17,7 @@ from collc.base.grids import Grid
 from collc.base.values import dataclass
 from collc.cost.clocked import clocked
 from collc.lowering import alternatives_of, planned_by
-from collc.plan.plan import of_one_call
+from collc.plan.one_call import of_one_call
 from collc.schedule import build_schedule
 from collc.spec import BroadcastStep, Collective, Contract, Limits, Order, ReduceStep, Tree
 from collc.target import Target

@@ -24,8 +24,9 @@ from collc.lowering.sharing import apart
 from collc.machine.prediction import Prediction
 from collc.plan import Plan
 from collc.plan.form import form_of
+from collc.plan.one_call import of_one_call
 from collc.plan.placement import parity_of
-from collc.plan.plan import ProgramPlan, of_one_call
+from collc.plan.plan import ProgramPlan
 from collc.proof import prove
 from collc.schedule import Schedule, build_schedule
 from collc.schedule.barrier_tokens import with_tokens

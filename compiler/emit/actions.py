@@ -1142,7 +1142,7 @@ class _Call:
 
     def _queue(self, numbers: Sequence[int], at: str, color: str) -> int:
         """The number of the queue of a lane, or of a color."""
-        if not self.common.library.by_color:
+        if at.isdecimal():
             return numbers[int(at)]
         uses = self.common.program.uses_of(self.of)
         position = next(p for _, use in uses for name, p in use.positions if name == color)

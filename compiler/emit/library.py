@@ -1,7 +1,7 @@
 """The library of a program, from its plan."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -16,7 +16,6 @@ from collc.emit.headline import headline, promise_of
 from collc.emit.length_choice import halved
 from collc.emit.model import (
     CollectiveModel,
-    ColorModel,
     JoinModel,
     LibraryModel,
     MultiplexedColor,
@@ -32,6 +31,7 @@ from collc.emit.not_yet import UnprintedError, diagnostic
 from collc.emit.numbers import SECOND, Registers, Tasks
 from collc.emit.paths import path_model
 from collc.emit.phases import Given, Numbers, phase_model
+from collc.emit.queues import QueuesOfLanes, prefix_of, queues_of
 from collc.emit.shortages import (
     REGISTERS,
     TASKS,
@@ -105,8 +105,7 @@ class Own:
 
 def _left(program: ProgramPlan) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The task ids and the DSRs that nobody else has."""
-    only = program.plans[0].collective.limits.reserved if program.alone else None
-    free = left_by(only or program.program.reserved, program.target)
+    free = left_by(program.program.reserved, program.target)
     return free.task_ids_beside(program.color_numbers), free.dsr_ids
 
 
@@ -137,7 +136,9 @@ def _shares(numbers: Sequence[int], needs: Sequence[int]) -> Iterator[tuple[int,
 
 def _needs(program: ProgramPlan) -> Needed:
     """The fewest task ids and DSRs with which a library can do, where slots have them in turn."""
-    given = [tuple(_given(program, index)) for index in sorted({*_code_of(program)})]
+    own_code = sorted({*_code_of(program)})
+    queues = queues_of(program, own_code)
+    given = [tuple(_given(program, index, queues)) for index in own_code]
     numbers, _ = _phases(program, given, 0, 0)
     tasks = numbers.tasks.size + _tasks_of_program(program, given)
     return {TASKS: tasks, REGISTERS: len(numbers.registers.users)}
@@ -145,8 +146,9 @@ def _needs(program: ProgramPlan) -> Needed:
 
 def _needs_of_phases(program: ProgramPlan) -> Iterator[tuple[str, Needed]]:
     """The same of each phase, as messages name it."""
+    queues = queues_of(program, range(len(program.plans)))
     for index, plan in enumerate(program.plans):
-        for of in _given(program, index):
+        for of in _given(program, index, queues):
             numbers, _ = _phases(program, [(of,)], 0, 0)
             name = plan.phases[of.index].name
             label = name if len(program.plans) == 1 else f"{plan.collective.name}.{name}"
@@ -167,13 +169,13 @@ def _waits(program: ProgramPlan) -> int:
 
 
 def _library(program: ProgramPlan, has: Own) -> LibraryModel:
-    alone, target = program.alone, program.target
-    plans, first = program.plans, program.plans[0]
+    target, plans, first = program.target, program.plans, program.plans[0]
     torn_down = tuple(_torn_down(program))
     code = _code_of(program)
     own_code = [index for index, of in enumerate(code) if index == of]
     plans = tuple(program.plans[index] for index in own_code)
-    given = [tuple(_given(program, index)) for index in own_code]
+    queues = queues_of(program, own_code)
+    given = [tuple(_given(program, index, queues)) for index in own_code]
     further = _tasks_of_program(program, given)
     numbers, phases = _phases(program, given, len(has.registers), len(has.tasks) - further)
     closes = program.ends_torn_down
@@ -183,9 +185,7 @@ def _library(program: ProgramPlan, has: Own) -> LibraryModel:
     )
     collectives = tuple(
         _collective(
-            plan,
-            "" if alone else f"{plan.collective.name}_",
-            _linked(of, plan, "" if alone else f"{plan.collective.name}_", torn_down),
+            plan, prefix_of(program, plan), _linked(of, plan, prefix_of(program, plan), torn_down)
         )
         for plan, of in zip(plans, phases, strict=True)
     )
@@ -197,14 +197,6 @@ def _library(program: ProgramPlan, has: Own) -> LibraryModel:
     )
     callable_ones = (*collectives, *(one for one, _ in equal))
     own, behind = numbers.tasks.own, numbers.tasks.own + numbers.tasks.in_turn
-    queues = (
-        (first.input_queues[: numbers.inputs], first.output_queues[: numbers.outputs])
-        if alone
-        else (
-            tuple(color.input_queue for color in program.colors),
-            tuple(color.output_queue for color in program.colors),
-        )
-    )
     grid = first.collective.grid.whole
     return LibraryModel(
         name="",
@@ -215,9 +207,9 @@ def _library(program: ProgramPlan, has: Own) -> LibraryModel:
         width=grid.width,
         height=grid.height,
         colors=program.color_numbers,
-        by_color=() if alone else tuple(_by_color(program, by_index)),
-        input_queues=queues[0],
-        output_queues=queues[1],
+        queues=queues.shared,
+        input_queues=queues.inputs,
+        output_queues=queues.outputs,
         task_ids=_first(has.tasks, numbers.tasks.size + further, TASKS),
         dsr_ids=_first(has.registers, len(numbers.registers.users), REGISTERS),
         collectives=collectives,
@@ -364,21 +356,6 @@ def _held(of: CollectiveModel) -> tuple[int, int]:
     return of.held, of.input_held if of.input else 0
 
 
-def _by_color(
-    program: ProgramPlan, collectives: Mapping[int, CollectiveModel]
-) -> Iterator[ColorModel]:
-    """The colors of a program, each with the lanes of all phases that it may be used on."""
-    for position in range(len(program.colors)):
-        lanes = [
-            f"{phase.name}.{lane.name}"
-            for use in program.uses
-            if position in dict(use.positions).values() and use.collective in collectives
-            for phase in (collectives[use.collective].phases[use.phase],)
-            for lane in phase.lanes
-        ]
-        yield ColorModel(position, tuple(lanes))
-
-
 T = TypeVar("T", SlotModel, JoinModel)
 Phases = list[list[PhaseModel]]  # of each collective
 
@@ -389,7 +366,7 @@ def _phases(
     """The phases; as many slots as there are registers, or tasks, for have their own."""
 
     def numbered(tasks: Tasks) -> tuple[Numbers, Phases]:
-        numbers = Numbers(Registers(registers), tasks, not program.alone)
+        numbers = Numbers(Registers(registers), tasks)
         return numbers, [[phase_model(numbers, one) for one in of] for of in given]
 
     numbers, phases = numbered(Tasks(ALL))
@@ -405,39 +382,35 @@ def _phases(
     return numbers, [[_shared(numbers, next(at), phase) for phase in of] for of in phases]
 
 
-def _given(program: ProgramPlan, collective: int) -> Iterator[Given]:
+def _given(program: ProgramPlan, collective: int, queues: QueuesOfLanes) -> Iterator[Given]:
     """The phases of a collective."""
     plan = program.plans[collective]
     negate, last = combine_of(plan.collective.contract).negate, _last_reduction(plan)
-    own = {name: at for at, (name, _) in enumerate(plan.colors)}
-    used = {use.phase: (at, use) for at, use in program.uses_of(collective)}
     torn_down = {color.position: color for color in _torn_down(program)}
     setter, before = setters(program), set_before(program)
     shares = _shares_microthreads(program, plan)
     one_word = not shares and reduces_one_word(plan.collective.contract)
     one_word = one_word and are_one_word(plan.phases)
-    for index, phase in enumerate(plan.phases):
+    for at, use in program.uses_of(collective):
+        index, phase = use.phase, program.phase(use)
         cut = cut_of(phase, plan.collective.contract)
-        prefix = "" if program.alone else f"{plan.collective.name}_"
         classes = classes_of(phase, cut, _room(program, plan.collective.contract, phase))
         last_phase = index == len(plan.phases) - 1
-        colors, elsewhere = own, frozenset[str]()
-        multiplexed, sets = list[MultiplexedColor](), ""
-        if index in used:
-            at, use = used[index]
-            colors, elsewhere = dict(use.positions), before[at]
-            for name in torn_down_by(program, use):
-                color = torn_down[colors[name]]
-                multiplexed.append(MultiplexedColor(name, color.mask, color.switched))
-            sets = _name_of(program, program.uses[setter[at]]) if multiplexed else ""
+        colors = dict(use.positions)
+        multiplexed = [
+            MultiplexedColor(name, torn_down[colors[name]].mask, torn_down[colors[name]].switched)
+            for name in torn_down_by(program, use)
+        ]
+        sets = _name_of(program, program.uses[setter[at]]) if multiplexed else ""
         yield Given(
             plan,
             collective,
             index,
             classes,
-            prefix,
+            prefix_of(program, plan),
+            queues.lanes[at],
             colors,
-            elsewhere,
+            before[at],
             restores=bool(negate) and index <= last and phase.kind is not ContractKind.BROADCAST,
             multiplexed=tuple(multiplexed),
             sets=sets,
@@ -469,15 +442,17 @@ def _room(program: ProgramPlan, contract: Contract, phase: Phase) -> int:
 
 
 def _shares_microthreads(program: ProgramPlan, plan: Plan) -> bool:
-    """Whether what is sent on some color and what is received on another one have a microthread in
-    common; alone, what the last phase receives."""
-    if program.alone:
-        return bool(set(plan.input_queues[-1:]) & set(plan.output_queues))
+    """Whether what a collective sends, and what it receives in its last phase or others receive,
+    have a microthread in common."""
+    if not program.in_turn:
+        others = {number for one in program.plans if one is not plan for number in one.input_queues}
+        return bool({*plan.input_queues[-1:], *others} & set(plan.output_queues))
+    queues = [color.queues for color in program.colors if color.queues]
     return any(
-        one.output_queue == other.input_queue
-        for one in program.colors
-        for other in program.colors
-        if one is not other
+        out == into
+        for one, (_, out) in enumerate(queues)
+        for other, (into, _) in enumerate(queues)
+        if one != other
     )
 
 

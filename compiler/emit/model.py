@@ -22,12 +22,13 @@ WORD_BITS = 16
 @dataclass(frozen=True)
 class LaneModel:
     """A lane of a phase, with the positions of its queues as expressions, and of the output queue
-    on whose microthread it sends."""
+    on whose microthread it sends. They are its own unless other lanes have them, too."""
 
     name: str
     input: str
     output: str
     microthread: str
+    own: bool = True
 
 
 @dataclass(frozen=True)
@@ -418,10 +419,14 @@ class RootModel:
 
 
 @dataclass(frozen=True)
-class ColorModel:
-    """A color whose queues are its own: its position, and the lanes that PEs may use it on."""
+class QueuesModel:
+    """Queues of several lanes: those that PEs have of a `color`, by its position, or, where it is
+    negative, of which a PE has one."""
 
-    position: int
+    name: str
+    color: int
+    input: str
+    output: str
     lanes: tuple[str, ...]
 
 
@@ -476,8 +481,8 @@ class KernelModel:
 
 @dataclass(frozen=True)
 class LibraryModel:
-    """A library. Where `by_color` is not empty queues are those of colors, else those of lanes.
-    Where others are beside it, `call_stream` is what the program calls it."""
+    """A library. `queues` are those that several lanes have, beside the lanes' own. Where others
+    are beside it, `call_stream` is what the program calls it."""
 
     name: str
     call_stream: str
@@ -487,7 +492,7 @@ class LibraryModel:
     width: int
     height: int
     colors: tuple[int, ...]
-    by_color: tuple[ColorModel, ...]
+    queues: tuple[QueuesModel, ...]
     input_queues: tuple[int, ...]
     output_queues: tuple[int, ...]
     task_ids: tuple[int, ...]

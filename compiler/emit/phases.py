@@ -57,8 +57,6 @@ from collc.plan import (
     RowKind,
     Strided,
     form_of,
-    leaders_of,
-    sides_of,
 )
 from collc.plan.one_word import sends_to_parent
 from collc.plan.slots import slot_of
@@ -66,33 +64,24 @@ from collc.plan.streams import asides_of
 
 # cycles of a bound that an operation computes; of a slice in a table, and of all else about that
 SHIFTED, DIVIDED, PER_SLICE, TABLE = 3, 10, 8, 20
-NO_QUEUE = 0  # the position of one that nothing uses
 
 
 @dataclasses.dataclass
 class Numbers:
-    """What phases take numbers from; if `by_color`, queues are those of colors."""
+    """What phases take numbers from."""
 
     registers: Registers
     tasks: Tasks
-    by_color: bool
     phases: int = 0
-    inputs: int = 0
-    outputs: int = 0
-
-    def queue(self, kind: str) -> int:
-        """The next position of `inputs` or `outputs`."""
-        at: int = getattr(self, kind)
-        setattr(self, kind, at + 1)
-        return at
 
 
 @dataclass(frozen=True)
 class Given:
     """A phase, and where it is: its plan and that one's number, its index and classes; the prefix
-    of its names, the positions of its colors, and those whose routers another phase has set. Those
-    that are `multiplexed` are set as it begins, by the code of the phase `sets`. Where what is sent
-    on a color `shares_microthreads` with what is received on others, the former has to end first.
+    of its names, its lanes with their queues, the positions of its colors, and those whose routers
+    another phase has set. Those that are `multiplexed` are set as it begins, by the code of the
+    phase `sets`. Where what is sent on a color `shares_microthreads` with what is received on
+    others, the former has to end first.
     """
 
     plan: Plan
@@ -100,6 +89,7 @@ class Given:
     index: int
     classes: tuple[PeClass, ...]
     prefix: str
+    lanes: tuple[LaneModel, ...]
     colors: Mapping[str, int]
     set_elsewhere: frozenset[str]
     restores: bool
@@ -127,7 +117,7 @@ def phase_model(numbers: Numbers, given: Given) -> PhaseModel:
     is not printed yet."""
     plan, phase, classes = given.plan, given.phase, given.classes
     cut = cut_of(phase, plan.collective.contract)
-    lanes = _lanes(numbers, phase, plan.target.binds_output_queues)
+    lanes = given.lanes
     layouts = [
         _arranged(
             [one.sections[at] for one in classes if at < len(one.sections)],
@@ -200,31 +190,6 @@ def _filters(routes: Iterable[RoutesModel]) -> bool:
 
 def _ends_field(section: int) -> str:
     return f"ends_{section + 1}" if section else "ends"
-
-
-def _lanes(numbers: Numbers, phase: Phase, bound: bool) -> tuple[LaneModel, ...]:
-    """The lanes of a phase; queues are those of colors, or counted as plans do it, where output
-    queues may be `bound` to colors."""
-    names = list(dict.fromkeys(lane.name for role in phase.roles for lane in role.lanes))
-    if numbers.by_color:
-        by = ((name, f"{phase.name}.{name}.color") for name in names)
-        return tuple(LaneModel(n, f"{at}_in", f"{at}_out", f"{at}_out") for n, at in by)
-    leaders = leaders_of(phase)
-    sides, found = sides_of(phase), dict[str, tuple[int, int, int]]()
-    for at, name in enumerate(names):
-        ops = [op for role in phase.roles for o in role.lanes if o.name == name for op in o.ops]
-        receives = any(op.receives_on for op in ops) or not sides
-        sends = any(op.sends_on for op in ops)
-        has_input = sides[at].receives if sides else receives
-        has_output = bool(sides[at].outputs(bound=bound)) if sides else sends
-        source = numbers.queue("inputs") if has_input else NO_QUEUE
-        leader = found[leaders[name]] if name in leaders else None
-        if has_output or leader is None:
-            output = numbers.queue("outputs") if has_output else NO_QUEUE
-        else:
-            output = leader[1]
-        found[name] = source, output, leader[1] if leader else output
-    return tuple(LaneModel(name, *map(str, at)) for name, at in found.items())
 
 
 ChainKey = tuple[str, int]  # a lane, and 1 for what it receives beside what it sends

@@ -32,8 +32,7 @@ def shortage(program: ProgramPlan, found: ShortageError, phases: Mapping[str, in
         of, rivals = task_id_rivals(program.target)
     else:
         of, rivals = (found.resource,), ()
-    reserved = only.limits.reserved if only and program.alone else program.program.reserved
-    kept = kept_by(reserved, *of)
+    kept = kept_by(program.program.reserved, *of)
     left = left_beside(program.target, found.available, bool(kept), *rivals)
     most = ", ".join(f"`{name}` {count}" for name, count in phases.items())
     message = f"`{only.name}`" if only else "the program"

@@ -17,6 +17,7 @@ from collc.base.values import dataclass
 from collc.lowering import memory, resources
 from collc.lowering.broadcast import broadcast_phase
 from collc.lowering.colorings import by_parity, by_place, without_control
+from collc.lowering.lane_queues import own_queues, with_queues
 from collc.lowering.line import LineTree, line_tree
 from collc.lowering.rank_programs import Combining, rank_programs
 from collc.lowering.roles import reduce_phase
@@ -248,14 +249,14 @@ def numbered_plan(collective: Collective, phases: tuple[Phase, ...], target: Tar
     contract = collective.contract
     data = memory.data_bytes(contract, phases)
     colors = resources.number_colors(phases, target)
-    input_queues, output_queues = resources.number_queues(phases, target)
-    return Plan(
+    plan = Plan(
         target=target,
         collective=collective,
         phases=phases,
         colors=colors,
-        input_queues=input_queues,
-        output_queues=output_queues,
+        input_queues=(),
+        output_queues=(),
         code_bytes=memory.code_bytes(contract, phases, target.free_bytes - data),
         data_bytes=data,
     )
+    return with_queues(plan, own_queues([(collective, phase) for phase in phases], target))

@@ -25,8 +25,9 @@ class BetweenUses:
         color = self.color
         how = "torn down behind each use" if color.torn_down else "stays as it is"
         back = ", and its switches are set back behind the last vector"
+        through = " (queues {} and {})".format(*color.queues) if color.queues else ""
         return (
-            f"color {color.number} (queues {color.input_queue} and {color.output_queue}): {how}, "
+            f"color {color.number}{through}: {how}, "
             f"since {self.why}{back * self.switches_back}: {', '.join(self.used_by)}"
         )
 
@@ -34,8 +35,7 @@ class BetweenUses:
         """The same as plain data."""
         return {
             "number": self.color.number,
-            "input_queue": self.color.input_queue,
-            "output_queue": self.color.output_queue,
+            **(dict(zip(("input_queue", "output_queue"), self.color.queues or (), strict=False))),
             "torn_down": self.color.torn_down,
             "switches_back": self.switches_back,
             "why": self.why,

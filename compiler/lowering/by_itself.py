@@ -2,11 +2,12 @@
 
 from collc.base.memoize import by_identity
 from collc.lowering import numbered_plan, resources
-from collc.lowering.shared_numbers import with_shared_numbers
+from collc.lowering.lane_queues import with_shared_queues
 from collc.lowering.sharing import share
 from collc.lowering.teardown import without_teardown
 from collc.plan import Plan
-from collc.plan.plan import ProgramPlan, of_one_call
+from collc.plan.one_call import of_one_call
+from collc.plan.plan import ProgramPlan
 from collc.spec.program import program_of_one
 
 _HELD = 64
@@ -19,7 +20,7 @@ def by_itself(plan: Plan) -> ProgramPlan:
     those that a program of several calls has."""
     phases = tuple(map(without_teardown, plan.phases))
     own = numbered_plan(plan.collective, phases, plan.target)
-    own = own if resources.within_budget(own) else with_shared_numbers(own)
+    own = own if resources.within_budget(own) else with_shared_queues(own)
     if resources.within_budget(own):
         return of_one_call(own)
     return share((own,), program_of_one(plan.collective), plan.target)

@@ -10,10 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import replace
 from itertools import count, islice
 
-from collc.base.values import dataclass
-from collc.plan import Phase, Plan, filters_of, sides_of
+from collc.plan import Phase, Plan, filters_of
 from collc.plan.form import Form, form_of
-from collc.plan.operands import sends
 from collc.plan.placement import colors_of, switched_colors
 from collc.spec import Reserved
 from collc.target import Target
@@ -71,60 +69,6 @@ def take(available: Sequence[int], needed: int) -> tuple[int, ...]:
     """The first `needed` numbers; past the end of `available` they are made up."""
     past_end = count(max(available, default=-1) + 1)
     return tuple(islice((number for part in (available, past_end) for number in part), needed))
-
-
-def queues_of_phase(phase: Phase, target: Target) -> tuple[int, int]:
-    """Input queues of a phase, and output queues: one, if some PE sends, or one for each lane of an
-    exchange on which some PE receives, or sends; lanes that run in turn have one, unless queues are
-    bound to colors.
-    """
-    if not form_of(phase).is_cut:
-        return 1, int(any(map(sends, phase.roles)))
-    sides = sides_of(phase)
-    outputs = sum(side.outputs(bound=target.binds_output_queues) for side in sides)
-    return sum(side.receives for side in sides), outputs
-
-
-@dataclass(frozen=True)
-class QueueNeed:
-    """Queues of a phase; `beside` says whether its operations run beside each other."""
-
-    inputs: int
-    outputs: int
-    beside: bool
-
-
-def number_queues(
-    phases: Sequence[Phase], target: Target
-) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The numbers of the input and of the output queues, phase by phase."""
-    counts = ((queues_of_phase(phase, target), form_of(phase).is_cut) for phase in phases)
-    dealt = deal_queues([QueueNeed(*count, beside) for count, beside in counts], target)
-    inputs = tuple(number for queues, _ in dealt for number in queues)
-    return inputs, tuple(number for _, queues in dealt for number in queues)
-
-
-def deal_queues(
-    needs: Sequence[QueueNeed], target: Target
-) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """The numbers of the input and of the output queues of each phase.
-
-    An operation runs on the microthread with the number of its output queue, else of its input
-    queue. In an exchange operations run beside each other, so the numbers of its input queues are
-    not among those of its output queues.
-    """
-    numbers = iter(take(target.output_queues, sum(need.outputs for need in needs)))
-    used: set[int] = set()
-    dealt = []
-    for need in needs:
-        outputs = tuple(islice(numbers, need.outputs))
-        beside = set(outputs) if need.beside else set()
-        free = [n for n in target.input_queues if n not in used | beside]
-        past = count(max((*target.input_queues, *used, *beside), default=-1) + 1)
-        inputs = tuple(islice((n for part in (free, past) for n in part), need.inputs))
-        used |= set(inputs)
-        dealt.append((inputs, outputs))
-    return dealt
 
 
 def assignments(

@@ -16,8 +16,8 @@ from collc.base.memoize import ROLES, by_identity
 from collc.base.rewrite import rewritten
 from collc.base.values import dataclass
 from collc.lowering import candidate_plans
+from collc.lowering.lane_queues import own_queues, with_queues
 from collc.lowering.regions import compress
-from collc.lowering.resources import number_queues
 from collc.lowering.steps.numbers import number_of
 from collc.lowering.teardown import with_teardown
 from collc.plan import ZERO, Entry, Lane, Number, Phase, Plan, Region, Role, Slices, Strided
@@ -77,14 +77,9 @@ def with_phases(
     before = tuple(use for use in plan.uses if use.collective < index)
     after = tuple(use for use in plan.uses if use.collective > index)
     colors = tuple((name, plan.colors[k].number) for use in uses for name, k in use.positions)
-    inputs, outputs = number_queues(phases, plan.target)  # for as many slots as there are
-    changed = replace(
-        plan.plans[index],
-        phases=phases,
-        colors=colors,
-        input_queues=inputs,
-        output_queues=outputs,
-    )
+    changed = replace(plan.plans[index], phases=phases, colors=colors)
+    taken = [(changed.collective, phase) for phase in phases]  # queues for as many lanes
+    changed = with_queues(changed, own_queues(taken, plan.target))
     return _with_plan(replace(plan, uses=(*before, *uses, *after)), index, changed)
 
 

@@ -2,16 +2,16 @@
 
 If there are colors and queues for all phases, every phase has its own and nothing is reconfigured.
 If there are enough for phases to share them with those that set all routers alike or lie on other
-PEs, or for colors that no PE has both of to share a queue, nothing is reconfigured either.
+PEs, or for lanes that no PE has both of to share a queue, nothing is reconfigured either.
 Otherwise phases share colors over time: each takes the colors that were used longest ago, so that
 their teardown is over when it begins.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, combinations, count, permutations, product
+from itertools import chain, permutations, product
 
 from collc.base.columns import Bools
 from collc.base.values import dataclass
@@ -22,18 +22,13 @@ from collc.lowering.color_queues import (
     queues_of_colors,
     too_few_queues,
 )
-from collc.lowering.resources import (
-    QueueNeed,
-    color_numbers,
-    deal_queues,
-    most_filters,
-)
+from collc.lowering.lane_queues import own_queues, shared_queues, with_queues
+from collc.lowering.resources import color_numbers, most_filters
 from collc.lowering.teardown import with_teardown
-from collc.plan import Phase, Plan
+from collc.plan import Phase, Plan, Role, sides_of
 from collc.plan.configuration import configuration, first_differing
-from collc.plan.form import form_of
-from collc.plan.pe_masks import touched_by, turning, union_by_key
-from collc.plan.placement import colors_of, parity_of, received_colors, sent_colors, switched_colors
+from collc.plan.pe_masks import masks_of, touched_by, turning, union_by_key
+from collc.plan.placement import colors_of, parity_of, switched_colors
 from collc.plan.plan import ProgramPlan, SharedColor, Use
 from collc.spec import Collective, Program, Reconfigure
 from collc.target import Target
@@ -43,8 +38,8 @@ def share(chosen: tuple[Plan, ...], program: Program, target: Target) -> Program
     """The plan of a program whose collectives have these plans and run one after the other."""
     most = len(target.colors) if program.colors is None else program.colors
     if program.reconfigure is Reconfigure.AUTO and not program.rooted:
-        for with_queues, alike in product((False, True), (False, True)):
-            unchanged = apart(chosen, program, target, alike, with_queues)
+        for shared, alike in product((False, True), (False, True)):
+            unchanged = apart(chosen, program, target, alike, shared)
             if unchanged.fits(most) and _filters(unchanged) <= target.filters:
                 return unchanged
     return _time_multiplexed(chosen, program, target)
@@ -68,15 +63,12 @@ def widest(plan: Plan) -> int:
 
 @dataclass(frozen=True)
 class _Named:
-    """A phase with its colors, and for each the one of the phase's input and output queues that it
-    takes: no PE has two colors of a phase on one queue."""
+    """A phase with its colors."""
 
     collective: int
     index: int
     phase: Phase
     colors: tuple[str, ...]
-    inputs: tuple[int, ...]
-    outputs: tuple[int, ...]
 
 
 _Key = tuple[int, str]
@@ -92,25 +84,11 @@ class _Dealt:
 
 
 def _named(plans: Sequence[Plan]) -> tuple[_Named, ...]:
-    found = []
-    for i, plan in enumerate(plans):
-        for j, phase in enumerate(plan.phases):
-            colors = colors_of([phase])
-            received = [set(received_colors(role)) for role in phase.roles]
-            sent = [set(sent_colors(role)) for role in phase.roles]
-            queues = (_kept_apart(colors, received), _kept_apart(colors, sent))
-            found.append(_Named(i, j, phase, colors, *queues))
-    return tuple(found)
-
-
-def _kept_apart(colors: tuple[str, ...], together: list[set[str]]) -> tuple[int, ...]:
-    """A small number for each color, so that colors of one set have different ones."""
-    numbers: dict[str, int] = {}
-    for color in colors:
-        others = {o for group in together if color in group for o in group if o != color}
-        taken = {numbers[other] for other in others if other in numbers}
-        numbers[color] = next(n for n in count() if n not in taken)
-    return tuple(numbers[color] for color in colors)
+    return tuple(
+        _Named(i, j, phase, colors_of([phase]))
+        for i, plan in enumerate(plans)
+        for j, phase in enumerate(plan.phases)
+    )
 
 
 def apart(
@@ -118,53 +96,50 @@ def apart(
     program: Program,
     target: Target,
     alike: bool = False,
-    with_queues: bool = False,
+    shared: bool = False,
 ) -> ProgramPlan:
-    """Every phase with colors and queues of its own, or, if `alike`, with those of phases that set
-    all routers alike or lie on other PEs; if `with_queues`, colors share queues as far as they
-    can."""
+    """Every phase with colors of its own and queues for its lanes, or, if `alike`, with those of
+    phases that set all routers alike, and the colors of phases that lie on other PEs; if `shared`,
+    lanes share queues as far as they can."""
     named = _named(plans)
-    owners = _owners(named, plans) if alike else list(range(len(named)))
-    owning = [named[owner] for owner in dict.fromkeys(owners)]
-    needs = [
-        QueueNeed(max(one.inputs) + 1, max(one.outputs) + 1, form_of(one.phase).is_cut)
-        for one in owning
-    ]
-    queues = deal_queues(needs, target)
+    kinds = [_kind(one, plans[one.collective].collective) for one in named]
+    owners = _owners(named, kinds, plans) if alike else list(range(len(named)))
     moving = {
         (owner, k)
         for one, owner in zip(named, owners, strict=True)
         for k, color in enumerate(one.colors)
         if color in switched_colors([one.phase])
     }
-    switched = [
-        (owner, k) in moving
-        for owner in dict.fromkeys(owners)
-        for k in range(len(named[owner].colors))
+    places = [
+        (owner, k) for owner in dict.fromkeys(owners) for k in range(len(named[owner].colors))
     ]
-    numbers = iter(color_numbers(switched, target))
-    colors: list[SharedColor] = []
-    first: dict[int, int] = {}  # color of each that has its own
-    for owner, (inputs, outputs) in zip(dict.fromkeys(owners), queues, strict=True):
-        first[owner] = len(colors)
-        colors += (
-            SharedColor(next(numbers), inputs[into], outputs[out], torn_down=False)
-            for into, out in zip(named[owner].inputs, named[owner].outputs, strict=True)
-        )
-    positions = [
-        tuple(range(first[owner], first[owner] + len(one.colors)))
-        for one, owner in zip(named, owners, strict=True)
-    ]
+    numbers = color_numbers([place in moving for place in places], target)
+    position = {place: index for index, place in enumerate(places)}
     uses = tuple(
-        Use(one.collective, one.index, tuple(zip(one.colors, taken, strict=True)))
-        for one, taken in zip(named, positions, strict=True)
+        Use(
+            one.collective,
+            one.index,
+            tuple((color, position[owner, k]) for k, color in enumerate(one.colors)),
+        )
+        for one, owner in zip(named, owners, strict=True)
     )
-    if with_queues:
-        found = queues_of_colors(_taken(named, plans, positions), len(colors), target)
-        for k, (into, out) in enumerate(found or ()):
-            colors[k] = replace(colors[k], input_queue=into, output_queue=out)
-        plans = _as_wide_as_queues(plans, uses, colors, target)
-    return _numbered(plans, program, target, uses, tuple(colors))
+    colors = tuple(SharedColor(number, None, torn_down=False) for number in numbers)
+    # the first of those with the same colors that do alike has the queues of all
+    firsts: dict[tuple[int, _Kind], int] = {}
+    first = [
+        firsts.setdefault((owner, kind), i)
+        for i, (owner, kind) in enumerate(zip(owners, kinds, strict=True))
+    ]
+    having = list(dict.fromkeys(first))
+    taken = [(plans[named[i].collective].collective, named[i].phase) for i in having]
+    dealt = (shared_queues if shared else own_queues)(taken, target)
+    queues = dict(zip(having, dealt, strict=True))
+    own = (
+        [queues[first[i]] for i, one in enumerate(named) if one.collective == collective]
+        for collective in range(len(plans))
+    )
+    changed = tuple(with_queues(plan, of) for plan, of in zip(plans, own, strict=True))
+    return _numbered(changed, program, target, uses, colors)
 
 
 def _taken(
@@ -181,7 +156,7 @@ def _as_wide_as_queues(
     plans: tuple[Plan, ...], uses: Sequence[Use], colors: Sequence[SharedColor], target: Target
 ) -> tuple[Plan, ...]:
     """The plans, multicasts two wide only where the queues of their colors hold enough."""
-    queues = [(color.input_queue, color.output_queue) for color in colors]
+    queues = [color.queues for color in colors if color.queues]
     phases: list[list[Phase]] = [[] for _ in plans]
     for use in uses:
         phase = plans[use.collective].phases[use.phase]
@@ -189,22 +164,23 @@ def _as_wide_as_queues(
     return tuple(replace(plan, phases=tuple(of)) for plan, of in zip(plans, phases, strict=True))
 
 
-def _owners(named: Sequence[_Named], plans: Sequence[Plan]) -> list[int]:
-    """For each phase one whose colors and queues it can have: all others that have them set all
-    routers as it does, color by color, or lie on PEs apart from its own. Those with most colors
-    come first, since others may do with some of theirs."""
+_Kind = tuple[object, ...]
+
+
+def _owners(named: Sequence[_Named], kinds: Sequence[_Kind], plans: Sequence[Plan]) -> list[int]:
+    """For each phase one whose colors it can have: all others that have them set all routers as it
+    does, color by color, or lie on PEs apart from its own. Those with most colors come first, since
+    others may do with some of theirs."""
     members: dict[int, list[int]] = {}  # by owner
-    sets = [_kind(one, plans[one.collective].collective) for one in named]
     masks = [touched_by(plans[one.collective].collective, one.phase) for one in named]
     found = list(range(len(named)))
     for i in sorted(found, key=lambda i: -len(named[i].colors)):
-        one = named[i]
         owner = next(
             (
                 first
                 for first, others in members.items()
-                if all(sets[i] == sets[o] or not (masks[i] & masks[o]).any() for o in others)
-                and _goes_into(one, named[first])
+                if len(named[i].colors) <= len(named[first].colors)
+                and all(kinds[i] == kinds[o] or not (masks[i] & masks[o]).any() for o in others)
             ),
             i,
         )
@@ -213,24 +189,23 @@ def _owners(named: Sequence[_Named], plans: Sequence[Plan]) -> list[int]:
     return found
 
 
-def _kind(one: _Named, collective: Collective) -> tuple[object, ...]:
-    """What phases have alike that set all routers alike and have as many queues."""
-    sets = (configuration(collective, one.phase, color) for color in one.colors)
-    return (*sets, one.inputs, one.outputs, form_of(one.phase).is_cut)
+def _kind(one: _Named, collective: Collective) -> _Kind:
+    """What phases have alike that set all routers alike, and have their colors on the same lanes of
+    the same PEs."""
+    sets = tuple(configuration(collective, one.phase, color) for color in one.colors)
+    place = {color: k for k, color in enumerate(one.colors)}
 
+    def lanes(role: Role) -> Iterator[tuple[object, ...]]:
+        for lane in role.lanes:
+            sides = (
+                tuple(sorted(place[color] for color in colors))
+                for colors in (lane.receives, lane.sends)
+            )
+            yield (one.phase.lanes.index(lane.name), *sides)
 
-def _goes_into(one: _Named, owner: _Named) -> bool:
-    """Whether the queues of a phase serve another one."""
-    pairs = list(combinations(range(len(one.colors)), 2))
-    return (
-        len(one.colors) <= len(owner.colors)
-        and (not form_of(one.phase).is_cut or form_of(owner.phase).is_cut)
-        and all(
-            mine[k] == mine[n] or theirs[k] != theirs[n]
-            for mine, theirs in ((one.inputs, owner.inputs), (one.outputs, owner.outputs))
-            for k, n in pairs
-        )
-    )
+    masks = masks_of(collective, one.phase, lanes)
+    having = sorted((key, mask.tobytes()) for key, mask in masks.items())
+    return (sets, tuple(having), sides_of(one.phase))
 
 
 def _time_multiplexed(plans: tuple[Plan, ...], program: Program, target: Target) -> ProgramPlan:
@@ -260,7 +235,7 @@ def _time_multiplexed(plans: tuple[Plan, ...], program: Program, target: Target)
     numbers = color_numbers([k in switched for k in range(kept)], target)
     taken_by = _taken(named, plans, positions)
     queues = queues_of_colors(taken_by, kept, target) or too_few_queues(kept, target)
-    every = [SharedColor(numbers[k], *queues[k], k in torn) for k in range(kept)]
+    every = [SharedColor(numbers[k], queues[k], k in torn) for k in range(kept)]
     phases: list[list[Phase]] = [[] for _ in plans]
     for use in uses:
         phase = plans[use.collective].phases[use.phase]

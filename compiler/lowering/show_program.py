@@ -52,5 +52,5 @@ def _program(plan: ProgramPlan) -> Iterator[str]:
 
 def _color(color: SharedColor) -> str:
     """`3 through queues 2 and 5, torn down`."""
-    queues = f"{color.number} through queues {color.input_queue} and {color.output_queue}"
-    return queues + ", torn down" * color.torn_down
+    through = " through queues {} and {}".format(*color.queues) if color.queues else ""
+    return f"{color.number}{through}" + ", torn down" * color.torn_down

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collc.plan.plan import Plan, ProgramPlan
+from collc.plan.placement import colors_of
+from collc.plan.plan import Plan, ProgramPlan, SharedColor, Use
+from collc.spec.program import program_of_one
 
 
 def called_once(program: ProgramPlan) -> Plan | None:
@@ -10,3 +12,15 @@ def called_once(program: ProgramPlan) -> Plan | None:
     where there are more calls, or a choice. What a run does can be told phase by phase then."""
     one = len(program.plans) == len(program.program.calls) == program.program.rounds == 1
     return program.plans[0] if one else None
+
+
+def of_one_call(plan: Plan) -> ProgramPlan:
+    """The plan of the program that calls one collective once, which has all to itself."""
+    at = {name: position for position, (name, _) in enumerate(plan.colors)}
+    uses = tuple(
+        Use(0, index, tuple((name, at[name]) for name in colors_of([phase]) if name in at))
+        for index, phase in enumerate(plan.phases)
+    )
+    colors = tuple(SharedColor(number, None, torn_down=False) for _, number in plan.colors)
+    size = plan.code_bytes, plan.data_bytes
+    return ProgramPlan(plan.target, program_of_one(plan.collective), (plan,), uses, colors, *size)

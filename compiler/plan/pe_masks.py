@@ -28,17 +28,17 @@ def union_by_key(masks: Iterable[tuple[K, Bools]]) -> dict[K, Bools]:
 
 def receiving(collective: Collective, phase: Phase) -> dict[str, Bools]:
     """The PEs that receive on each color."""
-    return _masks(collective, phase, received_colors)
+    return masks_of(collective, phase, received_colors)
 
 
 def sending(collective: Collective, phase: Phase) -> dict[str, Bools]:
     """The PEs that send on each color."""
-    return _masks(collective, phase, sent_colors)
+    return masks_of(collective, phase, sent_colors)
 
 
 def routing(collective: Collective, phase: Phase) -> dict[str, Bools]:
     """The PEs whose routers a phase sets on each color, those on the way of a gap included."""
-    found = [*_masks(collective, phase, lambda role: (use.color for use in role.colors)).items()]
+    found = [*masks_of(collective, phase, lambda role: (use.color for use in role.colors)).items()]
     for detour in phase.detours:
         passed = np.zeros((collective.grid.height, collective.grid.width), dtype=np.bool_)
         for x, y in detour.pes:
@@ -49,14 +49,14 @@ def routing(collective: Collective, phase: Phase) -> dict[str, Bools]:
 
 def filtering(collective: Collective, phase: Phase) -> dict[str, Bools]:
     """The PEs whose routers have a filter on each color."""
-    return _masks(collective, phase, filters_of)
+    return masks_of(collective, phase, filters_of)
 
 
 def turning(collective: Collective, phase: Phase) -> dict[tuple[str, str], Bools]:
     """The PEs whose routers change a side when their switches move, by color and side, `input` or
     `output`."""
-    inputs = _masks(collective, phase, lambda of: (c.color for c in of.colors if c.turns_input))
-    outputs = _masks(collective, phase, lambda of: (c.color for c in of.colors if c.turns_output))
+    inputs = masks_of(collective, phase, lambda of: (c.color for c in of.colors if c.turns_input))
+    outputs = masks_of(collective, phase, lambda of: (c.color for c in of.colors if c.turns_output))
     return {(color, "input"): mask for color, mask in inputs.items()} | {
         (color, "output"): mask for color, mask in outputs.items()
     }
@@ -71,20 +71,20 @@ def touched_by(collective: Collective, phase: Phase) -> Bools:
     return found
 
 
-def _masks(
-    collective: Collective, phase: Phase, colors_of_role: Callable[[Role], Iterable[str]]
-) -> dict[str, Bools]:
-    """For each color the PEs whose role has it."""
-    having: dict[str, set[int]] = {}
+def masks_of(
+    collective: Collective, phase: Phase, had_by: Callable[[Role], Iterable[K]]
+) -> dict[K, Bools]:
+    """The PEs of the roles that have something, for each that a role has, such as a color."""
+    having: dict[K, set[int]] = {}
     for index, role in enumerate(phase.roles):
-        for color in colors_of_role(role):
-            having.setdefault(color, set()).add(index + 1)
+        for one in had_by(role):
+            having.setdefault(one, set()).add(index + 1)
     numbers = _roles(collective, phase)
     found = {}
-    for color, roles in having.items():
+    for one, roles in having.items():
         table = np.zeros(len(phase.roles) + 1, dtype=np.bool_)
         table[list(roles)] = True
-        found[color] = _on_whole(collective, table[numbers])
+        found[one] = _on_whole(collective, table[numbers])
     return found
 
 

@@ -61,7 +61,6 @@ from collc.spec import (
     Program,
 )
 from collc.spec.exchange import Blocks, Slicing
-from collc.spec.program import program_of_one
 from collc.target import Target
 
 # Numbers of a PE class
@@ -679,14 +678,14 @@ class Plan:
 
 @dataclass(frozen=True)
 class SharedColor:
-    """A color of a program, with the queues that every PE receives it and sends it through.
+    """A color of a program, with the input and the output `queues` that every PE receives it and
+    sends it through; None where these are those of lanes, which the plans have.
 
     `torn_down` says whether its routers change between uses.
     """
 
     number: int
-    input_queue: int
-    output_queue: int
+    queues: tuple[int, int] | None
     torn_down: bool
 
 
@@ -710,16 +709,12 @@ class Use:
 class ProgramPlan:
     """Plans of the collectives, in order of first calls, whose colors are numbered together.
 
-    `uses` are all phases, collective by collective; `calls` are indices of collectives. Of the
-    plans, the numbers of queues do not count: `colors` has them. `code_bytes` and `data_bytes` are
-    estimates for the largest PE class.
+    `uses` are all phases, collective by collective; `calls` are indices of collectives. Where
+    phases have colors in turn, the queues are those of `colors`, and not the plans'. `code_bytes`
+    and `data_bytes` are estimates for the largest PE class.
     Where calls are in flight at the same time, `call_streams` are programs whose calls may be so,
     each with calls of its own one after the other, and with numbers that no other call stream has;
     the plan is all of them put together.
-
-    A program that calls one collective once can be `alone`: its files are specialised to the
-    collective's own plan, with the numbers of that; nothing is shared, so `uses` and `colors` are
-    empty.
     """
 
     target: Target
@@ -730,23 +725,40 @@ class ProgramPlan:
     code_bytes: int
     data_bytes: int
     call_streams: tuple[ProgramPlan, ...] = ()
-    alone: bool = False
+
+    @property
+    def alone(self) -> bool:
+        """Whether one collective is called once, and has the grid and its colors to itself."""
+        one = len(self.plans) == len(self.program.calls) == self.program.rounds == 1
+        return one and not self.in_turn and self.plans[0].collective.grid.site is None
+
+    @property
+    def in_turn(self) -> bool:
+        """Whether phases have colors, with their queues, in turn."""
+        return any(color.queues for color in self.colors)
 
     @property
     def color_numbers(self) -> tuple[int, ...]:
         """The colors that the program uses."""
-        if self.alone:
-            return tuple(number for _, number in self.plans[0].colors)
         return tuple(color.number for color in self.colors)
+
+    @property
+    def queues(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The input and the output queues that the program uses, with repetitions."""
+        if self.in_turn:
+            both = [color.queues for color in self.colors if color.queues]
+            return tuple(into for into, _ in both), tuple(out for _, out in both)
+        inputs = (queue for plan in self.plans for queue in plan.input_queues)
+        return tuple(inputs), tuple(q for plan in self.plans for q in plan.output_queues)
 
     def fits(self, most: int) -> bool:
         """Whether it uses only numbers that the target has, and few enough colors."""
-        target = self.target
+        target, (inputs, outputs) = self.target, self.queues
         return (
             len(self.colors) <= most
-            and all(color.number in target.colors for color in self.colors)
-            and all(color.input_queue in target.input_queues for color in self.colors)
-            and all(color.output_queue in target.output_queues for color in self.colors)
+            and set(self.color_numbers) <= set(target.colors)
+            and set(inputs) <= set(target.input_queues)
+            and set(outputs) <= set(target.output_queues)
         )
 
     @property
@@ -783,9 +795,3 @@ class ProgramPlan:
     def label(self, use: Use) -> str:
         """How messages name a use: `largest.columns`."""
         return f"{self.plans[use.collective].collective.name}.{self.phase(use).name}"
-
-
-def of_one_call(plan: Plan) -> ProgramPlan:
-    """The plan of the program that calls one collective once, and is `alone`."""
-    program, size = program_of_one(plan.collective), (plan.code_bytes, plan.data_bytes)
-    return ProgramPlan(plan.target, program, (plan,), (), (), *size, alone=True)

@@ -20,6 +20,7 @@ from collc.base.diagnostics import CollcError, Span
 from collc.base.rewrite import rewritten
 from collc.base.values import dataclass
 from collc.language import parse_source
+from collc.plan.one_call import of_one_call
 from collc.plan.plan import (
     ONE,
     WHOLE,
@@ -50,7 +51,6 @@ from collc.plan.plan import (
     Strided,
     Use,
     closing,
-    of_one_call,
 )
 from collc.plan.show import KINDS, NONE, TEAR_DOWN
 from collc.schedule.barrier_tokens import collective_with_tokens
@@ -562,7 +562,7 @@ def _use(text: str, plans: Sequence[Plan]) -> Use:
     return Use(at, names.index(phase), tuple(_colors(positions)))
 
 
-_COLOR = re.compile(r"(\d+) through queues (-?\d+) and (-?\d+)(, torn down)?")
+_COLOR = re.compile(r"(\d+)( through queues (-?\d+) and (-?\d+))?(, torn down)?")
 
 
 def _shared_colors(text: str) -> tuple[SharedColor, ...]:
@@ -571,6 +571,6 @@ def _shared_colors(text: str) -> tuple[SharedColor, ...]:
         raise ValueError(text)
     parts = (one.groups() for one in found if one)
     return tuple(
-        SharedColor(int(number), int(into), int(out), torn is not None)
-        for number, into, out, torn in parts
+        SharedColor(int(number), (int(into), int(out)) if through else None, torn is not None)
+        for number, through, into, out, torn in parts
     )

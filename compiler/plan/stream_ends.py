@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from collc.base.memoize import PHASES, ROLES, by_identity
 from collc.base.values import dataclass
 from collc.plan.form import Form, form_of
-from collc.plan.plan import Phase, Role
+from collc.plan.plan import Op, Phase, Role
 from collc.plan.streams import Stream, stream_of
 
 
@@ -38,8 +38,8 @@ def leaders_of(phase: Phase) -> Mapping[str, str]:
 
 @dataclass(frozen=True)
 class Sides:
-    """Whether some PE receives on a lane of an exchange, and whether some PE sends; whether lanes
-    run in turn with this one as their first, so that it `follows` that."""
+    """Whether some PE receives on a lane, and whether some PE sends; whether lanes run in turn with
+    this one behind their first, so that it `follows` that."""
 
     receives: bool
     sends: bool
@@ -52,19 +52,13 @@ class Sides:
 
 @by_identity(PHASES)
 def sides_of(phase: Phase) -> tuple[Sides, ...]:
-    """Of the lanes of an exchange, each in turn; those of step tables have both."""
-    lanes = phase.lanes if form_of(phase).is_cut else ()
-    if form_of(phase) is not Form.STREAM:
-        return (Sides(receives=True, sends=True),) * len(lanes)
-    found = []
-    for name in lanes:
-        ops = [
-            op
-            for role in phase.roles
-            for lane in role.lanes
-            if lane.name == name
-            for op in lane.ops
-        ]
-        receives, sends = any(op.receives_on for op in ops), any(op.sends_on for op in ops)
-        found.append(Sides(receives, sends, name in leaders_of(phase)))
-    return tuple(found)
+    """Of the lanes of a phase, each in turn."""
+    ops: dict[str, list[Op]] = {name: [] for name in phase.lanes}
+    for role in phase.roles:
+        for lane in role.lanes:
+            ops[lane.name] += lane.ops
+    leaders = leaders_of(phase)
+    return tuple(
+        Sides(any(op.receives_on for op in of), any(op.sends_on for op in of), name in leaders)
+        for name, of in ops.items()
+    )

@@ -12,7 +12,8 @@ from collc.cost.stream_bounds import streams_at_least
 from collc.language.show import show_steps
 from collc.lowering.resources import left_by
 from collc.plan import Plan
-from collc.plan.plan import ProgramPlan, of_one_call
+from collc.plan.one_call import of_one_call
+from collc.plan.plan import ProgramPlan
 from collc.proof import prove
 from collc.schedule import Schedule, build_schedule
 from collc.schedule.barrier_tokens import with_tokens

@@ -13,7 +13,7 @@ from collc.cost.choice import build_plan
 from collc.language import parse_source
 from collc.lowering.shared_numbers import with_shared_numbers
 from collc.plan import Plan, Registers, Role
-from collc.plan.plan import of_one_call
+from collc.plan.one_call import of_one_call
 from collc.plan.slots import Slot, slots_of
 from collc.schedule import Schedule, build_schedule
 from collc.target import TARGETS

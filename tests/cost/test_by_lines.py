@@ -10,7 +10,8 @@ from collc.driver.pipeline import compile_text, prove_text
 from collc.emit.library import libraries_of
 from collc.emit.scripts import scripts_of
 from collc.machine.timed import MOST_WORDS, timed
-from collc.plan.plan import ProgramPlan, of_one_call
+from collc.plan.one_call import of_one_call
+from collc.plan.plan import ProgramPlan
 from collc.schedule.barrier_tokens import with_tokens
 from collc.target import TARGETS
 

@@ -7,7 +7,7 @@ import collc
 from collc.cost import predict, predict_by_itself
 from collc.cost.choice import build_plan
 from collc.cost.critical_path import critical_path
-from collc.plan.plan import of_one_call
+from collc.plan.one_call import of_one_call
 from collc.schedule import build_schedule
 from collc.target import TARGETS
 

@@ -14,7 +14,7 @@ import accuracy
 import collc
 from collc.cost import predict, predict_program
 from collc.cost.choice import build_plan
-from collc.plan.plan import of_one_call
+from collc.plan.one_call import of_one_call
 from collc.target import TARGETS, WSE2
 
 START_UP = 90

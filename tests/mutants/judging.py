@@ -22,7 +22,7 @@ from collc.driver.planning import roots_of_call
 from collc.lowering.root_of_call import seen_from_the_root
 from collc.machine.prediction import Prediction
 from collc.plan import Plan
-from collc.plan.plan import of_one_call
+from collc.plan.one_call import of_one_call
 from collc.run import RunError
 from collc.schedule import Schedule
 from collc.spec import Spec

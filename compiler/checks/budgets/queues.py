@@ -1,29 +1,26 @@
-"""Every phase has an input and an output queue, an exchange one of each a lane, and no PE has one
-queue for two of them: it is bound to a color when the program begins."""
+"""Every lane has an input and an output queue, as far as PEs receive and send on it, and no PE has
+one queue for two of them: it is bound to a color when the program begins."""
 
 from collections.abc import Iterator
-from functools import partial
 
 from collc.base.diagnostics import Diagnostic
-from collc.checks.counted import input_queues_of, output_queues_of
-from collc.checks.resource_report import by_phase, shortage
+from collc.checks.queue_users import clashes, count_of
+from collc.checks.resource_report import shortage
 from collc.plan import Plan
 from collc.plan.form import form_of
-from collc.plan.slots import clashes, slots_of
+from collc.plan.one_call import of_one_call
 
 _BOTH = ("input_queues", "output_queues")  # a number that is reserved is kept from both kinds
 
 
 def queues(plan: Plan) -> Iterator[Diagnostic]:
     """C305: too few queues, or one queue of a PE for two phases."""
-    slots = slots_of(plan)
-    sending = partial(output_queues_of, bound=plan.target.binds_output_queues)
     both = (
-        ("input", plan.input_queues, plan.target.input_queues, slots.inputs),
-        ("output", plan.output_queues, plan.target.output_queues, slots.outputs),
+        ("input", plan.input_queues, plan.target.input_queues),
+        ("output", plan.output_queues, plan.target.output_queues),
     )
-    for kind, used, available, having in both:
-        needed = by_phase(plan, input_queues_of if kind == "input" else sending)
+    for kind, used, available in both:
+        needed = count_of(plan, kind)
         most = max(needed.values(), default=0)
         distinct, outside = len(set(used)), not set(used) <= set(available)
         if outside and distinct > len(available):
@@ -37,9 +34,7 @@ def queues(plan: Plan) -> Iterator[Diagnostic]:
             yield shortage(
                 "C305", plan, what, needed, left, *_BOTH, total=distinct, time_multiplexed=most
             )
-        elif (
-            outside or len(used) < sum(needed.values()) or any(clashes(having, used[: len(having)]))
-        ):
+        elif outside or len(used) < sum(needed.values()) or any(clashes(of_one_call(plan), kind)):
             yield Diagnostic(
                 "C305",
                 f"`{plan.collective.name}` has the {kind} queues {', '.join(map(str, used))}, "
