@@ -21,7 +21,7 @@ Kind = str  # "input" or "output"
 class User(NamedTuple):
     """A color of a program, by its position, on a lane of a use; the queue that it has there, and
     the PEs. `in_turn` says that the queue takes one color after the other, as operations name them:
-    it is bound to none, and the operations of the phase wait for each other or for a task."""
+    it is bound to none, and what is sent has ended when the next phase begins."""
 
     use: int
     lane: str
@@ -36,13 +36,13 @@ def users_of(plan: ProgramPlan, kind: Kind) -> Iterator[User]:
     bound = kind == "input" or plan.target.binds_output_queues
     for at, use in enumerate(plan.uses):
         phase, places = plan.phase(use), dict(use.positions)
+        in_turn = not bound and not are_one_word(plan.plans[use.collective].phases)
         of_lane = {} if plan.in_turn else queues_of_lanes(plan, use, kind)
         masks = masks_of(plan.plans[use.collective].collective, phase, _colors(kind))
         for (lane, name), mask in masks.items():
             own = plan.colors[places[name]].queues if name in places else None
             queue = own[kind == "output"] if own else of_lane.get(lane)
             if name in places and queue is not None:
-                in_turn = form_of(phase).is_cut and not bound
                 yield User(at, lane, places[name], queue, mask, in_turn)
 
 

@@ -2,8 +2,9 @@
 
 A queue is bound to its color before the program begins, and each PE does so for the lanes that it
 has. So two lanes can have one number if no PE has both, whatever phases do and in whatever order.
-Where the machine binds output queues to no color, those of phases whose operations run beside each
-other can have one number on any PE: an operation names its color when it is issued.
+Where the machine binds output queues to no color, those of two phases can have one number on any
+PE: an operation names its color when it is issued, and a phase begins when those of the one before
+have ended; but for a one-word collective, whose phases do not wait for what they send.
 
 An operation runs on the microthread with the number of its output queue, else of its input queue.
 So no lane that a PE receives on has the number of one on which it sends meanwhile: within an
@@ -119,10 +120,10 @@ def _outputs(taken: Taken, target: Target) -> Iterator[_Slot]:
     bound = target.binds_output_queues
     for at, (collective, phase) in enumerate(taken):
         masks = masks_of(collective, phase, _lanes(lambda lane: lane.sends))
-        in_phase = _runs_beside(phase) and not bound
+        in_turn = not bound and not are_one_word(_phases_of(taken, collective))
         for name, side in zip(phase.lanes, sides_of(phase), strict=True):
             if side.outputs(bound=bound):
-                yield _Slot(at, masks[name], in_phase, side.follows)
+                yield _Slot(at, masks[name], in_turn, side.follows)
 
 
 def _lanes(does: Callable[[Lane], object]) -> Callable[[Role], Iterable[str]]:
@@ -133,13 +134,15 @@ def _lanes(does: Callable[[Lane], object]) -> Callable[[Role], Iterable[str]]:
 def _under_way(taken: Taken) -> dict[int, set[int]]:
     """For phases beside whose receiving operations others send, the phases that do."""
     together = {at: {at} for at, (_, phase) in enumerate(taken) if _runs_beside(phase)}
-    of_collective: dict[int, list[int]] = {}
-    for at, (collective, _) in enumerate(taken):
-        of_collective.setdefault(id(collective), []).append(at)
-    for own in of_collective.values():
-        if are_one_word([taken[at][1] for at in own]):
-            together[own[-1]] = set(own)
+    for at, (collective, phase) in enumerate(taken):
+        phases = _phases_of(taken, collective)
+        if are_one_word(phases) and phase is phases[-1]:
+            together[at] = {n for n, (one, _) in enumerate(taken) if one is collective}
     return together
+
+
+def _phases_of(taken: Taken, collective: Collective) -> list[Phase]:
+    return [phase for one, phase in taken if one is collective]
 
 
 Met = tuple[tuple[int, ...], ...]  # of each slot, the ones before it that some PE has, too
