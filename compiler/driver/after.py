@@ -29,21 +29,15 @@ def occupied(manifest: Path) -> tuple[str, Reserved]:
 
 
 def _reserved(resources: dict[str, Any]) -> Reserved:
-    """What one collective has is listed by kind, what a program has by color."""
-    colors, dsrs = resources["colors"], ("dsr_ids", "dsr_dest", "dsr_src0", "dsr_src1")
-    if isinstance(colors, dict):
-        numbers = list(colors.values())
-        inputs, outputs = resources["input_queues"], resources["output_queues"]
-    else:
-        numbers = [color["number"] for color in colors]
-        inputs = [color["input_queue"] for color in colors]
-        outputs = [color["output_queue"] for color in colors]
+    """Colors are listed with their uses, or by their names."""
+    colors = resources["colors"]
+    numbers = colors.values() if isinstance(colors, dict) else [one["number"] for one in colors]
     return Reserved(
-        colors=_union([numbers]),
-        input_queues=_union([inputs]),
-        output_queues=_union([outputs]),
+        colors=_union([list(numbers)]),
+        input_queues=_union([resources["input_queues"]]),
+        output_queues=_union([resources["output_queues"]]),
         tasks=_union([resources["local_task_ids"]]),
-        dsrs=_union(resources.get(name, ()) for name in dsrs),
+        dsrs=_union([resources["dsr_ids"]]),
         memory_bytes=int(resources["code_bytes_estimate"]) + int(resources["data_bytes"]),
     )
 

@@ -14,7 +14,7 @@ from collc.lowering.between_uses import between_uses
 from collc.lowering.reconfiguration import reconfiguration_bytes
 from collc.machine.prediction import Prediction
 from collc.plan.plan import ProgramPlan
-from collc.spec import Contract, Decision, Spec
+from collc.spec import Collective, Contract, Decision, Spec
 from collc.target import SDK_RELEASES
 
 DSR_FILES = ("dsr_dest", "dsr_src0", "dsr_src1")  # a register's number is one of all of them
@@ -35,14 +35,14 @@ def manifest_of(
         "target": spec.target,
         "sdk": list(SDK_RELEASES[spec.target]),
         "parameters": {parameter.name: parameter.value for parameter in spec.parameters},
-        **(_one(plan, libraries[0]) if plan.alone else _several(plan, libraries)),
+        **_called(plan, libraries),
+        "resources": _resources(plan, libraries),
         "prediction": {
             "cycles": prediction.cycles,
             "bound": prediction.bound,
-            **(_gaps(prediction) if plan.alone else {}),
+            **_gaps(prediction),
             "breakdown": prediction.breakdown,
         },
-        **(_decision(plan.plans[0].collective.decision) if plan.alone else {}),
         **forms_of(texts, spec.target),
         "sha256": _hashes(texts),
     }
@@ -66,53 +66,41 @@ def _hashes(texts: Mapping[str, str]) -> dict[str, str]:
     return {name: hashlib.sha256(text.encode()).hexdigest() for name, text in present}
 
 
-def _one(plan: ProgramPlan, library: LibraryModel) -> dict[str, Any]:
-    """A collective that is alone, and what it occupies."""
-    collective = plan.plans[0].collective
-    return {
-        "collective": {
-            "name": collective.name,
-            "contract": collective.contract.name,
-            **_buffer_of(collective.contract),
-            "width": library.width,
-            "height": library.height,
-        },
-        "resources": {
-            "colors": dict(plan.plans[0].colors),
-            "input_queues": library.input_queues,
-            "output_queues": library.output_queues,
-            "local_task_ids": library.task_ids,
-            **{file: library.dsr_ids for file in DSR_FILES if library.dsr_ids},
-            "code_bytes_estimate": plan.code_bytes,
-            "data_bytes": plan.data_bytes,
-        },
-    }
+def _called(plan: ProgramPlan, libraries: Sequence[LibraryModel]) -> dict[str, Any]:
+    """What is called, and of which collectives; one that there is nothing beside also by itself."""
+    size = {"width": libraries[0].width, "height": libraries[0].height}
+    calls = {"calls": plan.program.calls, "rounds": plan.program.rounds}
+    collectives = {one.collective.name: _collective(one.collective) for one in plan.plans}
+    found: dict[str, Any] = {"program": calls | size, "collectives": collectives}
+    if len(collectives) == 1:
+        ((name, one),) = collectives.items()
+        decision = {"decision": one["decision"]} if "decision" in one else {}
+        kept = {key: value for key, value in one.items() if key != "decision"}
+        found |= {"collective": {"name": name, **kept, **size}, **decision}
+    return found
 
 
-def _several(plan: ProgramPlan, libraries: Sequence[LibraryModel]) -> dict[str, Any]:
-    """The collectives of a program, with the colors that each phase uses."""
+def _collective(one: Collective) -> dict[str, Any]:
+    decision = {"decision": _decision(one.decision)} if one.decision else {}
+    return {"contract": one.contract.name, **_buffer_of(one.contract), **decision}
+
+
+def _resources(plan: ProgramPlan, libraries: Sequence[LibraryModel]) -> dict[str, Any]:
+    """What a program occupies. Each color stands with its uses; where none is shared, by the names
+    that phases have for them."""
+    own = not plan.uses and len(plan.plans) == 1
+    colors = [] if own else [color.as_data() for color in between_uses(plan)]
+    dsr_ids = _union(one.dsr_ids for one in libraries)
     return {
-        "program": {
-            "calls": plan.program.calls,
-            "rounds": plan.program.rounds,
-            "width": libraries[0].width,
-            "height": libraries[0].height,
-        },
-        "collectives": {
-            one.collective.name: {
-                "contract": one.collective.contract.name,
-                **_buffer_of(one.collective.contract),
-            }
-            for one in plan.plans
-        },
-        "resources": {
-            "colors": [color.as_data() for color in between_uses(plan)],
-            "local_task_ids": _union(one.task_ids for one in libraries),
-            "dsr_ids": _union(one.dsr_ids for one in libraries),
-            "code_bytes_estimate": plan.code_bytes,
-            "data_bytes": plan.data_bytes,
-            "reconfiguration_bytes": reconfiguration_bytes(plan),
-        },
+        "colors": dict(plan.plans[0].colors) if own else colors,
+        "input_queues": _union(one.input_queues for one in libraries),
+        "output_queues": _union(one.output_queues for one in libraries),
+        "local_task_ids": _union(one.task_ids for one in libraries),
+        "dsr_ids": dsr_ids,
+        **{file: dsr_ids for file in DSR_FILES if dsr_ids},
+        "code_bytes_estimate": plan.code_bytes,
+        "data_bytes": plan.data_bytes,
+        "reconfiguration_bytes": reconfiguration_bytes(plan),
     }
 
 
@@ -136,7 +124,7 @@ def _buffer_of(contract: Contract) -> dict[str, object]:
 
 
 def _gaps(prediction: Prediction) -> dict[str, float | None]:
-    """How far the prediction is from what no run, and no tree, can take less than."""
+    """How far the prediction is from what no run, and no tree, can take less than, where known."""
     return {
         "gap": prediction.gap and round(prediction.gap, 4),
         "tree_bound": prediction.tree_bound,
@@ -144,18 +132,14 @@ def _gaps(prediction: Prediction) -> dict[str, float | None]:
     }
 
 
-def _decision(decision: Decision | None) -> dict[str, dict[str, str | int | None]]:
+def _decision(decision: Decision) -> dict[str, str | int | None]:
     """What was chosen where the program left something to the compiler, and what came next."""
-    if decision is None:
-        return {}
     chosen, other = decision.chosen, decision.runner_up
     return {
-        "decision": {
-            "plan": chosen.text,
-            "cycles": chosen.cycles,
-            "most_of_them": chosen.term,
-            "plans": len(decision.lost) + 1,
-            "runner_up": other.text if other else None,
-            "runner_up_cycles": other.cycles if other else None,
-        }
+        "plan": chosen.text,
+        "cycles": chosen.cycles,
+        "most_of_them": chosen.term,
+        "plans": len(decision.lost) + 1,
+        "runner_up": other.text if other else None,
+        "runner_up_cycles": other.cycles if other else None,
     }

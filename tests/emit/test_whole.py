@@ -126,7 +126,7 @@ def test_the_manifest_lists_the_tasks_and_registers_that_the_text_has(calls: str
     assert had["local_task_ids"] == [int(one) for one in re.findall(r"_id\((\d+)\)", tasks[0])]
     dsrs = re.search(r"param dsr_ids: .*?\{ (.*?) \}", printed)
     assert dsrs
-    assert had.get("dsr_ids", had.get("dsr_dest")) == list(map(int, dsrs[1].split(", ")))
+    assert had["dsr_ids"] == had["dsr_dest"] == list(map(int, dsrs[1].split(", ")))
 
 
 @pytest.mark.parametrize("late", [(), ("--skew", "30")])
