@@ -64,6 +64,13 @@ def test_results_of_a_program_have_an_axis_for_its_rounds() -> None:
     }
 
 
+def test_results_of_one_round_have_none_however_many_calls_there_are() -> None:
+    text = "target wse2 grid g = 3 x 1 collective c = allreduce(x: f32[4], add) on g { run auto }"
+    for calls, axes in (("c", ()), ("c c", ()), ("repeat 2 { c }", (2,))):
+        report = collc.compile(text=f"{text} program {{ {calls} }}", verify_text=False).run()
+        assert report.results["x"].shape == (*axes, 1, 3, 4)
+
+
 def test_values_print_themselves_in_a_line_and_in_notebooks() -> None:
     bundle = chain()
     assert repr(bundle).startswith("<Bundle total on wse2, P=4, B=8: ")

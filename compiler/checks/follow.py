@@ -29,6 +29,7 @@ from collc.machine import Fault, Run, cuts, run
 from collc.machine.due import atoms, begin, carried, due
 from collc.plan import Form, Phase, Plan, form_of
 from collc.plan.dynamic_lengths import plan_of_length
+from collc.plan.one_call import by_itself_in
 from collc.plan.placement import colors_of
 from collc.plan.plan import ProgramPlan
 from collc.schedule import Schedule
@@ -97,8 +98,9 @@ def follow(plan: Plan | ProgramPlan, schedules: Sequence[Schedule]) -> Iterator[
     of_name = {schedule.collective.name: schedule for schedule in schedules}
     for one in plan.call_streams or (plan,):
         own = [of_name[each.collective.name] for each in one.plans]
-        if one.alone:
-            yield from _by_itself(one.plans[0], own[0])
+        by_itself = by_itself_in(one)
+        if by_itself is not None:
+            yield from followed(by_itself, own[0])
         else:
             yield from _of_calls(one, one.plans, own, called(one))
 

@@ -22,6 +22,7 @@ from collc.driver.cycles_by_colors import by_colors, program_by_colors, show_by_
 from collc.lowering.between_uses import between_uses
 from collc.lowering.reconfiguration import reconfiguration_bytes
 from collc.plan.form import form_of
+from collc.plan.one_call import called_once
 from collc.plan.plan import ProgramPlan
 from collc.spec.program import program_of_one
 from collc.target import TARGETS
@@ -61,7 +62,7 @@ def _range(_: click.Context, __: click.Parameter, value: str | None) -> range | 
     "-v",
     "--verbose",
     is_flag=True,
-    help="Of a program, also what becomes of each color, and what else could have been chosen.",
+    help="Also what becomes of each color, and of several calls what else could have been chosen.",
 )
 @reporting
 def command(source: Source, counts: range | None, network: Path | None, *, verbose: bool) -> None:
@@ -76,38 +77,38 @@ def command(source: Source, counts: range | None, network: Path | None, *, verbo
         return
     bundle = source.compile()
     if source.as_data:
-        of_program = {} if bundle.program.alone else _data_of_program(bundle)
-        facts = facts_of(bundle) | warning_facts(bundle) | of_program
+        facts = facts_of(bundle) | warning_facts(bundle) | _between_calls(bundle)
         print_data(facts | {"prediction": bundle.prediction.as_data()})
         return
-    if not bundle.program.alone:
-        _print_program(bundle, verbose=verbose)
-    else:
-        click.echo(show_prediction(bundle.prediction), nl=False)
-        if bundle.schedule.phases:
-            click.echo(show_terms(bundle.schedule, bundle.plan, bundle.prediction.cycles), nl=False)
-        print_decisions(bundle)
+    _print_cost(bundle, verbose=verbose)
     print_warnings(bundle.warnings, source)
 
 
-def _data_of_program(bundle: Bundle) -> dict[str, Any]:
-    """What there is to say of a program only."""
+def _between_calls(bundle: Bundle) -> dict[str, Any]:
+    """What calls with a choice take by length, and what becomes of each color."""
     choices = {one.name: list(map(asdict, found)) for one, found in bundle.choices()}
     colors = [color.as_data() for color in between_uses(bundle.program)]
     return ({"choices": choices} if choices else {}) | {"between_uses": colors}
 
 
-def _print_program(bundle: Bundle, *, verbose: bool) -> None:
-    """The same as text: what its calls add up to and what was chosen; the rest if asked for."""
-    click.echo(f"predicted: {bundle.prediction.cycles} cycles")
-    click.echo(f"  {_added_up(bundle)}")
-    for line in show_note(bundle.prediction):
-        click.echo(line)
+def _print_cost(bundle: Bundle, *, verbose: bool) -> None:
+    """The same as text: what phases take, or what calls add up to, and what was chosen; the rest if
+    asked for."""
+    one = called_once(bundle.program)
+    if one is not None:
+        click.echo(show_prediction(bundle.prediction), nl=False)
+        if one.phases:
+            click.echo(show_terms(bundle.schedule, one, bundle.prediction.cycles), nl=False)
+    else:
+        click.echo(f"predicted: {bundle.prediction.cycles} cycles")
+        click.echo(f"  {_added_up(bundle)}")
+        for line in show_note(bundle.prediction):
+            click.echo(line)
     for selection, found in bundle.choices():
         click.echo(show_ranges(selection, found), nl=False)
     if _exchange_together(bundle.program):
         click.echo(f"steps in flight at the same time: {ROUGHLY_TOGETHER}")
-    print_decisions(bundle, short=not verbose)
+    print_decisions(bundle, short=one is None and not verbose)
     if not verbose:
         return
     if reconfiguration_bytes(bundle.program):

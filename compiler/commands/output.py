@@ -125,7 +125,7 @@ def facts_of(bundle: Bundle) -> dict[str, Any]:
         **predicted_facts(bundle.prediction),
         "colors": bundle.color_count,
         "memory_bytes": bundle.memory_bytes,
-        **_reconfiguration(bundle),
+        "reconfiguration_bytes": reconfiguration_bytes(bundle.program),
         **chosen,
     }
 
@@ -139,13 +139,6 @@ def predicted_facts(prediction: Prediction) -> dict[str, Any]:
         "tree_bound_cycles": prediction.tree_bound,
         "tree_gap": _rounded(prediction.tree_gap),
     }
-
-
-def _reconfiguration(bundle: Bundle) -> dict[str, int]:
-    """Of a program: the memory that handing colors on takes."""
-    if bundle.program.alone:
-        return {}
-    return {"reconfiguration_bytes": reconfiguration_bytes(bundle.program)}
 
 
 def warning_facts(bundle: Bundle) -> dict[str, Any]:
@@ -171,7 +164,7 @@ def resources_of(bundle: Bundle) -> str:
     """What a program takes, and its prediction, in a line."""
     facts = facts_of(bundle)
     colors = "1 color" if facts["colors"] == 1 else f"{facts['colors']} colors"
-    switching = facts.get("reconfiguration_bytes", 0)
+    switching = facts["reconfiguration_bytes"]
     of_these = f" ({switching} for reconfiguration)" if switching else ""
     return (
         f"{colors}, {facts['memory_bytes']} bytes a PE{of_these}, predicted "

@@ -174,8 +174,8 @@ def _lengths(
     multiple=True,
     callback=_named,
     metavar="[NAME=]FILE.npy",
-    help="Write what a buffer holds after the last run, an array of the same shape; of a program "
-    "[round, height, width, length].",
+    help="Write what a buffer holds after the last run, an array of the same shape; of several "
+    "rounds [round, height, width, length].",
 )
 @click.option(
     "--trace",

@@ -13,7 +13,6 @@ no such sequence of lines, `timed_by_lines` gives nothing.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import pairwise, product
 
 import numpy as np
@@ -23,13 +22,13 @@ from collc.base.values import dataclass
 from collc.emit.model import LibraryModel
 from collc.emit.scripts import Lengths, ScriptsByPhase
 from collc.machine.given import NOBODY, Given
-from collc.machine.reading import calls_of_program, given_of_line
+from collc.machine.reading import given_of_line
 from collc.machine.segments import InseparableError
 from collc.machine.timed import Script, Timed, Told, timed_line, told_of
-from collc.plan import Phase, filters_of
+from collc.plan import Phase, Plan, filters_of
 from collc.plan.form import Form, form_of
 from collc.plan.geometry import multicast_of
-from collc.plan.one_call import called_once
+from collc.plan.one_call import by_itself_in
 from collc.plan.plan import ProgramPlan
 
 _AXES = {"x", "y"}
@@ -50,10 +49,11 @@ def timed_by_lines(
 ) -> Clocked | None:
     """What the clock says of a collective called once; None if not all its phases go along lines,
     or PEs are too few for it to be worth while. Raises what the clock of a grid does."""
-    if not _goes_by_lines(program):
+    plan = _plan_by_lines(program)
+    if plan is None:
         return None
     try:
-        return _Lines(program, library, lengths, most).followed()
+        return _Lines(program, plan, library, lengths, most).followed()
     except InseparableError:
         return None
 
@@ -61,29 +61,30 @@ def timed_by_lines(
 def told_by_lines(program: ProgramPlan, library: LibraryModel, most: int) -> list[Told] | None:
     """What there is to tell of the lines that end last in each phase, with numbers of PEs of the
     grid; None, and raises, as `timed_by_lines`."""
-    if not _goes_by_lines(program):
+    plan = _plan_by_lines(program)
+    if plan is None:
         return None
     try:
-        lines = _Lines(program, library, None, most, traced=True)
+        lines = _Lines(program, plan, library, None, most, traced=True)
         return None if lines.followed() is None else lines.told
     except InseparableError:
         return None
 
 
-def _goes_by_lines(program: ProgramPlan) -> bool:
-    """Whether a program is one call, each phase of which is along an axis, or the last one a
-    multicast to the whole grid, with no color that is torn down."""
-    plan = called_once(program)
-    if plan is None or not plan.phases or any(color.torn_down for color in program.colors):
-        return False
+def _plan_by_lines(program: ProgramPlan) -> Plan | None:
+    """The plan of a program that is one call, each phase of which is along an axis, or the last one
+    a multicast to the whole grid, with no color that is torn down."""
+    plan = by_itself_in(program)
+    if plan is None or not plan.phases:
+        return None
     grid, (*before, last) = plan.collective.grid, plan.phases
     alone = grid.whole.width * grid.whole.height == max(grid.width, grid.height)  # a single line
     if alone or grid.whole.width * grid.whole.height <= _SMALL:
-        return False
+        return None
     told = form_of(last) is Form.MULTICAST and _extents(last) == (grid.width, grid.height)
     axes = [phase.axis for phase in (before if told else plan.phases)]
     straight = all(one.path is None and not one.detours for one in plan.phases)
-    return straight and set(axes) <= _AXES
+    return plan if straight and set(axes) <= _AXES else None
 
 
 def _extents(phase: Phase) -> tuple[int, int]:
@@ -96,19 +97,17 @@ class _Lines:
     PE comes to the next of them, by place, int64 [height, width]; `marks` say when the last one has
     come to each phase."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what runs, and how
         self,
         program: ProgramPlan,
+        plan: Plan,
         library: LibraryModel,
         lengths: Lengths | None,
         most: int,
         *,
         traced: bool = False,
     ) -> None:
-        (colors,) = calls_of_program(program, program.calls).colors
-        by_name = tuple((name, color.number) for name, color in colors.items())
-        self.plan = replace(program.plans[0], colors=by_name)
-        self.target, self.most = program.target, most
+        self.plan, self.target, self.most = plan, program.target, most
         self.traced, self.told = traced, list[Told]()
         grid, phases = self.plan.collective.grid, self.plan.phases
         self.shape = grid.height, grid.width

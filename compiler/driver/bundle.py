@@ -19,6 +19,7 @@ from collc.language.show import show_spec, show_steps
 from collc.machine.prediction import Prediction
 from collc.plan import Plan
 from collc.plan.dynamic_lengths import Given, checked_lengths
+from collc.plan.one_call import by_itself_in
 from collc.plan.placement import colors_of
 from collc.plan.plan import ProgramPlan
 from collc.run import Progress, RunReport
@@ -93,7 +94,7 @@ class Bundle:
         phases take that share no colors says nothing of those that do."""
         most = self.program.program.colors
         for schedule, plan in zip(self.schedules, self.plans, strict=True):
-            if self.program.alone:
+            if by_itself_in(self.program):
                 yield schedule, plan, self.prediction
             elif most is None or len(colors_of(plan.phases)) <= most:
                 yield schedule, plan, predict_by_itself(plan)
@@ -206,8 +207,8 @@ class Bundle:
     ) -> RunReport:
         """Run the emitted text on fabsim with random input and compare with NumPy, `repeats` times
         on one load of the program. `inputs` are the caller's vectors by buffer, arrays [height,
-        width, length], with a first axis for the rounds of a program; axes of size 1 may be left
-        out. `results` of the report are such, too. `lengths` are as in `run_program`.
+        width, length], with a first axis for rounds if there are several; axes of size 1 may be
+        left out. `results` of the report are such, too. `lengths` are as in `run_program`.
 
         `progress` is called now and then with the cycle the run has reached. Raises CollcError
         when fabsim is not installed and RunError when the run does not come to its end.

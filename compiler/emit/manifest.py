@@ -88,7 +88,7 @@ def _collective(one: Collective) -> dict[str, Any]:
 def _resources(plan: ProgramPlan, libraries: Sequence[LibraryModel]) -> dict[str, Any]:
     """What a program occupies. Each color stands with its uses; where none is shared, by the names
     that phases have for them."""
-    own = not plan.uses and len(plan.plans) == 1
+    own = not plan.in_turn and len(plan.plans) == 1
     colors = [] if own else [color.as_data() for color in between_uses(plan)]
     dsr_ids = _union(one.dsr_ids for one in libraries)
     return {

@@ -15,9 +15,9 @@ class UnprintedError(Exception):
 
 
 def diagnostic(program: ProgramPlan, what: str) -> Diagnostic:
-    """The message about a program; about its collective, if that is alone."""
+    """The message about a program; about its collective, if it has one only."""
     span, name = program.program.span, ""
-    if program.alone:
+    if len(program.plans) == 1:
         collective = program.plans[0].collective
         span, name = collective.span, f"`{collective.name}`: "
     return Diagnostic("C507", f"{name}collc cannot write code for {what} yet", span, help=HELP)

@@ -14,6 +14,12 @@ def called_once(program: ProgramPlan) -> Plan | None:
     return program.plans[0] if one else None
 
 
+def by_itself_in(program: ProgramPlan) -> Plan | None:
+    """The same if the collective has what it would have by itself, no color of it being torn down
+    between phases."""
+    return None if any(color.torn_down for color in program.colors) else called_once(program)
+
+
 def of_one_call(plan: Plan) -> ProgramPlan:
     """The plan of the program that calls one collective once, which has all to itself."""
     at = {name: position for position, (name, _) in enumerate(plan.colors)}

@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from collc.base.columns import Array, Bools
 from collc.base.grids import Grid
 from collc.base.values import dataclass
-from collc.emit.names import call_stream_name
+from collc.emit.library import libraries_of
 from collc.emit.one_turn import by_turns
-from collc.emit.spelling import spellings_of
+from collc.emit.spelling import spelled, spellings_of
 from collc.plan.dynamic_lengths import Given, Lengths, checked_lengths, lengths_of_run
 from collc.plan.plan import ProgramPlan
 from collc.run import OfCall, Outcome, Progress, RunReport, run_texts, tokens_of
@@ -46,8 +46,8 @@ Due = Mapping[str, Schedule]  # what collectives carry out, by name
 def _with_inputs(drawn: Mapping[str, Array], inputs: Inputs | None) -> dict[str, Array]:
     """The vectors of a run by buffer, the caller's in place of those drawn at random.
 
-    Shapes are those of the drawn ones, [height, width, length] or [round, height, width, length]
-    of a program; axes of size 1 may be left out. Raises ValueError for a buffer that is not there,
+    Shapes are those of the drawn ones, [round, height, width, length]; axes of size 1 may be left
+    out. Raises ValueError for a buffer that is not there,
     another shape, or numbers that the element type cannot hold exactly, but for the rounding of
     floats; TypeError for what are no numbers.
     """
@@ -65,13 +65,19 @@ def _fitting(name: str, drawn: Mapping[str, Array], value: ArrayLike) -> Array:
         what = f"pairs, {wanted.dtype}" if wanted.dtype.names else "numbers"
         raise TypeError(f"input {name} is of type {array.dtype}, and has to be {what}")
     if _without_ones(array.shape) != _without_ones(wanted.shape):
-        raise ValueError(f"input {name} has shape {array.shape}, the program's is {wanted.shape}")
+        shape = _of_rounds(wanted).shape
+        raise ValueError(f"input {name} has shape {array.shape}, the program's is {shape}")
     with np.errstate(over="ignore", invalid="ignore"):
         cast = array.astype(wanted.dtype)
     if wanted.dtype.kind in "iu" and not np.array_equal(cast, array):
         what = "numbers" if np.isfinite(array).all() else "NaN or infinities"
         raise ValueError(f"input {name} has {what} that {wanted.dtype} cannot hold")
     return np.ascontiguousarray(cast.reshape(wanted.shape))
+
+
+def _of_rounds(vectors: Array) -> Array:
+    """What a caller sees of vectors: they have an axis for rounds if there are several."""
+    return vectors[0] if len(vectors) == 1 else vectors
 
 
 def _without_ones(shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -113,7 +119,7 @@ def run_program(  # noqa: PLR0913 - what to run, then how
     inputs: Inputs | None = None,
     most_idle: int = 0,
 ) -> RunReport:
-    """Run `texts` on random input, or that of `inputs` (see `with_inputs`), and compare with what
+    """Run `texts` on random input, or that of `inputs` (see `_with_inputs`), and compare with what
     comes of the schedules of the collectives.
 
     Each round has vectors of its own, all of which are compared as far as the contracts promise
@@ -128,7 +134,7 @@ def run_program(  # noqa: PLR0913 - what to run, then how
     due = {one.collective.name: one for one in schedules}
 
     def turn(simulator: Any, number: int) -> Outcome:  # noqa: ANN401 - see `fabsim_module`
-        given = _given(plan, seed + number, inputs)
+        given = _with_inputs(inputs_of(plan, seed + number), inputs)
         of_run = lengths_of_run(plan.program, fitting, seed + number)
         copy_in(simulator, plan, given)
         copy_lengths(simulator, plan, of_run)
@@ -137,9 +143,7 @@ def run_program(  # noqa: PLR0913 - what to run, then how
         del given  # of a whole wafer it takes gigabytes
         held = held_in(simulator, plan)
         wrong = compare(simulator, plan, wanted, held)
-        results = {
-            name: vectors[0] if plan.alone else vectors for name, (vectors, _) in held.items()
-        }
+        results = {name: _of_rounds(vectors) for name, (vectors, _) in held.items()}
         return Outcome(launch, wrong, of_run, wanted.compared, wanted.of_calls, results)
 
     idle = {"most_idle": most_idle, "idle_seed": seed % (1 << 16)} if most_idle else {}
@@ -173,7 +177,7 @@ def _by_turns(  # noqa: PLR0913, PLR0917 - what to run, then how
     of_calls: list[OfCall] = []
 
     def turn(simulator: Any, number: int) -> Outcome:  # noqa: ANN401 - see `fabsim_module`
-        given = _given(plan, seed + number, None)
+        given = inputs_of(plan, seed + number)
         copy_in(simulator, plan, given)
         copy_lengths(simulator, plan, report.lengths)
         for name, value in ((first, number), (end, number + 1)):
@@ -201,16 +205,6 @@ def _by_turns(  # noqa: PLR0913, PLR0917 - what to run, then how
         by_turns=True,
         wall_seconds=report.wall_seconds + again.wall_seconds,
     )
-
-
-def _given(plan: ProgramPlan, seed: int, inputs: Inputs | None) -> dict[str, Array]:
-    """The vectors of a run as `inputs_of` has them, the caller's among them; of a collective that
-    is alone these are without an axis for rounds."""
-    drawn = inputs_of(plan, seed)
-    if not plan.alone:
-        return _with_inputs(drawn, inputs)
-    given = _with_inputs({name: vectors[0] for name, vectors in drawn.items()}, inputs)
-    return {name: vectors[None] for name, vectors in given.items()}
 
 
 def held_in(simulator: Any, plan: ProgramPlan) -> Held:  # noqa: ANN401 - see `fabsim_module`
@@ -429,11 +423,12 @@ def _in_first(grid: Grid, vectors: NDArray[V], found: NDArray[V]) -> NDArray[V]:
 def _token_named(plan: ProgramPlan, name: str) -> str:
     """The path of a barrier's token in the PE program."""
     called = spellings_of(plan).calls.get(name, name)
-    if plan.alone:
-        return f"{called}.{TOKEN}"
-    call_streams = enumerate(plan.call_streams or (plan,))
-    own = next(i for i, s in call_streams if any(one.collective.name == name for one in s.plans))
-    return f"{call_stream_name(own)}.{called}_{TOKEN}"
+    return next(
+        f"{library.module}.{one.prefix}{TOKEN}"
+        for library in libraries_of(spelled(plan), "")
+        for one in library.all_collectives
+        if one.name == called
+    )
 
 
 def _tokens(

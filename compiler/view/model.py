@@ -15,6 +15,7 @@ from collc.cost.show import wait_words
 from collc.machine.prediction import Prediction
 from collc.plan import ColorUse, Direction, Phase, Plan, Region, Role, Route, Strided
 from collc.plan.form import form_of
+from collc.plan.one_call import called_once
 from collc.plan.plan import ProgramPlan
 from collc.plan.show import show_lane
 from collc.run import RunReport
@@ -225,8 +226,8 @@ def _prediction(bundle: Viewed) -> dict[str, Any]:
 
 
 def _terms(bundle: Viewed) -> list[tuple[str, int]]:
-    """What predicted cycles go into; of programs of several collectives the model does not say."""
-    if not bundle.program.alone or not bundle.schedules[0].phases:
+    """What predicted cycles go into; of several calls the model does not say."""
+    if called_once(bundle.program) is None or not bundle.schedules[0].phases:
         return []
     target = TARGETS[bundle.spec.target]
     return list(terms_of(bundle.schedules[0], bundle.prediction.cycles, target).named())
