@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import sys
 from collections.abc import Callable
 from importlib.resources import files
@@ -15,6 +16,7 @@ from programs.texts import program_of
 
 import collc
 from collc.base.grids import Grid
+from collc.commands.output import facts_of
 from collc.driver.bundle import Bundle
 from collc.driver.pipeline import compile_text
 from collc.language import parse_source
@@ -193,3 +195,21 @@ def test_the_host_script_of_barriers_has_nothing_to_compare_and_succeeds(
     compile_text(text, "test.coll", {}).write(tmp_path)
     host_script()
     assert "SUCCESS!" in capsys.readouterr().out
+
+
+WHOLE = "collective c = allreduce(x: f32[12], add) on {} {{ reduce columns by chain to 0 "
+WHOLE += "then reduce row by chain to 0 then broadcast from (0, 0) }} program {{ c }}"
+
+
+def test_of_a_part_that_is_the_whole_grid_the_same_is_told() -> None:
+    head = HEAD + "grid all = pes[0 .. W - 1, 0 .. H - 1]\n"
+    one, other = (
+        compile_text(head + WHOLE.format(where), "test.coll", {}) for where in ("pes", "all")
+    )
+    assert one.prediction == other.prediction and one.prediction.tree_bound is not None
+    assert one.prediction.critical_path == other.prediction.critical_path
+    assert facts_of(one).keys() == facts_of(other).keys()
+    manifests = [json.loads(bundle.files["manifest.json"]) for bundle in (one, other)]
+    assert manifests[0].keys() == manifests[1].keys()
+    for key in ("program", "collectives", "collective", "prediction"):
+        assert manifests[0][key] == manifests[1][key]
