@@ -171,21 +171,15 @@ def architectures(plan: ProgramPlan, schedules: tuple[Schedule, ...]) -> tuple[s
 
 
 def _fits(made: ProgramPlan, schedules: tuple[Schedule, ...], target: Target) -> bool:
-    """Whether a plan keeps the limits of another target as well. A program is planned anew for it,
-    and serves both if its elements travel as in the one made, which has no number that the other
-    target lacks."""
-    if made.alone:
-        left = left_by(made.program.reserved, target)
-        plan = replace(made, plans=(replace(made.plans[0], target=left),))
-        return not problems_of(plan, schedules)
-    if not replace(made, target=target).fits(len(made.colors)):
-        return False
-    plan = _built(schedules, made.program, target)
-    return _paired(plan) == _paired(made) and not problems_of(plan, schedules)
+    """Whether a plan keeps the limits of another target as well."""
+    return not problems_of(_on(left_by(made.program.reserved, target), made), schedules)
 
 
-def _paired(plan: ProgramPlan) -> list[bool]:
-    return [phase.paired for one in plan.plans for phase in one.phases]
+def _on(target: Target, made: ProgramPlan) -> ProgramPlan:
+    """The same plan on another target."""
+    plans = tuple(replace(one, target=target) for one in made.plans)
+    streams = tuple(_on(target, stream) for stream in made.call_streams)
+    return replace(made, target=target, plans=plans, call_streams=streams)
 
 
 _TORN_DOWN = "C338"  # a detour on a color that is torn down

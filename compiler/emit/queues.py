@@ -32,8 +32,8 @@ def queues_of(program: ProgramPlan, own_code: Collection[int]) -> QueuesOfLanes:
 
 
 def prefix_of(program: ProgramPlan, plan: Plan) -> str:
-    """What the names of a collective begin with in the library."""
-    return "" if program.alone else f"{plan.collective.name}_"
+    """What the names of a collective begin with in the library, if it is not the only one."""
+    return f"{plan.collective.name}_" if len(program.plans) > 1 else ""
 
 
 def _path(program: ProgramPlan, use: Use, lane: str) -> str:

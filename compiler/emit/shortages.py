@@ -27,7 +27,7 @@ def shortage(program: ProgramPlan, found: ShortageError, phases: Mapping[str, in
     """The message about a program, with what each phase needs at once; about its collective, if it
     has one."""
     only = program.plans[0].collective if len(program.plans) == 1 else None
-    span = only.span if only and program.alone else program.program.span
+    span = only.span if only else program.program.span
     if found.resource == TASKS:
         of, rivals = task_id_rivals(program.target)
     else:

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from collc.language.show import show_spec
 from collc.lowering.between_uses import between_uses
 from collc.lowering.reconfiguration import reconfiguration_bytes
-from collc.plan.plan import ProgramPlan, SharedColor, of_one_call
+from collc.plan.one_call import of_one_call
+from collc.plan.plan import ProgramPlan, SharedColor
 from collc.plan.show import (
     LEGEND,
     body_of,
@@ -43,7 +44,7 @@ def _program(plan: ProgramPlan) -> Iterator[str]:
         yield f"  use {plan.label(use)}: {positions}"
     for one in plan.plans:
         yield f"  plan {one.collective.name}"
-        yield "    # queues and memory if it were alone: in the program those above hold"
+        yield "    # memory if it were by itself, and so queues where colors above have some"
         yield from (f"    {line}" for line in (*of_the_call(one.collective), *body_of(one)))
     for stream in plan.call_streams:
         yield "  call stream"

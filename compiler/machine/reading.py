@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -124,14 +125,16 @@ def _own_colors(plan: Plan) -> dict[str, Color]:
 
 
 def calls_of_program(plan: ProgramPlan, calls: Sequence[int], cuts: Sequence[Ints] = ()) -> Calls:
-    """Calls of the collectives of a program, whose colors are numbered together; where that shares
-    nothing, as their plans number them."""
-    names = [{} if plan.uses else _own_colors(one) for one in plan.plans]
+    """Calls of the collectives of a program, whose colors are numbered together. Messages name a
+    color as a phase does if no other one has it, and there is one collective."""
+    users = Counter(k for use in plan.uses for _, k in use.positions)
+    names: list[dict[str, Color]] = [{} for _ in plan.plans]
     for use in plan.uses:
         for name, k in use.positions:
             color = plan.colors[k]
-            of = Color(color.number, f"color {color.number}", color.torn_down)
-            names[use.collective][name] = of
+            own = users[k] == len(plan.plans) == 1
+            said = f"`{name}`" if own else f"color {color.number}"
+            names[use.collective][name] = Color(color.number, said, color.torn_down)
     return Calls(plan.plans, tuple(names), tuple(calls), tuple(cuts))
 
 

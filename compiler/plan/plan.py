@@ -727,12 +727,6 @@ class ProgramPlan:
     call_streams: tuple[ProgramPlan, ...] = ()
 
     @property
-    def alone(self) -> bool:
-        """Whether one collective is called once, and has the grid and its colors to itself."""
-        one = len(self.plans) == len(self.program.calls) == self.program.rounds == 1
-        return one and not self.in_turn and self.plans[0].collective.grid.site is None
-
-    @property
     def in_turn(self) -> bool:
         """Whether phases have colors, with their queues, in turn."""
         return any(color.queues for color in self.colors)
