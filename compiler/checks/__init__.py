@@ -14,7 +14,7 @@ from types import ModuleType
 
 from collc.base.diagnostics import Diagnostic
 from collc.checks import budgets, traffic
-from collc.checks.follow import CALLS, followed
+from collc.checks.follow import followed
 from collc.plan import Plan
 from collc.schedule import Schedule
 
@@ -40,16 +40,16 @@ __all__ = ["ALONE", "BUDGETS", "CHECKS", "FOLLOW", "FORM", "TRAFFIC", "Check", "
 
 
 def check_plan(
-    plan: Plan, schedule: Schedule, names: Iterable[str] = CHECKS, calls: int = CALLS
+    plan: Plan, schedule: Schedule, names: Iterable[str] = CHECKS
 ) -> tuple[Diagnostic, ...]:
     """Everything that is wrong with a plan of a schedule, or that these checks find wrong; a plan
-    that passes all can be emitted. So many calls are followed, and only where nothing else is
-    wrong; of a plan that no PE has room for the form is not looked at either: that may take
-    minutes, and a shorter vector has another plan."""
+    that passes all can be emitted. Calls are followed only where nothing else is wrong; of a plan
+    that no PE has room for the form is not looked at either: that may take minutes, and a shorter
+    vector has another plan."""
     found: list[Diagnostic] = []
     for name in names:
         if name == FOLLOW:
-            found += () if found else followed(plan, schedule, calls)
+            found += () if found else followed(plan, schedule)
         elif name in BUDGETS or not any(problem.code == NO_ROOM for problem in found):
             found += ALONE[name](plan)
     return tuple(found)

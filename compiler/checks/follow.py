@@ -28,10 +28,12 @@ from collc.checks.one_line import Part, parts
 from collc.machine import Fault, Run, cuts, run
 from collc.machine.due import atoms, begin, carried, due
 from collc.plan import Form, Phase, Plan, form_of
+from collc.plan.alike import Alike
 from collc.plan.dynamic_lengths import plan_of_length
 from collc.plan.one_call import by_itself_in
 from collc.plan.placement import colors_of
 from collc.plan.plan import ProgramPlan
+from collc.schedule import Phase as Pattern
 from collc.schedule import Schedule
 from collc.schedule.lengths import of_length
 from collc.schedule.moves import most_slices, moved
@@ -105,47 +107,26 @@ def follow(plan: Plan | ProgramPlan, schedules: Sequence[Schedule]) -> Iterator[
             yield from _of_calls(one, one.plans, own, called(one))
 
 
-def followed(plan: Plan, schedule: Schedule, calls: int = CALLS) -> tuple[Diagnostic, ...]:
+def followed(plan: Plan, schedule: Schedule) -> tuple[Diagnostic, ...]:
     """What `follow` says of a plan. It is kept: a plan is checked when it is chosen, and again for
     other targets when it is emitted."""
-    return _known(plan.phases, *schedule.phases, plan=_Alike(plan, schedule, calls))
-
-
-@dataclass(frozen=True, eq=False)
-class _Alike:
-    """A plan that counts as equal to others with the same phases and schedule if these do the same
-    with them."""
-
-    plan: Plan
-    due: Schedule
-    calls: int
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Alike) and self._key == other._key
-
-    def __hash__(self) -> int:
-        return hash(self._key)
-
-    @property
-    def _key(self) -> object:
-        plan = self.plan
-        return plan.colors, plan.target.name, id(plan.collective), self.calls
+    return _known(*schedule.phases, plan=Alike(plan))
 
 
 @memoized
-def _known(*_phases: object, plan: _Alike) -> tuple[Diagnostic, ...]:
-    return tuple(_by_itself(plan.plan, plan.due, plan.calls))
+def _known(*phases: Pattern, plan: Alike) -> tuple[Diagnostic, ...]:
+    return tuple(_by_itself(plan.plan, Schedule(plan.plan.collective, phases)))
 
 
-def _by_itself(plan: Plan, schedule: Schedule, calls: int = CALLS) -> Iterator[Diagnostic]:
-    """What is wrong with so many calls of a plan, which on a large grid is followed in parts."""
+def _by_itself(plan: Plan, schedule: Schedule) -> Iterator[Diagnostic]:
+    """What is wrong with calls of a plan, which on a large grid is followed in parts."""
     for part in parts(plan, schedule):
-        found = list(_of_part(part, calls))
-        yield from (found and part.named and list(_of_part(part.named, calls))) or found
+        found = list(_of_part(part))
+        yield from (found and part.named and list(_of_part(part.named))) or found
 
 
-def _of_part(part: Part, calls: int) -> Iterator[Diagnostic]:
-    return _of_calls(part.plan, (part.plan,), (part.schedule,), (0,) * calls, part.asked)
+def _of_part(part: Part) -> Iterator[Diagnostic]:
+    return _of_calls(part.plan, (part.plan,), (part.schedule,), (0,) * CALLS, part.asked)
 
 
 def called(plan: ProgramPlan) -> tuple[int, ...]:

@@ -15,7 +15,7 @@ from collc.checks.queue_users import clashes, one_microthread
 from collc.checks.resource_report import kept_by, left_beside
 from collc.plan import Plan
 from collc.plan.form import form_of
-from collc.plan.one_call import of_one_call
+from collc.plan.one_call import adds_nothing
 from collc.plan.placement import switched_colors
 from collc.plan.plan import ProgramPlan
 from collc.schedule import Schedule
@@ -30,7 +30,7 @@ SHORTAGES = frozenset(("C303", "C304", "C305", "C306", "C307", "C324"))  # of nu
 def check_program(plan: ProgramPlan, schedules: Sequence[Schedule]) -> tuple[Diagnostic, ...]:
     """Everything that is wrong with the plan of a program, whose collectives carry out these
     schedules; one that passes can be emitted."""
-    if plan == of_one_call(plan.plans[0]):
+    if adds_nothing(plan):
         return check_plan(plan.plans[0], schedules[0])
     own = CHECKS if not any(_memory(plan)) else BUDGETS  # as for one plan, see check_plan
     names = [name for name in own if name not in PROGRAM_CHECKS and name != FOLLOW]

@@ -7,6 +7,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from itertools import product
+from math import prod
 
 from collc.cost.predict import NEVER, TOO_LONG, cycles_or_never, unprinted
 from collc.cost.relays import relays_at_least
@@ -112,7 +113,7 @@ def _in_blocks(plan: Plan) -> bool:
     return any(phase.in_blocks for phase in plan.phases)
 
 
-_MOST_TOGETHER = 2  # phases of which it is open whether they stream, chosen for together
+_MOST_TOGETHER = 2  # phases whose alternatives are chosen for together
 
 
 def _one_after_the_other(
@@ -208,16 +209,39 @@ def relays_take(schedule: Schedule, target: Target, more_than: int) -> int:
 
 def _least(schedule: Schedule, plans: Sequence[Plan], colors: Callable[[Plan], int]) -> Plan:
     """Of plans of a schedule that with the fewest cycles, of several such that with the fewest
-    colors, of these the first. What takes more at least than one that is known is not followed."""
+    colors, of these the first. What takes more at least than one that is known is not followed.
+    Where more than a few phases have alternatives, they are chosen one after the other, until no
+    phase by itself has a better one; so are those of plans that are all there, in any combination.
+    """
     least = [at_least(schedule, plan) for plan in plans]
-    best: tuple[int, int, int] | None = None
-    for index in sorted(range(len(plans)), key=lambda index: least[index]):
-        if best is None or least[index] <= best[0]:
-            plan = plans[index]
-            found = (_known_cycles(plan, least[index]), colors(plan), index)
-            best = found if best is None else min(best, found)
-    assert best is not None, "there is a plan"
-    return plans[best[2]]
+    by_phases = {tuple(map(id, plan.phases)): index for index, plan in enumerate(plans)}
+    known: dict[int, tuple[int, int, int]] = {}
+
+    def cost(index: int) -> tuple[int, int, int]:
+        if index not in known:
+            cycles = _known_cycles(plans[index], least[index])
+            known[index] = cycles, colors(plans[index]), index
+        return known[index]
+
+    def best_of(indices: Iterable[int], best: int) -> int:
+        for index in sorted(indices, key=least.__getitem__):
+            if least[index] <= cost(best)[0]:
+                best = min(best, index, key=cost)
+        return best
+
+    offered = [list(dict.fromkeys(of)) for of in zip(*by_phases, strict=True)]
+    best = min(range(len(plans)), key=least.__getitem__)
+    together = sum(len(of) > 1 for of in offered) <= _MOST_TOGETHER
+    if together or prod(map(len, offered)) != len(plans):
+        return plans[best_of(range(len(plans)), best)]
+    before = -1
+    while before != best:
+        before = best
+        for phase, of in enumerate(offered):
+            chosen = [*map(id, plans[best].phases)]
+            others = ((*chosen[:phase], one, *chosen[phase + 1 :]) for one in of)
+            best = best_of(map(by_phases.__getitem__, others), best)
+    return plans[best]
 
 
 def _known_cycles(plan: Plan, least: int) -> int:

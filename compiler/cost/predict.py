@@ -11,7 +11,7 @@ from collc.base.diagnostics import CollcError, Diagnostic
 from collc.base.memoize import by_identity
 from collc.cost.bound import bound_of
 from collc.cost.by_lines import Clocked
-from collc.cost.clocked import clocked
+from collc.cost.clocked import clocked, clocked_once
 from collc.cost.critical_path import critical_path
 from collc.cost.tree_bound import tree_bound_of
 from collc.emit.library import libraries_of
@@ -77,7 +77,6 @@ def predict_by_itself(plan: Plan) -> Prediction:
     return predict_program(by_itself(plan))
 
 
-@by_identity(HELD)
 def cycles_of(plan: Plan) -> int:
     """The cycles alone."""
     return _cycles(of_one_call(plan), None)
@@ -89,7 +88,7 @@ def cycles_or_never(plan: Plan) -> int:
     does one that cannot be printed. It is TOO_LONG where more than CANDIDATE words would have to be
     followed."""
     try:
-        return clocked(of_one_call(plan), most=CANDIDATE).cycles
+        return clocked_once(plan, CANDIDATE).cycles
     except (StuckError, CollcError):
         return NEVER
     except TooLongError:

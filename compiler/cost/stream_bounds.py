@@ -1,7 +1,7 @@
 """Cycles that phases take at least in which routers alone hand words on."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -27,13 +27,13 @@ def _line_at_least(plan: Plan, phase: Phase) -> int:
     """The same for one line. All words of a color pass one link, but for those that are still on
     their way there when nobody needs them any more: no more than all queues hold."""
     sizes = np.diff(phase.slicing.bounds) * plan.collective.contract.element.words
-    sizes = (sizes // (PAIR if phase.paired else 1)).tolist()
+    before = [0, *np.cumsum(sizes // (PAIR if phase.paired else 1)).tolist()]
     roles, least = roles_of_places(phase), 0
     sent: Counter[str | None] = Counter()
     for place, role in enumerate(roles):
         streams = streams_of(role).values() if role else ()
         words = [
-            (sum(_words(sizes, one.sends, place)), sum(_words(sizes, one.receives, place)))
+            (_words(before, one.sends, place), _words(before, one.receives, place))
             for one in streams
         ]
         least = max(least, sum(map(sum, words)))
@@ -44,6 +44,7 @@ def _line_at_least(plan: Plan, phase: Phase) -> int:
     return max(least, *(words - on_their_way for words in sent.values()), 0)
 
 
-def _words(sizes: list[int], slices: Slices | None, place: int) -> Iterator[int]:
-    for block in () if slices is None else slices.in_all_blocks(place):
-        yield from sizes[block.start : block.stop]
+def _words(before: Sequence[int], slices: Slices | None, place: int) -> int:
+    """The words of slices, of which as many lie before each as are given."""
+    blocks = () if slices is None else slices.in_all_blocks(place)
+    return sum(before[block.stop] - before[block.start] for block in blocks)

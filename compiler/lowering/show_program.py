@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from collc.language.show import show_spec
 from collc.lowering.between_uses import between_uses
 from collc.lowering.reconfiguration import reconfiguration_bytes
-from collc.plan.one_call import of_one_call
+from collc.plan.one_call import adds_nothing
 from collc.plan.plan import ProgramPlan, SharedColor
 from collc.plan.show import (
     LEGEND,
@@ -22,7 +22,7 @@ from collc.spec import Spec
 def show_program(plan: ProgramPlan) -> str:
     """The colors of the program, how each gets from one use to the next and why, then the plans; of
     a program that adds nothing to its one plan that."""
-    if plan == of_one_call(plan.plans[0]):
+    if adds_nothing(plan):
         return show_plan(plan.plans[0])
     return LEGEND + "\n".join(_program(plan)) + "\n"
 

@@ -12,6 +12,7 @@ vector twice as many wavelets would go down the root's ramp, for nothing but the
 from collections.abc import Sequence
 from dataclasses import replace
 
+from collc.base.memoize import by_identity
 from collc.lowering.broadcast import in_order
 from collc.plan import (
     VECTOR,
@@ -32,6 +33,8 @@ from collc.plan.plan import Once
 from collc.spec import Collective
 from collc.target import Target
 
+_HELD = 64  # phases
+
 
 def with_sum_to_all(
     phases: tuple[Phase, ...], collective: Collective, target: Target
@@ -46,9 +49,21 @@ def with_sum_to_all(
         return phases
     *before, last, multicast = phases
     combined = target.cycles.engine.send_start > 0
-    roles = tuple(_sends_to(multicast.name, role, combined=combined) for role in last.roles)
-    back = tuple(_receives(role) for role in multicast.roles)
-    return (*before, replace(last, roles=roles), replace(multicast, roles=back))
+    sending = _sending(last, to=multicast.name, combined=combined)
+    return (*before, sending, _receiving(multicast))
+
+
+# The same phase each time, so that what is known of it is found again.
+
+
+@by_identity(_HELD)
+def _sending(phase: Phase, *, to: str, combined: bool) -> Phase:
+    return replace(phase, roles=tuple(_sends_to(to, one, combined=combined) for one in phase.roles))
+
+
+@by_identity(_HELD)
+def _receiving(multicast: Phase) -> Phase:
+    return replace(multicast, roles=tuple(map(_receives, multicast.roles)))
 
 
 def _by_trees(phases: Sequence[Phase]) -> bool:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from collc.base.memoize import by_identity
 from collc.plan.placement import colors_of
 from collc.plan.plan import Plan, ProgramPlan, SharedColor, Use
 from collc.spec.program import program_of_one
@@ -20,8 +23,10 @@ def by_itself_in(program: ProgramPlan) -> Plan | None:
     return None if any(color.torn_down for color in program.colors) else called_once(program)
 
 
+@by_identity(2)
 def of_one_call(plan: Plan) -> ProgramPlan:
-    """The plan of the program that calls one collective once, which has all to itself."""
+    """The plan of the program that calls one collective once, which has all to itself: the same one
+    each time, so that what is known of it is found again."""
     at = {name: position for position, (name, _) in enumerate(plan.colors)}
     uses = tuple(
         Use(0, index, tuple((name, at[name]) for name in colors_of([phase]) if name in at))
@@ -30,3 +35,10 @@ def of_one_call(plan: Plan) -> ProgramPlan:
     colors = tuple(SharedColor(number, None, torn_down=False) for _, number in plan.colors)
     size = plan.code_bytes, plan.data_bytes
     return ProgramPlan(plan.target, program_of_one(plan.collective), (plan,), uses, colors, *size)
+
+
+def adds_nothing(program: ProgramPlan) -> bool:
+    """Whether a program is that of one call of its one collective, by the numbers of its plan."""
+    if len(program.plans) > 1:
+        return False
+    return replace(program, plans=()) == replace(of_one_call(program.plans[0]), plans=())

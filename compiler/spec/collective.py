@@ -152,7 +152,7 @@ class Collective:
     root: tuple[int, int] | None = None
     path: Path | None = None
     undecided: Undecided | None = None
-    decision: Decision | None = None
+    decision: Decision | None = field(default=None, compare=False)
     counts_along: str = "x"
     root_of_call: bool = False
     fixed: Span | None = None

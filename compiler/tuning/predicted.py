@@ -113,7 +113,7 @@ def predicted(
             cycles = at_least(values, plan)
         cycles = max(cycles, candidate.at_least)  # where the clock knows the bound only
         if best is None or cycles < best or cycles == NEVER:
-            found = [*unprinted(of_one_call(plan)), *check_plan(plan, values, TRAFFIC, calls=1)]
+            found = [*unprinted(of_one_call(plan)), *check_plan(plan, values, TRAFFIC)]
         assert found or cycles < NEVER, "a plan that gets stuck is refused by a check"
     if found:
         problems += [Refusal(problem, colors) for problem in found]
