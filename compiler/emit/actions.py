@@ -69,7 +69,7 @@ from collc.emit.row_text import (
     RowText,
 )
 from collc.machine.timed import NO_COLOR, Script, TimedOp
-from collc.plan import Action, Advance, Memory
+from collc.plan import OF_OWN_ROUTER, Action, Advance, Memory
 from collc.spec.simd import PAIR, WIDE
 
 
@@ -908,6 +908,9 @@ class _Call:
         if self._sliced(part, placed) and (act.is_local or not self._calls_back(act)):
             empty = not part.words[placed.key][0]
             asked = self._asked_for_any(slot, empty=empty)
+            if empty and act.op.advance is Advance.TURN:
+                loads = load(2, self._op(part, slot, placed))
+                return [*asked, *loads, *self._start_some(part, slot, placed), *self.takes.taken]
             rest = self._end_at_once if empty else self._start_some
             return [*asked, *rest(part, slot, placed)]
         return self._start_some(part, slot, placed)
@@ -1084,6 +1087,9 @@ class _Call:
         if self._calls_back(act):
             words, vectors = tuple(one // placed.rounds for one in words), 1
         end = ("", 0) if self._silent(slot, placed) else self._end(part, slot, placed)
+        command = act.command
+        if act.op.advance is Advance.TURN and not tells and not any(words):
+            tells, words, command = True, (1,), Advance.CONTROL
         return self._timed(
             part,
             slot,
@@ -1092,8 +1098,8 @@ class _Call:
             words=words,
             end=end,
             yields=placed.yields,
-            command=act.command,
-            advances=not tells and act.op.advance is Advance.OWN_ROUTER,
+            command=command,
+            advances=not tells and act.op.advance in OF_OWN_ROUTER,
             vectors=vectors,
         )
 

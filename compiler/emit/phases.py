@@ -48,6 +48,7 @@ from collc.emit.routers import RoutesModel, detours_model, routers_models, route
 from collc.emit.step_tables import kinds_of, program_of, table_numbers, tables_of
 from collc.lowering.memory import row_numbers
 from collc.plan import (
+    OF_OWN_ROUTER,
     Action,
     Advance,
     Filter,
@@ -679,7 +680,7 @@ class _Builder:
             yield f"{field}.rounds = {placed.rounds};"
         if placed.repeats > 1:
             yield f"{field}.repeats = {placed.repeats};"
-        if act.op.advance is Advance.OWN_ROUTER:
+        if act.op.advance in OF_OWN_ROUTER:
             yield f"{field}.advances = true;"
 
     def _turns(self, field: str, act: Act, turns: Turns, places: Sequence[int]) -> Iterator[str]:

@@ -34,7 +34,7 @@ from collc.lowering.steps import (
 from collc.lowering.steps.routes import Wired
 from collc.lowering.streams import blocks_of, recognised, stream_phases
 from collc.lowering.sum_to_all import with_sum_to_all
-from collc.plan import Advance, Detour, Phase, Plan
+from collc.plan import Detour, Phase, Plan
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule
 from collc.schedule import Phase as SchedulePhase
 from collc.schedule.own_slices import asks_own_slices
@@ -202,10 +202,8 @@ def _streamed(schedule: Schedule, phase: StepsPhase, target: Target) -> Iterator
 
 
 def _is_of_any_length(phase: Phase) -> bool:
-    """Whether a stream is one for every length: filters count words, and a command behind a slice
-    that may be empty would have none to follow."""
-    ops = [op for role in phase.roles for op in role.ops]
-    return not any(op.filter or op.advance is not Advance.NOTHING for op in ops)
+    """Whether a stream is one for every length: filters count words."""
+    return not any(op.filter for role in phase.roles for op in role.ops)
 
 
 def _exchanges(schedule: Schedule, phase: StepsPhase, target: Target) -> Iterator[Alternative]:

@@ -4,6 +4,7 @@ from collc.plan.entries import AREA_BITS, RowKind
 from collc.plan.form import Form, form_of
 from collc.plan.plan import (
     BY_WAVELET,
+    OF_OWN_ROUTER,
     ONE,
     VECTOR,
     WHOLE,

@@ -242,6 +242,7 @@ class Advance(Enum):
 
     NOTHING = "nothing"
     OWN_ROUTER = "own_router"  # `.advance_switch`: the sender's own router takes the next position
+    TURN = "turn"  # the same, by a control wavelet where the slices of a call have no element
     CONTROL = (
         "control"  # a control wavelet behind the vector: all from the own router to the receiver's
     )
@@ -250,6 +251,8 @@ class Advance(Enum):
     TEARDOWN = "teardown"  # the same, but the routers are torn down for the next use of the color
 
 
+# behind the own vector the own router takes the next position
+OF_OWN_ROUTER = frozenset((Advance.OWN_ROUTER, Advance.TURN))
 # those done by a control wavelet
 BY_WAVELET = frozenset((Advance.CONTROL, Advance.HAND_OVER, Advance.RESET, Advance.TEARDOWN))
 

@@ -59,9 +59,10 @@ LEGEND = """\
 # the PE receives what it sends as well. `filter A behind B of C`: of each C, the PE skips B, gets A
 # and skips the others, all of which go on to neighbours; `in memory` it puts aside all, and takes A
 # from there.
-# Behind the last word, `advance` moves routers on: `own_router` that of the sender, `control` those
-# from the sender to the receiver, `hand_over` that of the sender and the next one, `reset` all on
-# the way back to position 0; `teardown` closes them until their PEs configure them anew.
+# Behind the last word, `advance` moves routers on: `own_router` that of the sender, `turn` too,
+# also where no word is sent, `control` those from the sender to the receiver, `hand_over` that of
+# the sender and the next one, `reset` all on the way back to position 0; `teardown` closes them
+# until their PEs configure them anew.
 """
 
 

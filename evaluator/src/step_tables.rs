@@ -41,7 +41,8 @@ pub enum Joining {
         /// Whether slices ascend.
         ascends: bool,
         /// Elements: those that are relayed join whatever their slices are, unless a multiple of so
-        /// many has been passed since the first of them. None where they join like all others.
+        /// many has been passed since the first of them. None where slices are counted: those that
+        /// are relayed join if they are neighbours, whichever way they go.
         most: Option<i64>,
     },
 }
@@ -263,10 +264,13 @@ impl Line {
     }
 }
 
-/// The last part of a slot, with what was passed before it joined its last neighbour.
+/// The last part of a slot, with what was passed before it joined its last neighbour, and the slices
+/// of all that it has joined, `from` the first `to` the one behind the last.
 #[derive(Clone, Copy, Default)]
 struct Last {
     part: Part,
+    from: i64,
+    to: i64,
     passed: i64,
     filled: i64,
     is_there: bool,
@@ -289,16 +293,23 @@ impl Last {
                 filled = passed / most.max(1);
                 filled == self.filled
             }
+            Joining::Relays { most: None, .. } if part.kind & kinds.relays != 0 => {
+                self.to == part.first || part.first + part.count == self.from
+            }
             Joining::Relays { ascends: true, .. } => ascends,
             Joining::Relays { ascends: false, .. } => descends,
         };
+        let joins = alike && follows;
+        let (from, to) = (part.first, part.first + part.count);
         *self = Last {
             part,
+            from: if joins { from.min(self.from) } else { from },
+            to: if joins { to.max(self.to) } else { to },
             passed,
             filled,
             is_there: true,
         };
-        alike && follows
+        joins
     }
 }
 
@@ -412,6 +423,21 @@ mod tests {
         assert_eq!(kinds(&three, ASCENDING)[1], [RELAYS]);
         assert_eq!(kinds(&three, up_to(Some(4)))[1], [RELAYS; 2]);
         assert_eq!(kinds(&three, up_to(None))[1], [RELAYS; 3]);
+    }
+
+    #[test]
+    fn slices_that_are_relayed_join_their_neighbours_whichever_way_they_go() {
+        let three = [transfer(0, 2, 4), transfer(0, 2, 2), transfer(0, 2, 6)];
+        let counted = Joining::Relays {
+            ascends: true,
+            most: None,
+        };
+        assert_eq!(
+            by_slot(&three, counted, line(4, 1))[1],
+            [[RELAYS, 2, 6, 0, 0]]
+        );
+        let again = [three[0], three[1], three[0]];
+        assert_eq!(kinds(&again, counted)[1], [RELAYS; 2]);
     }
 
     #[test]

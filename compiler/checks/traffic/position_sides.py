@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from collc.base.diagnostics import Diagnostic
-from collc.plan import Action, Advance, ColorUse, Phase, Plan, Role, Route
+from collc.plan import OF_OWN_ROUTER, Action, ColorUse, Phase, Plan, Role, Route
 from collc.spec.simd import by_call_back
 
 REMEDY = "let one side change at a time, with a position between"
@@ -27,7 +27,7 @@ def position_sides(plan: Plan) -> Iterator[Diagnostic]:
 
 def _problems(plan: Plan, role: Role, use: ColorUse) -> Iterator[str]:
     """What is wrong with the changes of a router, and with what makes them."""
-    own = [op for op in role.ops if op.sends_on == use.color and op.advance is Advance.OWN_ROUTER]
+    own = [op for op in role.ops if op.sends_on == use.color and op.advance in OF_OWN_ROUTER]
     if by_call_back(plan.collective.contract) and any(op.action is Action.COMBINE for op in own):
         yield "is taken behind a call-back, which sends an element at a time"
     changes = (

@@ -12,6 +12,7 @@ from collc.checks.by_phase import CUT, in_phase, phases_of
 from collc.checks.step_table_entries import shape_problem
 from collc.plan import (
     BY_WAVELET,
+    OF_OWN_ROUTER,
     Advance,
     Direction,
     Filter,
@@ -156,7 +157,7 @@ def _takes_all(stream: Stream) -> bool:
     return staged and slices is not None and slices.blocks > 1
 
 
-_ADVANCES = {Advance.NOTHING, Advance.OWN_ROUTER, Advance.HAND_OVER, Advance.RESET}
+_ADVANCES = {Advance.NOTHING, *OF_OWN_ROUTER, Advance.HAND_OVER, Advance.RESET}
 
 
 def _in_a_ring(stream: Stream, role: Role) -> bool:

@@ -71,7 +71,7 @@ def rows_of(
 
     What is relayed counts together, as far as one operation takes so many elements; sending,
     receiving and applying go on over slices that follow each other. Without a `slicing` lengths are
-    not known, and relays count slices, which then have to follow, too.
+    not known, and relays count slices, of which neighbours go together.
     """
     staged, areas = stages
     transfers = _transfers(traffic, wiring, slicing, staged, areas)

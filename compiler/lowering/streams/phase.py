@@ -38,6 +38,7 @@ Places = list[int]
 _BEHIND = {
     Advance.RESET: ", then sets the switches back",
     Advance.OWN_ROUTER: ", then lets other slices pass",
+    Advance.TURN: ", then lets other slices pass",
     Advance.HAND_OVER: ", then hands its turn over",
 }
 
@@ -57,7 +58,11 @@ def stream_phases(
     if found is None or (path is not None and path.gaps):
         return
     whole = pattern.slicing.count == 1
-    sizes = _all_at(found.root, pattern) if whole else _sizes(pattern)
+    of_any_length = pattern.slicing.dynamic and not whole
+    if of_any_length:
+        sizes = [1] * pattern.ranks  # as if each slice had elements
+    else:
+        sizes = _all_at(found.root, pattern) if whole else _sizes(pattern)
     kind = ContractKind.ALLREDUCE if found.combines else ContractKind.BROADCAST
     line = Shape(sizes, found.root, pattern.axis, target)
     before: list[tuple[Flow, ...]] = []
@@ -65,6 +70,8 @@ def stream_phases(
         flows = tuple(flow for flow in form(line) if flow.parts)
         if whole:
             flows = tuple(replace(flow, parts=_of_one_slice(flow)) for flow in flows)
+        elif of_any_length:
+            flows = tuple(replace(flow, parts=_of_any_length(flow)) for flow in flows)
         if not flows or flows in before:
             continue
         before.append(flows)
@@ -130,6 +137,17 @@ def _of_one_slice(flow: Flow) -> dict[int, Part]:
     one = (0, 1)
     return {
         place: replace(part, sends=part.sends and one, receives=part.receives and one)
+        for place, part in flow.parts.items()
+    }
+
+
+def _of_any_length(flow: Flow) -> dict[int, Part]:
+    """The parts, whose own slice may have no element: the turn of a place passes all the same, and
+    that of its words are back says nothing then."""
+    return {
+        place: replace(part, advance=Advance.TURN, returns=False)
+        if part.advance is Advance.OWN_ROUTER
+        else part
         for place, part in flow.parts.items()
     }
 

@@ -58,7 +58,7 @@ def recognised(phase: StepsPhase, *, own_only: bool = False) -> Recognised | Non
         return _of_whole_vectors(phase, own_only=own_only)
     if phase.combines:
         return _reduce_scatter(phase) if own_only and slicing.count == ranks else None
-    held, there = held_after(phase), np.diff(slicing.bounds) > 0
+    held, there = held_after(phase), _there(phase)
     if held is None:
         return None
     return _moved(held, there) if slicing.count == ranks else _in_blocks(held, there)
@@ -67,6 +67,12 @@ def recognised(phase: StepsPhase, *, own_only: bool = False) -> Recognised | Non
 def blocks_of(phase: StepsPhase) -> int:
     """In how many blocks each rank of a phase that is recognised has a slice."""
     return max(1, phase.slicing.count // phase.ranks)
+
+
+def _there(phase: StepsPhase) -> npt.NDArray[np.bool_]:
+    """The slices that have elements, at some length, [slices]."""
+    slicing = phase.slicing
+    return (np.diff(slicing.bounds) > 0) | slicing.dynamic
 
 
 def _in_blocks(held: Ints, there: npt.NDArray[np.bool_]) -> Recognised | None:
@@ -147,7 +153,7 @@ def _reduce_scatter(phase: StepsPhase) -> Recognised | None:
     ranks = phase.ranks
     if ranks < MANY:
         return None
-    there = np.diff(phase.slicing.bounds) > 0
+    there = _there(phase)
     held = _folded(phase)
     if held is None:
         return None

@@ -546,7 +546,7 @@ fn begun(lane: &Lane, place: i64, follows: bool) -> LaneRun<'_> {
 }
 
 /// Whether something moves routers on also where no words come before it. What moves the own router on
-/// is the last word itself.
+/// is the last word itself, but in turns.
 fn sends_a_command(op: &Op) -> bool {
     let by_words = matches!(op.advance, Advance::Nothing | Advance::OwnRouter);
     op.sends_on().is_some() && !by_words

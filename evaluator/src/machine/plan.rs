@@ -123,6 +123,7 @@ pub enum Action {
 pub enum Advance {
     Nothing,
     OwnRouter,
+    Turn, // the own router, also where there are no words
     Control,
     HandOver,
     Reset,

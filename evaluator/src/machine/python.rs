@@ -30,6 +30,7 @@ pub(crate) fn advance(given: &Bound<'_, PyAny>) -> PyResult<Advance> {
     match given.extract::<&str>()? {
         "nothing" => Ok(Advance::Nothing),
         "own_router" => Ok(Advance::OwnRouter),
+        "turn" => Ok(Advance::Turn),
         "control" => Ok(Advance::Control),
         "hand_over" => Ok(Advance::HandOver),
         "reset" => Ok(Advance::Reset),

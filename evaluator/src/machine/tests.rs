@@ -647,6 +647,9 @@ fn a_command_needs_no_words_but_the_last_word_moves_the_own_router_on() {
     };
     assert_eq!(row(Advance::Control).ends_with(), [1, 2, 3, 4, 1, 6]);
     assert_eq!(row(Advance::OwnRouter).refused().0, Kind::Stuck);
+    assert_eq!(row(Advance::Turn).ends_with(), [1, 2, 3, 4, 1, 6]);
+    let right = own_first(Advance::Turn, Advance::Reset);
+    assert_eq!(right.ends_with(), [1, 2, 3, 4, 1, 4]);
 }
 
 #[test]

@@ -135,7 +135,13 @@ impl Machine<'_> {
                 self.step(slot);
                 Ok(())
             }
-            Advance::Control => self.for_all(op, false, Machine::control),
+            // without a word a command does it, which those behind the PE have no position left for
+            Advance::Turn if op.total > 0 => {
+                let slot = self.slot(op.pe as usize, color);
+                self.step(slot);
+                Ok(())
+            }
+            Advance::Turn | Advance::Control => self.for_all(op, false, Machine::control),
             Advance::HandOver => self.hand_over(op),
             Advance::Reset => self.for_all(op, true, Machine::reset),
             Advance::Teardown => self.for_all(op, true, Machine::tear_down),

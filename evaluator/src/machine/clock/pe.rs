@@ -397,7 +397,7 @@ fn own_ring(
 /// takes the first of two turns off.
 fn command_of(command: Advance, own: bool) -> Command {
     match command {
-        Advance::Nothing | Advance::OwnRouter => Command::Data,
+        Advance::Nothing | Advance::OwnRouter | Advance::Turn => Command::Data,
         Advance::Control => Command::Advance,
         Advance::Reset => Command::Reset,
         Advance::Teardown => Command::Teardown,
