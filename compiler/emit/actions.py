@@ -200,7 +200,7 @@ class Pe:
                 case = self.kernel.cases[begun.case]
                 plan = case.library, case.of
                 calls.append(replace(begun, cuts=cut_for.get(plan, -1) != case.length))
-                if self.commons[case.library].cuts_tables(case.of):
+                if self.commons[case.library].cuts_tables(case.of, case.length):
                     cut_for[plan] = case.length
             found.append(tuple(calls))
         return found
@@ -623,7 +623,12 @@ class _Call:
             return [*asked, *self.takes.passed, *self.takes.taken]
         begun = [*asked, *self.takes.taken, *code(STORE)]
         begun += [*code(several), *self._divided(count), *code(2)]
-        begun += code(STORE_CONSTANT)
+        return begun + self._table_of_cuts(count)
+
+    def _table_of_cuts(self, count: int) -> Acts:
+        """Where so many slices begin comes to a table."""
+        several = self.plan.collective.contract.element.words > 1
+        begun = code(STORE_CONSTANT)
         if count <= UNROLLED_CUTS:
             each = STORE + SLICE + several
             return [*begun, *code(SLICE - 2 + (count - 2) * each + each - 2 + STORE + several)]
@@ -788,6 +793,11 @@ class _Call:
 
     def _load_turns(self, part: Part, slot: SlotModel, placed: PlacedAct, again: bool) -> Acts:
         out, into = (self._turn_op(part, slot, placed, way) for way in (True, False))
+        if part.phase.cut.dynamic_length:
+            several = self.plan.collective.contract.element.words > 1
+            size = [*self._variable((part.phase.name, "least")), *code(1 + several)]
+            loads = [*size, *load(1, out), *code(1), *load(1, into)]
+            return [*loads, *self._base(again), *code(2 + STORE)]
         fabric = again and part.plan_phase.slicing.even
         loads = [*load(1, out), *load(1, into)] if fabric else []
         return [*loads, *self._base(again), *code(1 + STORE)]
@@ -1006,27 +1016,115 @@ class _Call:
     # turns
 
     def _begin_turns(self, part: Part, slot: SlotModel, placed: PlacedAct) -> Acts:
-        task, turns = self.common.task(slot.task), placed.act.turns
+        if part.phase.cut.dynamic_length:
+            return self._begin_turns_of_call(part, slot, placed)
+        turns = placed.act.turns
         assert turns is not None
-        go = self.task(f"{slot.name} go", lambda: self._go(part, slot, placed))
+        begun = code(STORE_CONSTANT + READ + 2 * (1 + STORE))
+        if not part.plan_phase.slicing.even:
+            begun += code(2 * STORE_CONSTANT)
+        return [*self._repeated(part, slot, placed), *begun, *self._go(part, slot, placed)]
+
+    def _repeated(
+        self, part: Part, slot: SlotModel, placed: PlacedAct, behind: Acts | None = None
+    ) -> Acts:
+        """What the end of a turn begins: the next one, or what follows the last, `behind` what is
+        asked then."""
+        turns = placed.act.turns
+        assert turns is not None
+        go = self.task(f"{slot.name} go", lambda: self._go(part, slot, placed, begins=False))
         counter = self.pe.counter()
 
         def ended() -> Acts:
             return [
                 *code(READ + 1), *self.takes.passed, do("again", counter, turns.count, go),
-                *wait(self.takes.jump - self.takes.no_jump), *self.run(slot.then),
+                *wait(self.takes.jump - self.takes.no_jump), *(behind or []),
+                *self.run(slot.then),
             ]  # fmt: skip
 
+        return self._at_ends(slot, ended)
+
+    def _at_ends(self, slot: SlotModel, ended: Callable[[], Acts]) -> Acts:
+        """What the task of turns does."""
         follows = self.task(
             slot.name, (lambda: self._in_turn(ended)) if slot.shares_task else ended
         )
-        begun = code(STORE_CONSTANT + READ + 2 * (1 + STORE))
-        if not part.plan_phase.slicing.even:
-            begun += code(2 * STORE_CONSTANT)
-        return [do("follow", task, follows), *begun, *self._go(part, slot, placed, begins=True)]
+        return [do("follow", self.common.task(slot.task), follows)]
 
-    def _go(self, part: Part, slot: SlotModel, placed: PlacedAct, *, begins: bool = False) -> Acts:
-        turns, differs = placed.act.turns, not part.plan_phase.slicing.even
+    def _begin_turns_of_call(self, part: Part, slot: SlotModel, placed: PlacedAct) -> Acts:
+        """The same where calls give the length: as if it were fixed where all slices are alike."""
+        takes, slicing = self.takes, part.plan_phase.slicing
+        asked = [*self._variable((part.phase.name, "left")), *code(1)]
+        if slicing.even:
+            least = self._variable((part.phase.name, "least"))
+            begun = [*code(STORE_CONSTANT + READ), *least, *code(2 * (2 + STORE))]
+            follows = self._repeated(part, slot, placed, [*code(1), *takes.taken])
+            return [*asked, *takes.passed, *follows, *begun, *self._go(part, slot, placed)]
+        acts = [*asked, *takes.taken, *code(1 + READ + 1)]
+        if self.cuts:
+            acts += [*takes.taken, *code(STORE), *self._table_of_cuts(slicing.count)]
+            self.cuts = False  # for the turns behind these
+        else:
+            acts += [*takes.passed, *takes.taken]
+        acts += code(2 * READ + 1 + STORE + READ + 1 + STORE)  # what is sent
+        acts += code(READ + 1 + STORE + 1 + STORE)  # and received, which adjoins
+        few = slicing.length // slicing.grain < slicing.count
+        acts += [*code(READ + 1), *(takes.taken if few else takes.passed)]
+        acts += code(STORE_CONSTANT)
+        turns = placed.act.turns
+        assert turns is not None
+        bodies = [self._go_by_slices(part, slot, placed, turn, few) for turn in range(turns.count)]
+        behind = [*code(READ + 1), *takes.taken, *code(1), *takes.passed, *code(1)]
+        again = [*behind, *(takes.taken if few else takes.passed)]
+        again += [*code(3), *takes.passed] if few else []
+        codes = [
+            self.task(f"{slot.name} {n}", partial(list, body)) for n, body in enumerate(bodies)
+        ]
+        last = self.task(
+            f"{slot.name} over",
+            lambda: [*behind, *takes.taken, *code(3), *takes.taken, *self.run(slot.then)],
+        )
+        others = [self.pe.same_code([*again, *self.pe.turn([at])]) for at in codes[1:]]
+        return [
+            *acts,
+            *self._at_ends(slot, lambda: self.pe.turn([*others, last])),
+            *bodies[0],
+            *takes.taken,
+        ]
+
+    def _go_by_slices(
+        self, part: Part, slot: SlotModel, placed: PlacedAct, turn: int, few: bool
+    ) -> Acts:
+        """A turn of slices of different lengths, of which a `few` may have elements at all."""
+        turns, takes = placed.act.turns, self.takes
+        assert turns is not None
+        task = self.common.task(slot.task)
+        self._issued()
+        combines = turns.receive.action is Action.COMBINE
+        sent, received = (self._turn_op(part, slot, placed, way) for way in (True, False))
+        sends = [*code(READ + 1), *load(1, sent), *code(READ + 1), *load(1, sent)]
+        takes_in = [*code(2 * READ + 2), *load(2 + combines, received)]
+        acts = [*code(1), do("block", task)]
+        for begun, op, key, end in (
+            (sends, sent, placed.key, "unblock"),
+            (takes_in, received, received_in(placed.key), "activate"),
+        ):
+            if not few:
+                acts += [*begun, do("issue", op)]
+            elif part.words[key][turn]:
+                acts += [*code(READ + 1), *takes.passed, *begun, do("issue", op), *takes.taken]
+            else:
+                acts += [*code(READ + 1), *takes.taken, *code(1), do(end, task)]
+        index = code(INDEX + READ)
+        size = [*index, *index, *code(INDEX - 1 + READ + 1), *wait(LOADED), *code(STORE)]
+        size += code(READ + 1 + STORE)
+        acts += code(READ + 1 + STORE)
+        acts += code(2 * (READ + STORE)) if _passes_on(part, placed) else size
+        return [*acts, *size]
+
+    def _go(self, part: Part, slot: SlotModel, placed: PlacedAct, *, begins: bool = True) -> Acts:
+        turns, dynamic = placed.act.turns, part.phase.cut.dynamic_length
+        differs = not dynamic and not part.plan_phase.slicing.even
         assert turns is not None
         self._issued()
         combines = turns.receive.action is Action.COMBINE
@@ -1049,6 +1147,8 @@ class _Call:
     def _next_turn(self, part: Part, placed: PlacedAct, differs: bool) -> Acts:
         """What is prepared for the next turn while the words of this one are under way."""
         entry = [*code(INDEX), *code(READ), *wait(LOADED)]
+        if part.phase.cut.dynamic_length:  # the number of a slice, times their length
+            entry = [*code(INDEX + READ + READ + 1), *wait(LOADED - 1)]
         size = [*code(INDEX - 1), *code(READ), *wait(LOADED), *code(STORE)]
         acts = code(READ + 1 + STORE)
         if _passes_on(part, placed):
@@ -1068,7 +1168,7 @@ class _Call:
             lambda: self._timed(
                 part, slot,
                 receive="" if sends else color, send=color if sends else "",
-                words=part.words[key],
+                words=tuple(one for one in part.words[key] if one) or (1,),
                 end=("unblock" if sends else "activate", self.common.task(slot.task)),
             ),
         )  # fmt: skip

@@ -564,6 +564,11 @@ class LibraryModel:
         return any(not (slot.turns or slot.table) for of in phases for slot in of.fields)
 
     @property
+    def has_turns(self) -> bool:
+        """Whether some PE has turns of slices that do not depend on what calls give."""
+        return any(one.rows and not one.cut.dynamic_length for one in self.phases)
+
+    @property
     def has_tables(self) -> bool:
         """Whether some PE has a step table."""
         return any(one.has_tables for one in self.phases)

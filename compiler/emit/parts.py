@@ -111,10 +111,16 @@ class Common:
         name = self.program.plans[of].collective.name
         return next(one for one in self.library.collectives if one.name == name)
 
-    def cuts_tables(self, of: int) -> bool:
-        """Whether calls of a plan cut slices into tables, if they are not cut yet."""
-        phases = self.model(of).phases
-        return any(one.cuts_table for one in phases)
+    def cuts_tables(self, of: int, length: int | None) -> bool:
+        """Whether calls of a plan with vectors of a length cut slices into tables, if they are not
+        cut yet: for turns where slices differ."""
+        phases = [one for one in self.model(of).phases if one.cut.dynamic_length]
+        words = self.program.plans[of].collective.contract.element.words
+        elements = [one.cut.slicing.length // words if length is None else length for one in phases]
+        return any(
+            one.cuts_table or (one.rows and of_call % one.cut.slicing.count)
+            for one, of_call in zip(phases, elements, strict=True)
+        )
 
     def task(self, position: int) -> int:
         """The id of a task."""

@@ -464,6 +464,8 @@ class _Builder:
         """Whether where slices begin is looked up: to compute it for each operation would take
         longer than to make a table, cycles of which are known; a division by a power of two is a
         shift."""
+        if self.rows:  # turns find them if not all are alike
+            return False
         most, count = max(len(self.placed(one)) for one in self.classes), self.cut.slicing.count
         each = SHIFTED if count & (count - 1) == 0 else DIVIDED
         return bool(self.by_table) or each * most > PER_SLICE * count + TABLE
@@ -693,13 +695,14 @@ class _Builder:
         combines = turns.receive.action is Action.COMBINE
         if combines and self.calls_back:
             raise UnprintedError("call-backs beside other operations")
-        size = int(np.diff(slicing.bounds).max())
+        size, dynamic = int(np.diff(slicing.bounds).max()), self.cut.dynamic_length
+        differs = not dynamic and not slicing.even
         facts = {"takes_part": "true", "turns": turns.count, "combines": _bool(combines)}
         facts |= {
             "passes_on": _bool(passes_on),
-            "extent": slicing.size(0) if slicing.even else size,
+            "extent": 1 if dynamic else slicing.size(0) if slicing.even else size,
         }
-        facts |= {"differs": _bool(not slicing.even)}
+        facts |= {"differs": _bool(differs)}
         given = ", ".join(f".{name} = {value}" for name, value in facts.items())
         yield f"{field} = ops.Loop{{ {given} }};"
         rows = max(self._rows(slot) for slot, name in self.fields.items() if name == field)
@@ -707,7 +710,7 @@ class _Builder:
         for name, number in zip(("from", "to"), firsts, strict=True):
             first = f"{self.speller.at(number, places)}, {turns.shift}"
             yield f"{field}_{name} = {self.phase.name}_firsts_{rows}({block}{first});"
-            if not slicing.even:
+            if dynamic or differs:
                 yield f"{field}_{name}_sizes = {self.phase.name}_sizes_{rows}({first});"
 
     def _op(self, act: Act, places: Sequence[int], role: int) -> str:

@@ -141,7 +141,7 @@ def sent_and_received(loop: Loop | Once, slicing: Slicing) -> tuple[Op, Op] | No
         for op in (sent, received)
     )
     ways = (sent.receive, received.send) == (VECTOR, VECTOR) and sent.action is Action.COPY
-    cuts_all = slicing.length // slicing.grain >= slicing.count and not slicing.dynamic
+    cuts_all = slicing.length // slicing.grain >= slicing.count or slicing.dynamic
     if not plain or not ways or not cuts_all or not isinstance(received.receive, str):
         return None
     return sent, received
