@@ -146,20 +146,21 @@ _HELPS = defaultdict(
 
 
 def _decided(declaration: CollectiveDecl) -> CollectiveDecl:
-    """The same with steps for `run auto`, of which one way serves every root: a multicast, for a
-    reduction a chain on each side, and for slices an algorithm on each side."""
+    """The same with steps for `run auto`, of which one way serves every root: a multicast, also of
+    what is dealt out, since filters count from the root; for a reduction a chain on each side, and
+    for a gather an algorithm on each side."""
     kind = declaration.contract.kind.text
     steps = [clause for clause in declaration.clauses if isinstance(clause, StepClause)]
     run = steps[0] if len(steps) == 1 else None
     if not isinstance(run, syntax.RunClause) or not is_whole(run) or run.root is None:
         return declaration
     decided: tuple[syntax.Clause, ...] = (run,)
-    if kind == ContractKind.BROADCAST.value:
+    if kind in (ContractKind.BROADCAST.value, ContractKind.SCATTER.value):
         decided = (BroadcastClause(run.root, span=run.span),)
     elif kind == ContractKind.REDUCE.value:
         chain = replace(run.algorithm, name=Word("chain", run.algorithm.span))
         decided = (syntax.ReduceClause(None, chain, None, run.root, span=run.span),)
-    elif kind in (ContractKind.SCATTER.value, ContractKind.GATHER.value):
+    elif kind == ContractKind.GATHER.value:
         decided = _by_sides(run, kind)
     clauses = (new for one in declaration.clauses for new in (decided if one is run else (one,)))
     return replace(declaration, clauses=tuple(clauses))

@@ -339,6 +339,8 @@ def _check_contract(
     if around.contract is None:
         return
     kind = around.contract.kind
+    if kind is ContractKind.SCATTER and around.lines.single and clauses == broadcasts[:1]:
+        return  # who has the whole vector has its slice, and other elements are work space
     if kind not in _BY_TREES:
         # a broadcast may keep it, but only algorithms tell where the ranks are that have slices
         message = f"{_a(kind.value)} is carried out by algorithms, and no step runs one"

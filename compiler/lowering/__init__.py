@@ -133,12 +133,19 @@ def _alternatives(
         yield Alternative(partial(_multicast, schedule, phase, target))
     elif isinstance(phase, StepsPhase):
         offered = _exchanges(schedule, phase, target)
-        if of_call:  # in relays alone a color is that of a place
-            yield from (one for one in offered if one.relays)
+        streamed = _streamed(schedule, phase, target) if streams else iter(())
+        if of_call:
+            # routers that are set for a root have no filters; of circuits a color is that of a root
+            streamed = filter(_is_of_any_length, streamed)
+            found = next(streamed, None)
+            if found is not None:
+                yield Alternative(partial(_already, found), streams=True)
+            else:
+                yield from (one for one in offered if one.relays)
             return
         yield from offered
-        for streamed in _streamed(schedule, phase, target) if streams else ():
-            yield Alternative(partial(_already, streamed), streams=True)
+        for one in streamed:
+            yield Alternative(partial(_already, one), streams=True)
     elif of_call:
         of_places = partial(by_place, phase=phase)
         yield Alternative(partial(_reduction, schedule, phase, of_places, target))
@@ -202,7 +209,7 @@ def _streamed(schedule: Schedule, phase: StepsPhase, target: Target) -> Iterator
 
 
 def _is_of_any_length(phase: Phase) -> bool:
-    """Whether a stream is one for every length: filters count words."""
+    """Whether a stream is one for every length, and root: it has no filters, which count words."""
     return not any(op.filter for role in phase.roles for op in role.ops)
 
 

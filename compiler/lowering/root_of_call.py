@@ -95,7 +95,14 @@ def _what(phase: Phase) -> str:
 @by_identity(1024)
 def planned_for(plan: ProgramPlan, choice: RootChoice, *, root: int) -> Plan:
     """The plan for a root by itself, torn down as those of the program are."""
-    own = next(candidate_plans(build_schedule(choice.by_root[root]), plan.target))
+    streams = any(
+        form_of(phase) is Form.STREAM
+        for one in plan.plans
+        if one.collective.name in choice.names
+        for phase in one.phases
+    )
+    schedule = build_schedule(choice.by_root[root])
+    own = next(candidate_plans(schedule, plan.target, streams=streams))
     torn = {
         parity_of(name)
         for use in plan.uses
@@ -166,7 +173,9 @@ def _part(phase: Phase, role: Role, place: int, like: Phase, number: int) -> Par
     """What a PE does, with the lanes of a phase for another root, and the colors of its name."""
     name = _numbered(like.name, number)
     known = {color: name + color.removeprefix(phase.name) for color in colors_of([phase])}
-    here = _facing(_renamed(at_place(role, place), known), backward=like.backward)
+    here = _renamed(at_place(role, place), known)
+    if form_of(like) is Form.STEPS:
+        here = _facing(here, backward=like.backward)
     if form_of(like).is_cut:
         of_name = {lane.name: lane for lane in here.lanes}
         lanes = (of_name.get(lane, Lane(lane, ())) for lane in like.lanes)
@@ -207,10 +216,12 @@ def done_at(plan: Plan, axis: str, place: int) -> list[object]:
 
 @by_identity(ROLES)
 def _done(phase: Phase, role: Role, *, place: int) -> object:
-    """Its lanes and colors by what phases of all roots have alike; which way elements pass is the
-    phase's."""
+    """Its lanes and colors by what phases of all roots have alike; which way elements pass is that
+    of a phase made of steps."""
     names = {name: parity_of(name) for name in colors_of([phase])}
-    here = _facing(_renamed(at_place(role, place), names), backward=False)
+    here = _renamed(at_place(role, place), names)
+    if form_of(phase) is Form.STEPS:
+        here = _facing(here, backward=False)
     lanes = tuple(lane for lane in here.lanes if lane.loops)
     return lanes, tuple(sorted(here.colors, key=str))
 

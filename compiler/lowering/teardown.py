@@ -1,15 +1,16 @@
 """Phases whose colors are torn down behind them, for the next use of the color.
 
 The last vector through a router is the last through all routers of its route (`rank_programs`), so
-a teardown behind each of those comes to every router once, when nothing of the phase follows. In an
-exchange every lane has its own route, and its sender ends it by an operation of its own.
+a teardown behind each of those comes to every router once, when nothing of the phase follows; so it
+is in a stream. In an exchange by steps every lane has its own route, and its sender ends it by an
+operation of its own.
 """
 
 from collections.abc import Set
 from dataclasses import replace
 
 from collc.plan import Advance, Entry, Lane, Loop, Once, Phase, closing, once
-from collc.plan.form import form_of
+from collc.plan.form import Form, form_of
 from collc.plan.placement import switched_colors
 
 LAST = frozenset((Advance.NOTHING, Advance.RESET))  # no vector follows on the color
@@ -19,7 +20,7 @@ def with_teardown(phase: Phase, colors: Set[str]) -> Phase:
     """The phase with a teardown behind the last vectors on `colors`."""
     if not colors:
         return phase
-    torn_down = _with_closing if form_of(phase).is_cut else _with_last
+    torn_down = _with_closing if form_of(phase) is Form.STEPS else _with_last
     roles = (
         replace(role, lanes=tuple(torn_down(lane, colors) for lane in role.lanes))
         for role in phase.roles

@@ -157,7 +157,7 @@ def _takes_all(stream: Stream) -> bool:
     return staged and slices is not None and slices.blocks > 1
 
 
-_ADVANCES = {Advance.NOTHING, *OF_OWN_ROUTER, Advance.HAND_OVER, Advance.RESET}
+_ADVANCES = {Advance.NOTHING, *OF_OWN_ROUTER, Advance.HAND_OVER, Advance.RESET, Advance.TEARDOWN}
 
 
 def _in_a_ring(stream: Stream, role: Role) -> bool:

@@ -63,6 +63,8 @@ def stream_phases(
         sizes = [1] * pattern.ranks  # as if each slice had elements
     else:
         sizes = _all_at(found.root, pattern) if whole else _sizes(pattern)
+    if found.side:
+        sizes = [size * moved for size, moved in zip(sizes, found.side, strict=True)]
     kind = ContractKind.ALLREDUCE if found.combines else ContractKind.BROADCAST
     line = Shape(sizes, found.root, pattern.axis, target)
     before: list[tuple[Flow, ...]] = []

@@ -38,12 +38,14 @@ Words = npt.NDArray[np.uint64]
 
 @dataclass(frozen=True)
 class Recognised:
-    """A collective, the forms that it has, and its root, where it has one."""
+    """A collective, the forms that it has, and its root, where it has one; of a gather which ranks'
+    slices move."""
 
     word: str
     forms: tuple[Form, ...]
     root: int = 0
     combines: bool = False
+    side: tuple[bool, ...] = ()
 
 
 @memoized
@@ -127,10 +129,20 @@ def _moved(held: Ints, there: npt.NDArray[np.bool_]) -> Recognised | None:
             if ranks in tried
         )
         return Recognised("all_to_all", (all_to_all, *grouped))
-    rows = np.flatnonzero((held != _beginning(ranks))[:, there].any(axis=1))
-    if len(rows) == 1 and bool((held[rows[0]] == origin)[there].all()):
-        return Recognised("gather", (gather,), int(rows[0]))
+    moved = held != _beginning(ranks)
+    rows = np.flatnonzero(moved[:, there].any(axis=1))
+    if len(rows) == 1 and bool((held[rows[0]] == origin)[there & moved[rows[0]]].all()):
+        return _gather(int(rows[0]), moved[rows[0]], there)
     return _scatter(held, there)
+
+
+def _gather(root: int, moved: npt.NDArray[np.bool_], there: npt.NDArray[np.bool_]) -> Recognised | None:
+    """A gather, of all other ranks or of those on one side of the root."""
+    own = np.arange(len(moved))
+    for side in (own != root, own > root, own < root):
+        if (moved == side)[there].all():
+            return Recognised("gather", (gather,), root, side=tuple(side.tolist()))
+    return None
 
 
 def _scatter(held: Ints, there: npt.NDArray[np.bool_]) -> Recognised | None:
