@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
+from libraries import taken
 
 from collc.base.diagnostics import CollcError
 from collc.driver.pipeline import compile_text
@@ -40,10 +39,11 @@ def plan_of(text):
 @pytest.mark.parametrize(("steps", "height"), [(TREES, 4), (STEPS, 1)])
 def test_a_plan_takes_nothing_that_is_reserved_and_delivers(steps, height, target):
     bundle = compile_text(program(KEPT, steps, target, height=height), "test.coll", {})
-    plan = bundle.plan
-    assert not {0, 1, 2, 5} & {number for _, number in plan.colors}
-    assert not {9, 10} & set(plan.task_ids)
-    assert 2 not in plan.dsr_ids
+    tasks, dsrs = taken(bundle.files)
+    assert tasks and dsrs
+    assert not {0, 1, 2, 5} & {number for _, number in bundle.plan.colors}
+    assert not {9, 10} & set(tasks)
+    assert 2 not in dsrs
     assert bundle.run(seed=2).verified
 
 
@@ -54,8 +54,9 @@ def test_the_number_of_a_reserved_queue_is_no_queue_of_either_kind():
 
 
 def test_the_number_of_a_reserved_color_is_no_task():
-    plan = plan_of(program("reserve colors 8 .. 12"))
-    assert not set(range(8, 13)) & set(plan.task_ids)
+    bundle = compile_text(program("reserve colors 8 .. 12"), "test.coll", {})
+    tasks, _ = taken(bundle.files)
+    assert tasks and not set(range(8, 13)) & set(tasks)
 
 
 def test_the_last_that_is_left_suffices_and_one_less_does_not():
@@ -91,33 +92,37 @@ def queues_of(bundle):
 def test_a_program_takes_nothing_that_it_reserves_and_delivers(calls, target):
     text = SEVERAL.format(target=target, calls=calls, limits=f"within colors <= 3 {BESIDE}")
     bundle = compile_text(text, "test.coll", {})
-    (plan,) = bundle.plans if bundle.program.alone else (bundle.program,)
-    assert plan.task_ids and plan.dsr_ids
+    tasks, dsrs = taken(bundle.files)
+    assert tasks and dsrs
     assert not {0, 1, 2, 5} & set(bundle.program.color_numbers)
     assert 5 not in queues_of(bundle)
-    assert not {9, 10} & set(plan.task_ids)
-    assert 2 not in plan.dsr_ids
+    assert not {9, 10} & set(tasks)
+    assert 2 not in dsrs
     assert bundle.run(seed=2).verified
 
 
 def test_a_program_that_reserves_too_much_says_so():
     fits, lacks = (
-        SEVERAL.format(target="wse2", calls="total most", limits=f"reserve tasks 8 .. {last}")
-        for last in (19, 20)  # of 16 task ids four are left, and three
+        SEVERAL.format(
+            target="wse2", calls="total most", limits=f"reserve tasks 8 .. 20, tasks 24 .. {last}"
+        )
+        for last in (24, 25)  # of 16 task ids two are left, and one
     )
-    compile_text(fits, "test.coll", {})
+    assert compile_text(fits, "test.coll", {}).run().verified
     with pytest.raises(CollcError) as caught:
         compile_text(lacks, "test.coll", {})
     (problem,) = caught.value.diagnostics
     assert problem.code == "C306"
-    assert problem.also[0][1] == "`reserve` keeps tasks 8 .. 20"
+    assert problem.also[0][1] == "`reserve` keeps tasks 8 .. 20 and 24 .. 25"
     assert problem.help.endswith("or reserve less")
+    each = "`total.reduce` 1, `total.broadcast` 1, `most.reduce` 1"
+    assert f"2 ({each}, and 1 where a call is over at once), wse2 has 1 beside" in problem.message
 
 
 def test_a_program_that_leaves_too_few_dsrs_says_so():
     fits, lacks = (
         SEVERAL.format(target="wse2", calls="total most", limits=f"reserve dsrs 1 .. {last}")
-        for last in (5, 6)
+        for last in (6, 7)
     )
     assert compile_text(fits, "test.coll", {}).run().verified
     with pytest.raises(CollcError) as caught:
@@ -149,7 +154,7 @@ def test_pes_that_start_late_keep_what_the_collective_reserves():
     bundle = compile_text(text, "test.coll", {}, skew=20)
     assert bundle.program.color_numbers
     assert not {0, 1, 2} & set(bundle.program.color_numbers)
-    assert 8 not in bundle.plan.task_ids
+    assert 8 not in taken(bundle.files)[0]
     assert bundle.run(seed=2).verified
 
 
@@ -170,36 +175,38 @@ collective total = allreduce(x: f32[8], add) on tile {{
 }}
 program {{ total }}
 """
-IN_TURNS = """target wse2
-grid tile = 6 x 4
-collective sums = reduce(x: f32[8], add) on tile {{
-    reduce columns by binomial to 0 then reduce row by binomial to 0
-}}
-collective spread = broadcast(x: f32[8]) on tile {{ broadcast from 0 }}
-program {{ sums spread {limit} {reserved} }}
-"""
 
 
 @pytest.mark.parametrize(
     ("reserved", "code", "needed"),
     [
-        ("tasks 8 .. 18", "C306", "8 (`columns` 3, `row` 3, `broadcast` 1, `done` 1)"),
-        ("dsrs 1 .. 5", "C307", "3 (`columns` 2, `row` 2, `broadcast` 1)"),
+        ("tasks 8 .. 20, tasks 24 .. 25", "C306", "3 (`exchange` 3), wse2 has 1 beside"),
+        ("dsrs 1 .. 6", "C307", "2 (`exchange` 2), wse2 has 1 beside"),
     ],
 )
 def test_a_shortage_says_who_needs_what_and_what_helps(
     reserved: str, code: str, needed: str
 ) -> None:
+    """Two lanes beside each other, and the end of both."""
+    text = program(f"reserve {reserved}", "run recursive_doubling", height=1)
     with pytest.raises(CollcError) as caught:
-        compile_text(SHORT.format(reserved=f"reserve {reserved}"), "short.coll", {})
-    problems = {problem.code: problem for problem in caught.value.diagnostics}
-    assert set(problems) == {code}
-    problem = problems[code]
+        compile_text(text, "short.coll", {})
+    (problem,) = caught.value.diagnostics
+    assert problem.code == code
     assert needed in problem.message and "what is reserved" in problem.message
-    limit = re.search("(within colors <= [0-9]+)", problem.help)
-    assert limit is not None and problem.help.endswith("or reserve less")
-    turns = IN_TURNS.format(limit=limit[1], reserved=f"reserve {reserved}")
-    compile_text(turns, "turns.coll", {})
+    assert problem.help == "choose a pattern that needs fewer at once, or reserve less"
+    fewer = program(f"reserve {reserved}", "reduce chain to 0 then broadcast from 0", height=1)
+    assert compile_text(fewer, "fewer.coll", {}).run().verified
+
+
+@pytest.mark.parametrize("reserved", ["tasks 8 .. 20, tasks 24 .. 25", "dsrs 1 .. 6"])
+@pytest.mark.parametrize("target", ["wse2", "wse3"])
+def test_phases_have_one_task_or_register_in_turn(target: str, reserved: str) -> None:
+    text = SHORT.format(reserved=f"reserve {reserved}").replace("wse2", target)
+    bundle = compile_text(text, "short.coll", {}, None, 30)
+    assert 1 in map(len, taken(bundle.files))
+    report = bundle.run(repeats=2)
+    assert report.verified, report.problem
 
 
 def test_a_shortage_names_no_numbers_that_the_machine_does_not_have() -> None:
@@ -249,13 +256,14 @@ program {{ total }}"""
 
 def task_ids_beside(target: str, reserve: str) -> tuple[int, ...]:
     bundle = compile_text(MANY_TASKS.format(target=target, reserve=reserve), "test.coll", {})
-    return tuple(bundle.program.plans[0].task_ids)
+    return tuple(taken(bundle.files)[0])
 
 
 @pytest.mark.parametrize("target", ["wse2", "wse3"])
 def test_ids_of_memcpy_and_the_runtime_are_dealt_to_no_task(target):
     ids = task_ids_beside(target, "reserve tasks 8 .. 14")
-    assert len(ids) == 8
+    assert len(ids) == 3
+    assert min(ids) > 14
     assert not set(ids) & {21, 22, 23, *range(27, 32)}
 
 
@@ -268,14 +276,14 @@ def test_a_color_takes_no_task_id_where_tasks_of_wavelets_have_those_of_queues()
 @pytest.mark.parametrize(
     ("target", "left"),
     [
-        ("wse2", "wse2 has 3 beside memcpy, the colors in use and what is reserved"),
-        ("wse3", "wse3 has 3 beside memcpy and what is reserved"),
+        ("wse2", "wse2 has none beside memcpy, the colors in use and what is reserved"),
+        ("wse3", "wse3 has none beside memcpy and what is reserved"),
     ],
 )
 def test_too_few_task_ids_are_said_with_figures(target, left):
-    text = MANY_TASKS.format(target=target, reserve="reserve tasks 8 .. 20")
+    text = MANY_TASKS.format(target=target, reserve="reserve tasks 8 .. 26")
     with pytest.raises(CollcError) as caught:
         compile_text(text, "test.coll", {})
     (problem,) = [one for one in caught.value.diagnostics if one.code == "C306"]
-    assert "needs more local task ids than there are" in problem.message
+    assert "needs more local task ids at once than there are: 1 (`columns` 1" in problem.message
     assert left in problem.message

@@ -235,9 +235,12 @@ def _shortage(plan: ProgramPlan) -> Diagnostic:
     return of_call_streams(plan, message, "colors", *_QUEUES)
 
 
-def of_call_streams(plan: ProgramPlan, message: str, *resources: str) -> Diagnostic:
-    """C334 about resources (fields of the target) that all call streams need together."""
-    help = "run some of them one after the other, or use patterns with fewer colors"
+def of_call_streams(
+    plan: ProgramPlan, message: str, *resources: str, use: str = "patterns with fewer colors"
+) -> Diagnostic:
+    """C334 about resources (fields of the target) that all call streams need together; what is of
+    `use` where they are not to run one after the other."""
+    help = f"run some of them one after the other, or use {use}"
     kept = kept_by(plan.program.reserved, *resources)
     if kept:
         help += ", or reserve less"

@@ -289,7 +289,9 @@ def _widths(candidates: Sequence[Sequence[Plan]]) -> tuple[int, ...]:
 
 def _streams(plan: Plan) -> bool:
     """Whether some phase is a stream that sets its routers once, unlike those of a root of the call."""
-    return not plan.collective.root_of_call and any(form_of(phase) is Form.STREAM for phase in plan.phases)
+    return not plan.collective.root_of_call and any(
+        form_of(phase) is Form.STREAM for phase in plan.phases
+    )
 
 
 def _is_kept(plan: Plan, width: int) -> bool:

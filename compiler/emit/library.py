@@ -89,8 +89,9 @@ def _unnamed(program: ProgramPlan) -> tuple[LibraryModel, ...]:
     except UnprintedError as found:
         raise CollcError([diagnostic(program, found.what)]) from None
     except ShortageError as found:
-        phases = {label: need[found.resource] for label, need in _needs_of_phases(program)}
-        raise CollcError([shortage(program, found, phases)]) from None
+        needs = {label: need[found.resource] for label, need in _needs_of_phases(program)}
+        beside = _beside_phases(program) if found.resource == TASKS else ""
+        raise CollcError([shortage(program, found, needs, beside)]) from None
 
 
 @dataclass(frozen=True)
@@ -136,12 +137,17 @@ def _shares(numbers: Sequence[int], needs: Sequence[int]) -> Iterator[tuple[int,
 
 def _needs(program: ProgramPlan) -> Needed:
     """The fewest task ids and DSRs with which a library can do, where slots have them in turn."""
-    own_code = sorted({*_code_of(program)})
-    queues = queues_of(program, own_code)
-    given = [tuple(_given(program, index, queues)) for index in own_code]
+    given = _all_given(program)
     numbers, _ = _phases(program, given, 0, 0)
     tasks = numbers.tasks.size + _tasks_of_program(program, given)
     return {TASKS: tasks, REGISTERS: len(numbers.registers.users)}
+
+
+def _all_given(program: ProgramPlan) -> list[tuple[Given, ...]]:
+    """The phases of the collectives that have code of their own."""
+    own_code = sorted({*_code_of(program)})
+    queues = queues_of(program, own_code)
+    return [tuple(_given(program, index, queues)) for index in own_code]
 
 
 def _needs_of_phases(program: ProgramPlan) -> Iterator[tuple[str, Needed]]:
@@ -160,6 +166,15 @@ def _tasks_of_program(program: ProgramPlan, given: Sequence[Sequence[Given]]) ->
     that wait for teardowns."""
     at_once = any(_ends_at_once(of[0].plan, of) if of else True for of in given)
     return at_once + _waits(program)
+
+
+def _beside_phases(program: ProgramPlan) -> str:
+    """How many these are, and for what, as messages say it; empty if there is none."""
+    waits = _waits(program)
+    at_once = _tasks_of_program(program, _all_given(program)) - waits
+    said = [f"{at_once} where a call is over at once"] if at_once else []
+    said += [f"{waits} to wait for teardowns"] if waits else []
+    return " and ".join(said)
 
 
 def _waits(program: ProgramPlan) -> int:

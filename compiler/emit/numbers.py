@@ -7,7 +7,7 @@ program begins. Slots that are never under way at the same time can have one in 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import field
 from itertools import count
 from math import inf
@@ -48,16 +48,12 @@ class User:
             return bool(self.classes & other.classes)
         return self.area.meets(other.area)
 
-    def stands_beside(self, other: User) -> bool:
-        """Whether both could be under way at the same time, if some PE had both."""
+    def runs_beside(self, other: User) -> bool:
+        """Whether both may be under way at the same time."""
         apart = self.phase != other.phase or self.key[0] != other.key[0]
         other_chain = self.key[1] != other.key[1]
         same_slot = abs(self.key[2] - other.key[2]) == SECOND
-        return not apart and (other_chain or same_slot)
-
-    def runs_beside(self, other: User) -> bool:
-        """Whether both may be under way at the same time."""
-        return self.stands_beside(other) and self.meets(other)
+        return not apart and (other_chain or same_slot) and self.meets(other)
 
 
 @dataclasses.dataclass
@@ -69,35 +65,32 @@ class Registers:
 
     def assigned(self, users: Iterable[User]) -> dict[Key, int]:
         """A position for each slot of a phase, the first ones first: one that no PE has for
-        another slot; or, where there are no more, one that it has in turn. Chains whose PEs are
-        apart may have one in common, unless that leaves none for a chain that meets both."""
+        another slot; or, where there are no more, one that it has in turn. Where that leaves none
+        for some, the first that nothing beside it has."""
         order = sorted(users, key=lambda one: (one.key[0], one.key[2], one.key[1]))
         before = [list(others) for others in self.users]
-        found = self._positions(order, User.runs_beside)
-        if len(before) <= self.available < len(self.users):
+        found = self._positions(order, self._own)
+        if len(self.users) > max(self.available, len(before)):
             self.users = before
-            found = self._positions(order, User.stands_beside)
+            found = self._positions(order, self._first)
         return found
 
-    def _positions(
-        self, users: Sequence[User], beside: Callable[[User, User], bool]
-    ) -> dict[Key, int]:
-        """A position for each, none of them that of one beside it."""
+    def _positions(self, users: Sequence[User], position: Callable[[User], int]) -> dict[Key, int]:
+        """A position for each."""
         found: dict[Key, int] = {}
         for user in users:
-            at = self._position(user, beside)
+            at = position(user)
             if at == len(self.users):
                 self.users.append([])
             self.users[at].append(user)
             found[user.key] = at
         return found
 
-    def _position(self, user: User, beside: Callable[[User, User], bool]) -> int:
+    def _own(self, user: User) -> int:
         """Where the fewest slots lose what was their own; one too many if none is left."""
         best, fewest = len(self.users), inf
-        for at, others in enumerate(self.users):
-            if any(beside(user, other) for other in others):
-                continue
+        for at in self._free(user):
+            others = self.users[at]
             met = [other for other in others if user.meets(other)]
             if not met:
                 return at
@@ -105,6 +98,16 @@ class Registers:
             if spoiled < fewest:
                 best, fewest = at, spoiled
         return len(self.users) if len(self.users) < self.available else best
+
+    def _first(self, user: User) -> int:
+        """The first that can be had in turn; one more if none can."""
+        return next(self._free(user), len(self.users))
+
+    def _free(self, user: User) -> Iterator[int]:
+        """The positions that nothing has while a slot does."""
+        for at, others in enumerate(self.users):
+            if not any(user.runs_beside(other) for other in others):
+                yield at
 
     def shared_with(self, user: User, others: Iterable[User]) -> list[User]:
         """The slots that a PE has in turn with one."""

@@ -23,9 +23,11 @@ class ShortageError(Exception):
     available: int
 
 
-def shortage(program: ProgramPlan, found: ShortageError, phases: Mapping[str, int]) -> Diagnostic:
-    """The message about a program, with what each phase needs at once; about its collective, if it
-    has one."""
+def shortage(
+    program: ProgramPlan, found: ShortageError, phases: Mapping[str, int], beside: str
+) -> Diagnostic:
+    """The message about a program, with what each phase needs at once, and what is needed `beside`
+    these, in words; about its collective, if it has one."""
     only = program.plans[0].collective if len(program.plans) == 1 else None
     span = only.span if only else program.program.span
     if found.resource == TASKS:
@@ -35,6 +37,7 @@ def shortage(program: ProgramPlan, found: ShortageError, phases: Mapping[str, in
     kept = kept_by(program.program.reserved, *of)
     left = left_beside(program.target, found.available, bool(kept), *rivals)
     most = ", ".join(f"`{name}` {count}" for name, count in phases.items())
+    most += f"{', and ' if most else ''}{beside}" if beside else ""
     message = f"`{only.name}`" if only else "the program"
     message += f" needs more {_WORDS[found.resource]} at once than there are: "
     message += f"{found.needed} ({most}), {left}"
@@ -60,5 +63,5 @@ def shortage_together(
         message = f"too few {_WORDS[resource]} for what is in flight at the same time, "
         message += f"{', '.join(of[:-1])} and {of[-1]}: "
         message += left_beside(program.target, there, bool(reserved), *rivals)
-        return of_call_streams(program, message, resource)
+        return of_call_streams(program, message, resource, use="patterns that need fewer at once")
     return None

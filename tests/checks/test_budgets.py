@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from changing import with_ops
 from stream_forms import CONTRACTS, plans, text_of
 from with_schedules import check
 
 import building as b
 from collc.base.diagnostics import Diagnostic, Edit
-from collc.checks.budgets.dsr_ids import in_turn, sources
 from collc.checks.budgets.extents import extents
 from collc.checks.budgets.memory import _areas, memory, vector_fits
 from collc.checks.budgets.output_words import words_at_once
 from collc.checks.counted import input_queues_of, output_queues_of, preceding_lanes, sending_lanes
 from collc.cost.choice import build_plan
 from collc.driver.pipeline import prove_text
-from collc.lowering.shared_numbers import with_shared_numbers
-from collc.plan import Advance, Op, Phase, Plan, Role, Strided
+from collc.plan import Plan, Strided
 from collc.plan.one_word import is_one_word
-from collc.plan.operands import controls
 from collc.schedule import build_schedule
 from collc.schedule.barrier_tokens import with_tokens
 from collc.spec import Collective, ElementType, Reserved
 from collc.target import TARGETS, WSE2
 from mutants import exchanges
-from tests.checks.test_shared_numbers import planned as with_few_registers
 
 
 def planned(collective: Collective) -> Plan:
@@ -51,20 +45,10 @@ def keeping(plan: Plan, **numbers: tuple[int, ...]) -> Plan:
     return replace(plan, collective=replace(plan.collective, limits=limits))
 
 
-def with_roles(plan: Plan, change: Callable[[Role], Role]) -> Plan:
-    first, *others = plan.phases
-    return replace(plan, phases=(replace(first, roles=tuple(map(change, first.roles))), *others))
-
-
 ALLREDUCE = planned(b.line_allreduce(b.two_phase(12, 4)))
-CHAIN = planned(b.line_reduce(b.chain(5)))
-ALONE = planned(b.line_reduce(b.chain(1)))
 DOUBLING = exchanges.plan_of("doubling", "wse2")[1]
 MIXED = replace(DOUBLING, phases=(*ALLREDUCE.phases, *DOUBLING.phases))
 LIMITED = planned(b.line_reduce(b.two_phase(12, 4), colors=2))  # with control wavelets
-# the root stores one vector, the joint two by one operation, and sends
-JOINT = planned(b.line_reduce(b.frozen([[1], [2, 3, 4], [], [], []])))
-(REDUCED,) = JOINT.phases
 
 
 def test_a_foreign_number_is_told_where_colors_are_as_many_as_the_target_has() -> None:
@@ -92,74 +76,6 @@ def test_where_colors_are_reserved_fewer_of_them_help(check: str, plan: Plan) ->
     assert all("reserve" not in problem.help for problem in found(check, plan))
     problems = found(check, keeping(plan, colors=(7,)))
     assert problems and all(one.help.endswith(", or reserve less") for one in problems)
-
-
-def test_too_few_registers_are_told_by_the_file_that_needs_more() -> None:
-    """A chain needs one destination beside the vector, and two numbers of sources."""
-    (problem,) = found("dsr_ids", on(CHAIN, dsr_ids=(1,)))
-    assert "(`reduce` 2)" in problem.message
-
-
-def test_in_turn_phases_have_the_numbers_of_the_one_that_takes_most() -> None:
-    assert not ALONE.phases
-    assert (in_turn([ALONE]), in_turn([CHAIN]), in_turn([DOUBLING])) == (0, 2, 4)
-    assert in_turn([CHAIN, DOUBLING]) == in_turn([DOUBLING, CHAIN]) == 4
-
-
-def test_lanes_of_an_exchange_have_numbers_for_all_that_they_send() -> None:
-    commanding = with_roles(DOUBLING, lambda role: with_ops(role, with_control))
-    assert any(map(controls, commanding.phases[0].roles))
-    assert in_turn([commanding]) == 4
-
-
-def with_control(op: Op) -> Op:
-    return replace(op, advance=Advance.CONTROL)
-
-
-def test_a_control_wavelet_has_the_numbers_of_the_vector_before_it() -> None:
-    one_by_one = with_roles(LIMITED, lambda role: with_ops(role, one_vector))
-    assert sources(one_by_one.phases[0]) == 3
-    assert in_turn([one_by_one]) == 2
-
-
-def one_vector(op: Op) -> Op:
-    return replace(op, vectors=1)
-
-
-def only(*names: str) -> Phase:
-    """The phase with some of its roles."""
-    roles = tuple(role for role in REDUCED.roles if role.name in names)
-    assert len(roles) == len(names)
-    return replace(REDUCED, roles=roles)
-
-
-@pytest.mark.parametrize(
-    ("names", "taken"),
-    [
-        (("root",), 1),  # stores one vector, and moves nothing
-        (("leaf_1",), 1),
-        (("joint",), 1),  # sends; what it stores by one operation has no number
-        (("root", "leaf_1"), 2),
-        (("root", "joint"), 1),
-    ],
-)
-def test_sources_are_of_vectors_stored_one_by_one_and_of_what_moves(
-    names: tuple[str, ...], taken: int
-) -> None:
-    assert sources(only(*names)) == taken
-
-
-def test_registers_that_phases_share_are_as_many_as_operands() -> None:
-    plan = with_shared_numbers(with_few_registers("binomial", "wse2")[1])
-    shared = plan.registers
-    assert shared is not None
-    assert not found("dsr_ids", plan)
-    for fewer in (
-        replace(shared, pairs=shared.pairs[:-1]),
-        replace(shared, sources=shared.sources[:-1]),
-        replace(shared, sources=(*shared.sources, shared.sources[-1])),
-    ):
-        assert [one.code for one in found("dsr_ids", replace(plan, registers=fewer))] == ["C307"]
 
 
 def test_extents_of_every_phase_are_counted() -> None:
@@ -428,24 +344,6 @@ def test_queues_of_a_phase_are_those_behind_the_ones_of_phases_before() -> None:
     for own in both.output_queues[10:]:
         (problem,) = found("microthreads", replace(both, input_queues=(100, 101, own, 103)))
         assert f"queues with number {own}," in problem.message
-
-
-def test_too_few_task_ids_are_shared_over_time_where_that_suffices() -> None:
-    """Three for each reduction, one for the broadcast, one for the end; in turn three and two."""
-    plan = planned(b.grid_allreduce(b.star(5), b.star(4)))
-    assert not found("task_ids", on(plan, local_task_ids=tuple(range(8, 16))))
-    for count, helps in ((7, "drop a step"), (5, "drop a step"), (4, "choose a pattern")):
-        (problem,) = found("task_ids", on(plan, local_task_ids=tuple(range(8, 8 + count))))
-        assert "8 (`columns` 3, `row` 3, `broadcast` 1, `done` 1)" in problem.message
-        assert problem.help.startswith(helps)
-
-
-def test_each_task_has_an_id_of_its_own_that_is_free() -> None:
-    _, *others = ALLREDUCE.task_ids
-    assert not found("task_ids", ALLREDUCE)
-    for ids in ((*others, others[-1]), (ALLREDUCE.colors[0][1], *others)):
-        (problem,) = found("task_ids", replace(ALLREDUCE, task_ids=ids))
-        assert problem.help == "give each task an id of its own"
 
 
 def test_every_phase_goes_in_pairs_only_where_it_can() -> None:

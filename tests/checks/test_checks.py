@@ -13,12 +13,8 @@ from with_schedules import check, check_plan
 import building as b
 import collc.explanations
 from collc.base.diagnostics import Edit
-from collc.checks.budgets.dsr_ids import in_turn
-from collc.checks.budgets.dsr_ids import pairs as pairs_taken
-from collc.checks.budgets.dsr_ids import sources as sources_taken
-from collc.checks.counted import tasks_in_turn
 from collc.cost.choice import build_plan
-from collc.lowering import candidate_plans, registers, sharing
+from collc.lowering import candidate_plans
 from collc.plan import VECTOR, Action, Advance, Direction, Op, Region, Route, Strided
 from collc.plan.plan import NO_SLICES
 from collc.schedule import build_schedule
@@ -117,58 +113,6 @@ def test_each_phase_has_queues_of_its_own():
     assert codes("queues", on(plan, output_queues=(2,))) == ["C305"]
     assert codes("queues", on(plan, output_queues=(2, 3))) == []
     assert codes("queues", replace(plan, input_queues=(2, 2))) == ["C305"]
-
-
-def test_there_are_as_many_task_ids_as_tasks():
-    plan = ALLREDUCE
-    assert codes("task_ids", plan) == []
-    assert codes("task_ids", on(plan, local_task_ids=(8, 9, 10, 11))) == ["C306"]
-    assert codes("task_ids", on(plan, local_task_ids=(8, 9, 10, 11, 12))) == []
-    assert codes("task_ids", replace(plan, task_ids=(8, 9, 10, 11))) == ["C306"]
-
-
-def test_each_operand_has_a_register_of_its_own_beside_memcpy():
-    plan = ALLREDUCE
-    assert codes("dsr_ids", plan) == []
-    assert codes("dsr_ids", on(plan, dsr_ids=(1, 2))) == ["C307"]
-    assert codes("dsr_ids", on(plan, dsr_ids=(1, 2, 3))) == ["C307"]
-    assert codes("dsr_ids", on(plan, dsr_ids=(1, 2, 3, 4))) == []
-    with_memcpys = replace(on(plan, dsr_ids=(0, 1, 2, 3)), dsr_ids=(0, 1, 2, 3))
-    assert codes("dsr_ids", with_memcpys) == ["C307"]
-    used = plan.dsr_ids
-    assert codes("dsr_ids", replace(plan, dsr_ids=(*used[:-1], used[0]))) == ["C307"]
-    assert codes("dsr_ids", replace(plan, dsr_ids=(*used, used[0]))) == ["C307"]
-    assert codes("dsr_ids", replace(plan, dsr_ids=used[:-1])) == ["C307"]
-    spare = next(number for number in plan.target.dsr_ids if number not in (0, *used))
-    assert codes("dsr_ids", replace(plan, dsr_ids=(*used[1:], spare))) == []
-
-
-def test_what_is_handed_on_takes_no_registers_of_what_is_stored():
-    plan = planned(b.line_reduce(b.chain(5)))
-
-    def twice(role):
-        runs = ((op if op.stores else replace(op, vectors=2), turns) for op, turns in role.repeated)
-        return with_runs(role, runs)
-
-    (changed,) = with_roles(plan, twice).phases
-    assert changed != plan.phases[0]
-    assert sources_taken(changed) == sources_taken(plan.phases[0])
-
-
-def test_the_check_counts_registers_as_the_planner_does():
-    for collective in (
-        b.line_reduce(b.chain(5)),
-        b.line_reduce(b.two_phase(12, 4), colors=2),
-        b.line_allreduce(b.binomial(6)),
-        b.grid_allreduce(b.two_phase(12, 4), b.binomial(9)),
-        b.broadcast(5, 4, 2, 1),
-    ):
-        plan = planned(collective)
-        assert in_turn([plan]) == sharing.shared_dsrs([plan])
-        assert tasks_in_turn([plan]) == sharing.shared_tasks([plan])
-        for phase in plan.phases:
-            assert pairs_taken(phase) == registers.pairs_of_phase(phase)
-            assert sources_taken(phase) == registers.sources_of_phase(phase)
 
 
 def test_the_length_that_a_help_names_is_the_longest_that_fits():

@@ -1,5 +1,5 @@
-"""One-word collectives: registers that are loaded before the program begins are of one operand on a
-PE, and an output queue holds what is put into it at once."""
+"""One-word collectives: which plans are of one, and an output queue holds what is put
+into it at once."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from with_schedules import check_plan
 from collc.checks.budgets.output_words import words_at_once
 from collc.cost.choice import build_plan
 from collc.language import parse_source
-from collc.plan import VECTOR, Action, Direction, Lane, Op, Plan, Registers, Role, once
+from collc.plan import VECTOR, Action, Direction, Lane, Op, Plan, Role, once
 from collc.plan.one_word import is_one_word
-from collc.plan.slots import slots_of
 from collc.schedule import Schedule, build_schedule
 from collc.schedule.barrier_tokens import with_tokens
 from collc.target import TARGETS
@@ -28,13 +27,6 @@ def planned(contract: str, steps: str, target: str = "wse2") -> tuple[Schedule, 
     spec = parse_source(f"{text} program {{ total }}", {}, None, file="test.coll")
     schedule = with_tokens(build_schedule(spec.collectives[0]))
     return schedule, build_plan(schedule, TARGETS[target])
-
-
-def sharing(plan: Plan, positions: dict[int, int]) -> Plan:
-    """The plan with some register pairs of phases at other positions among all pairs."""
-    slots = slots_of(plan)
-    pairs = [0, *(positions.get(at, 1 + at) for at in range(len(slots.pairs)))]
-    return replace(plan, registers=Registers(tuple(pairs), tuple(range(len(slots.sources)))))
 
 
 def codes(plan: Plan) -> set[str]:
@@ -65,26 +57,6 @@ def test_a_word_along_trees_and_back_makes_a_one_word_plan(
 def test_anything_else_is_not(contract: str, steps: str) -> None:
     _, plan = planned(contract, steps)
     assert not is_one_word(plan)
-
-
-def test_what_stores_has_registers_of_its_own() -> None:
-    _, plan = planned("barrier()", INSIDE)
-    of_first = [slot for slot in slots_of(plan).pairs if slot.phase == 0]
-    assert len(of_first) == len({"stores", "sends", "controls"})
-
-
-def test_where_phases_share_registers_those_of_other_pes_have_the_same() -> None:
-    """The root of the first phase stores, and others of it send, so both may have one number."""
-    _, plan = planned("barrier()", INSIDE)
-    stored, sent, *_ = (i for i, slot in enumerate(slots_of(plan).pairs) if slot.phase == 0)
-    assert not codes(sharing(plan, {stored: 1 + sent}))
-
-
-def test_a_pe_that_stores_and_sends_may_not_have_one_register_for_both() -> None:
-    _, plan = planned("barrier()", INSIDE)
-    stored, sent, *_ = (i for i, slot in enumerate(slots_of(plan).pairs) if slot.phase == 1)
-    assert codes(sharing(plan, {stored: 1 + sent})) == {"C307"}
-    assert codes(sharing(plan, {stored: 0})) == {"C307"}  # the vector's, which all copy to
 
 
 def test_the_sum_is_sent_where_it_is_combined_if_sending_takes_longer_from_memory() -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from click.testing import CliRunner
+from libraries import taken as numbers_taken
 
 import fabsim
 from collc.backends import Settings
@@ -138,8 +139,9 @@ def test_what_they_take_is_counted_and_nobody_elses(example: str) -> None:
     assert taken["color"] not in others
     for plan in timed.plans:
         assert taken["queue"] not in (*plan.input_queues, *plan.output_queues)
-        assert taken["task"] not in plan.task_ids
-        assert taken["dsr"] not in plan.dsr_ids
+    tasks, dsrs = numbers_taken(timed.files)
+    assert tasks and taken["task"] not in tasks
+    assert dsrs and taken["dsr"] not in dsrs
 
 
 def test_where_nothing_is_left_for_them_that_is_said_and_the_program_runs_without(

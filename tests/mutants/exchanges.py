@@ -55,7 +55,7 @@ def plan_of(name: str, target: str) -> tuple[Schedule, Plan]:
 def mutants(plan: Plan) -> Iterator[Mutant[Plan]]:
     """Every plan that differs from `plan` in one thing."""
     yield from by_phase(plan, _phases)
-    for name in ("input_queues", "output_queues", "task_ids", "dsr_ids"):
+    for name in ("input_queues", "output_queues"):
         used = getattr(plan, name)
         for what, changed in (
             ("repeated", used[:1] * len(used)),

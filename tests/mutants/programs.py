@@ -55,12 +55,6 @@ def mutants(plan: ProgramPlan) -> Iterator[Mutant[ProgramPlan]]:
             other = replace(color, **{field: value})
             colors = (*plan.colors[:i], other, *plan.colors[i + 1 :])
             yield Mutant(kind, f"color {i} with {what}", replace(plan, colors=colors))
-    for i, _ in enumerate(plan.task_ids):
-        ids = (*plan.task_ids[:i], 29, *plan.task_ids[i + 1 :])
-        what = f"task {i} is that of teardowns"
-        yield Mutant(Kind.NUMBERS, what, replace(plan, task_ids=ids))
-    fewer = replace(plan, task_ids=plan.task_ids[:-1])
-    yield Mutant(Kind.NUMBERS, "a task too few", fewer)
 
 
 def _with_phase(plan: ProgramPlan, use: Use, phase: Phase) -> ProgramPlan:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from changing import streams
+from libraries import lacking
 from with_schedules import check_plan
 
 from collc.driver.pipeline import compile_text, prove_text
@@ -85,7 +86,7 @@ def plan_of(name: str, target: str) -> tuple[Schedule, Plan]:
     if name in SERIAL:
         _, schedule = prove_text(text, "test.coll", {}, target)
         serial = filter(_is_serial, candidate_plans(schedule, TARGETS[target]))
-        return schedule, next(plan for plan in serial if not check_plan(plan))
+        return schedule, next(one for one in serial if not check_plan(one) and not lacking(one))
     bundle = compile_text(text, "test.coll", {}, target)
     assert streams(bundle.plan), name
     return bundle.schedule, bundle.plan

@@ -104,7 +104,7 @@ def _with_other_numbers(plan: Plan) -> Iterator[Mutant[Plan]]:
         (Kind.NUMBERS, "a color without number", plan.colors[:-1]),
     ):
         yield Mutant(kind, what, replace(plan, colors=colors))
-    for field in ("input_queues", "output_queues", "task_ids", "dsr_ids"):
+    for field in ("input_queues", "output_queues"):
         used = getattr(plan, field)
         for what, changed in (
             ("reversed", used[::-1]),

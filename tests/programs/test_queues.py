@@ -133,7 +133,7 @@ def test_enough_queues_with_the_wrong_numbers_are_not_called_too_few() -> None:
 
 def test_a_limit_that_is_named_helps() -> None:
     """Colors and task ids have one table on this machine, and fewer colors leave more ids."""
-    calls = "twop half reserve colors 0 .. 7, tasks 14 .. 20"
+    calls = "twop half reserve colors 0 .. 7, tasks 14 .. 20, tasks 24"
     with pytest.raises(collc.CollcError) as caught:
         compile_text(text(calls), "test.coll", {})
     (problem,) = caught.value.diagnostics

@@ -11,6 +11,7 @@ import collc
 from collc.checks.program import call_streams
 from collc.driver.bundle import Bundle
 from collc.driver.pipeline import compile_text
+from collc.emit.library import libraries_of
 from collc.plan.plan import ProgramPlan
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "program_together.coll"
@@ -74,7 +75,7 @@ def test_what_is_in_flight_together_delivers(calls: str, target: str, skew: int)
 
 
 def test_collectives_that_fit_together_with_fewer_colors_have_fewer() -> None:
-    """A ring by itself relays on four colors, with four DSRs: two of these have seven."""
+    """A ring by itself relays on four colors: two of these have no queues for that."""
     text = """target wse2
     grid pes = 6 x 5
     collective rows = allreduce(x: f32[16], add) on each row of pes {
@@ -115,8 +116,6 @@ def test_call_streams_that_have_a_number_in_common_are_refused() -> None:
     assert codes(plan) == []
     first, second = plan.call_streams
     for changed in (
-        replace(second, task_ids=(*second.task_ids[:-1], first.task_ids[0])),
-        replace(second, dsr_ids=(*second.dsr_ids[1:], first.dsr_ids[0])),
         replace(second, colors=(first.colors[0], *second.colors[1:])),
         replace(
             second,
@@ -128,13 +127,17 @@ def test_call_streams_that_have_a_number_in_common_are_refused() -> None:
         assert "C334" in codes(replace(plan, call_streams=(first, changed)))
 
 
-def test_numbers_that_call_streams_have_for_different_things_are_no_mistake() -> None:
-    """A DSR id is no task id: that both call streams have a 1 somewhere means nothing."""
-    plan = compiled("rows and columns").program
-    first, second = plan.call_streams
-    unused = next(n for n in plan.target.local_task_ids if n not in plan.task_ids)
-    changed = replace(second, task_ids=(*second.task_ids[:-1], unused))
-    assert codes(replace(plan, call_streams=(first, changed))) == []
+@pytest.mark.parametrize("limit", ["", "reserve tasks 8 .. 20", "reserve dsrs 1 .. 5"])
+@pytest.mark.parametrize("target", ["wse2", "wse3"])
+def test_call_streams_have_tasks_and_registers_of_their_own(target: str, limit: str) -> None:
+    bundle = compiled(f"rows and columns, block {limit}", target, skew=30)
+    first, second = libraries_of(bundle.program, "test.coll")
+    for of in (first, second):
+        assert of.task_ids and of.dsr_ids
+    assert not set(first.task_ids) & set(second.task_ids)
+    assert not set(first.dsr_ids) & set(second.dsr_ids)
+    report = bundle.run(seed=4)
+    assert report.verified, report.problem
 
 
 @pytest.mark.parametrize(
@@ -150,8 +153,14 @@ def test_what_cannot_be_together_is_refused(calls: str, code: str) -> None:
 @pytest.mark.parametrize(
     ("limit", "ledger"),
     [
-        ("reserve tasks 8 .. 20", "too few task ids for what is in flight at the same time, 4 for"),
-        ("reserve dsrs 1 .. 4", "too few DSRs for what is in flight at the same time, 2 for"),
+        (
+            "reserve tasks 8 .. 20, tasks 24 .. 25",
+            "too few local task ids for what is in flight at the same time, 1 for",
+        ),
+        (
+            "reserve dsrs 1 .. 6",
+            "too few DSRs of one file for what is in flight at the same time, 1 for",
+        ),
         ("reserve input_queues 3 .. 7, output_queues 3 .. 5", "1 numbers for queues, 1 of input"),
     ],
 )

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import product
 
 import pytest
 import steps_patterns as s
 from changing import streams
-from stream_forms import CONTRACTS, plans, text_of
+from stream_forms import plans, text_of
 from with_schedules import check_plan
 
-from collc.checks.counted import tasks_of_phase
 from collc.driver.pipeline import prove_text
 from collc.lowering import candidate_plans
-from collc.lowering.resources import task_ids_of_phase
 from collc.plan import (
     Advance,
     ColorUse,
@@ -27,12 +24,9 @@ from collc.plan import (
     Role,
     Slices,
     Stream,
-    Then,
-    ends_of,
     lane_of,
     stream_of,
     streams_of,
-    thens_of,
 )
 from collc.target import TARGETS
 
@@ -226,38 +220,6 @@ def test_a_stream_is_found_again_in_its_operations():
 
 def role_of(*lanes: tuple[str, Stream]) -> Role:
     return Role("part", "", tuple(lane_of(name, stream) for name, stream in lanes), ())
-
-
-def test_what_a_pe_waits_for_is_counted_by_its_ends():
-    one = Stream("in", "out", between(0, 1), between(1, 2))
-    assert ends_of(role_of(("a", one))) == 2
-    assert ends_of(role_of(("a", replace(one, receives_on="out", returns=True)))) == 1
-    assert ends_of(role_of(("a", replace(one, through=True)))) == 1  # it receives behind that
-    behind = replace(one, receives_on=None, receives=None, after="a")
-    assert ends_of(role_of(("a", one), ("b", behind))) == 2  # a's receiving, b's sending
-    assert ends_of(role_of(("a", one), ("b", one))) == 4
-
-
-def test_of_three_ends_two_are_joined_first():
-    one = Stream("in", "out", between(0, 1), between(1, 2))
-    thens = thens_of(role_of(("a", one), ("b", replace(one, sends=None, sends_on=None))))
-    assert list(thens.values()) == [Then.JOINS, Then.JOINS_TOO, Then.ENDS_TOO]
-
-
-def test_the_end_of_a_chain_is_that_of_its_last_operation():
-    first = Stream("in", "out", between(1, 2), between(0, 1), through=True, combines=True)
-    second = replace(first, kept_first=True, after="a")
-    thens = thens_of(role_of(("a", first), ("b", second)))
-    assert list(thens.values()) == [Then.GOES_ON, Then.GOES_ON, Then.ENDS, Then.GOES_ON]
-
-
-def test_tasks_are_counted_by_operations():
-    for name, target in product(CONTRACTS, TARGETS):
-        _, schedule = prove_text(text_of(name), "t", {"P": 6, "B": 36}, target)
-        for plan in plans(schedule, target):
-            (phase,) = plan.phases
-            assert tasks_of_phase(phase) == task_ids_of_phase(phase)
-            assert len(plan.task_ids) == tasks_of_phase(phase) + 1
 
 
 @pytest.mark.parametrize("after", ["backward", "forward", "nowhere"])

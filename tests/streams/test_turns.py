@@ -6,22 +6,22 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from libraries import lacking
 from stream_forms import plans, text_of
 from with_schedules import check_plan
 
 from collc.driver.pipeline import prove_text
+from collc.emit.library import libraries_of
+from collc.emit.model import ClassModel, PhaseModel
 from collc.plan import (
     Advance,
     Plan,
     Stream,
-    Then,
-    ends_of,
     lane_of,
     leaders_of,
     stream_of,
-    streams_of,
-    thens_of,
 )
+from collc.plan.plan import of_one_call
 from collc.plan.slots import slots_of
 
 ACROSS = "across_forward_"
@@ -35,6 +35,18 @@ def planned(target: str, ranks: int = 14, groups: int = 5) -> Plan:
 
 def codes(plan: Plan) -> set[str]:
     return {problem.code for problem in check_plan(plan)}
+
+
+def phase_of(plan: Plan) -> PhaseModel:
+    """The phase in the library of the plan."""
+    (library,) = libraries_of(of_one_call(plan), "t")
+    (phase,) = library.phases
+    return phase
+
+
+def classes_of(plan: Plan) -> tuple[ClassModel, ...]:
+    """What PEs do in it."""
+    return phase_of(plan).classes
 
 
 def with_streams(plan: Plan, change: Callable[[str, Stream], Stream]) -> Plan:
@@ -62,8 +74,10 @@ def test_the_first_lane_of_a_row_has_the_registers_of_all(target):
     assert leaders[f"{ACROSS}2"] == leaders[f"{ACROSS}4"] == f"{ACROSS}1"
     assert f"{ACROSS}1" not in leaders
     assert codes(plan) == set()
-    # two that receive and send, the first of each row, and what empties the stage
-    assert len(slots_of(plan).pairs) == 2 * 2 + 2 + 1
+    # two that receive and send, the first of each row; what empties the stage does so behind them
+    at_once = 2 * 2 + 2
+    assert not lacking(plan, dsr_ids=at_once, local_task_ids=20)
+    assert lacking(plan, dsr_ids=at_once - 1) == ["C307"]
 
 
 def test_on_wse2_a_row_has_one_output_queue_and_on_wse3_one_microthread():
@@ -94,11 +108,11 @@ def test_three_groups_are_sent_to_at_the_same_time():
     plan = planned("wse2", groups=3)
     assert not leaders_of(plan.phases[0])
     assert codes(plan) == set()
-    assert max(map(ends_of, plan.phases[0].roles)) == 4
+    assert max(ends for one in classes_of(plan) for ends in one.ends) == 4
 
 
 def test_a_lane_that_two_others_come_after_is_no_row():
-    """Registers that three lanes had would be loaded while an operation has them."""
+    """A microthread that three lanes had would be another operation's while one has it."""
     plan = planned("wse2")
 
     def both_after_the_first(name: str, stream: Stream) -> Stream:
@@ -129,16 +143,19 @@ def test_a_lane_that_comes_after_itself_is_refused():
 
 
 def test_a_register_less_is_refused():
+    """A PE receives from both sides, sends to both, and across to one; two groups take turns."""
     plan = planned("wse2", groups=2)
     assert codes(plan) == set()
-    assert codes(replace(plan, dsr_ids=plan.dsr_ids[:-1])) == {"C307"}
+    assert lacking(plan, dsr_ids=5) == []
+    assert lacking(plan, dsr_ids=4) == ["C307"]
 
 
 def test_of_four_ends_those_of_what_is_received_come_last():
+    """The first two are joined, then these with the third, then all with the last."""
     plan = planned("wse2")
-    role = next(one for one in plan.phases[0].roles if ends_of(one) == 4)
-    thens = {op.lane: then for op, then in thens_of(role).items() if then is not Then.NOTHING}
-    assert {thens["forward"], thens["backward"]} == {Then.JOINS_TOO, Then.ENDS_TOO}
-    across = {then for lane, then in thens.items() if lane.startswith("across")}
-    assert {Then.PAIRS, Then.PAIRS_TOO} <= across
-    assert all(one.receives is None for lane, one in streams_of(role).items() if "across" in lane)
+    joins = {join.task: at for at, join in enumerate(phase_of(plan).sections[0].joins)}
+    one = next(one for one in classes_of(plan) if 4 in one.ends)
+    ends = {of.act.lane: (joins[of.end], of.unblocks) for of in one.acts if of.end in joins}
+    assert {ends.pop("forward"), ends.pop("backward")} == {(1, True), (0, True)}
+    assert set(ends.values()) == {(2, False), (2, True)}
+    assert all(lane.startswith("across") for lane in ends)

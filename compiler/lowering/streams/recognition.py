@@ -136,7 +136,9 @@ def _moved(held: Ints, there: npt.NDArray[np.bool_]) -> Recognised | None:
     return _scatter(held, there)
 
 
-def _gather(root: int, moved: npt.NDArray[np.bool_], there: npt.NDArray[np.bool_]) -> Recognised | None:
+def _gather(
+    root: int, moved: npt.NDArray[np.bool_], there: npt.NDArray[np.bool_]
+) -> Recognised | None:
     """A gather, of all other ranks or of those on one side of the root."""
     own = np.arange(len(moved))
     for side in (own != root, own > root, own < root):
