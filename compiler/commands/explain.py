@@ -93,11 +93,12 @@ def plan(source: Source, by_colors: bool) -> None:
         head = {"file": shown(spec.file), "target": spec.target, "params": params}
         for name, phases in streams.items():
             found[name][0]["streams"] = phases
-        several = {"collectives": {name: data for name, (data, _) in found.items()}}
-        print_data(head | (several if spec.program else found[spec.collectives[0].name][0]))
+        every = {name: data for name, (data, _) in found.items()}
+        only = next(iter(every.values())) if len(every) == 1 else {}
+        print_data(head | {"collectives": every} | only)
         return
     texts = [
-        (text if spec.program is None else f"{name}\n{text}") + _streams_text(streams.get(name, {}))
+        (text if len(found) == 1 else f"{name}\n{text}") + _streams_text(streams.get(name, {}))
         for name, (_, text) in found.items()
     ]
     click.echo("\n".join(texts), nl=False)

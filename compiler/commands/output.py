@@ -116,8 +116,9 @@ def print_sarif(diagnostics: Iterable[Diagnostic]) -> None:
 
 def facts_of(bundle: Bundle) -> dict[str, Any]:
     """What every command says of a program in its JSON object."""
-    decisions = [decision_as_data(decision) for decision in bundle.decisions]
-    chosen = {"decision": decisions[0] if len(decisions) == 1 else decisions} if decisions else {}
+    named = {name: decision_as_data(decision) for name, decision in bundle.named_decisions}
+    decisions = list(named.values())
+    chosen = {"decision": decisions[0] if len(decisions) == 1 else decisions, "decisions": named}
     return {
         "file": shown(bundle.spec.file),
         "target": bundle.spec.target,
@@ -126,7 +127,7 @@ def facts_of(bundle: Bundle) -> dict[str, Any]:
         "colors": bundle.color_count,
         "memory_bytes": bundle.memory_bytes,
         "reconfiguration_bytes": reconfiguration_bytes(bundle.program),
-        **chosen,
+        **(chosen if named else {}),
     }
 
 

@@ -218,7 +218,7 @@ def command(  # noqa: PLR0913, PLR0917 - as many as there are options
         "seed": seed,
         "repeats": repeats,
         "inputs": read_inputs(inputs, _buffers(bundle)),
-        "lengths": checked_lengths(bundle.spec.program, lengths),
+        "lengths": checked_lengths(bundle.program.program, lengths),
     }
     wanted_of_it = _outputs(outputs, bundle)
     with simulator_told(trace, report):

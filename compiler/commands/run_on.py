@@ -157,12 +157,10 @@ def _lengths(bundle: Bundle, runs: Runs) -> Lengths:
     """One length or root of each name for all rounds, as run.py takes it: the longest and the first
     rank if none is given.
     Raises UsageError where rounds differ, and CollcError as `checked_lengths`."""
-    program = bundle.spec.program
+    program = bundle.program.program
     given = checked_lengths(program, runs.lengths)
     if any(len(set(of_rounds)) > 1 for of_rounds in given.values()):
         raise click.UsageError("--on takes one length for all rounds")
-    if program is None:
-        return given
     most = dict(program.lengths) | dict.fromkeys(dict(program.roots), 0)
     return {name: given.get(name, (n,) * program.rounds) for name, n in most.items()}
 

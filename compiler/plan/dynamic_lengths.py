@@ -31,13 +31,13 @@ def lengths_of_run(program: Program, given: Lengths, seed: int) -> dict[str, tup
 
 
 def checked_lengths(
-    program: Program | None, given: Iterable[tuple[str, Given]]
+    program: Program, given: Iterable[tuple[str, Given]]
 ) -> dict[str, tuple[int, ...]]:
     """What a user gives, of which no name need be said where there is only one, and one length may
     stand for all rounds. Raises CollcError where a program has no use for it or a number is out of
     its range, TypeError for what is no whole number."""
-    known = {name: limits for name, *limits in program.given} if program else {}
-    rounds = program.rounds if program else 1
+    known = {name: limits for name, *limits in program.given}
+    rounds = program.rounds
     found: dict[str, tuple[int, ...]] = {}
     for said, numbers in given:
         lengths = _whole_numbers(numbers)

@@ -9,6 +9,7 @@ from collc.driver.pipeline import compile_text
 from collc.language import parse_source
 from collc.plan.dynamic_lengths import checked_lengths
 from collc.spec import Program
+from collc.spec.program import program_of_one
 
 
 def text(*bounds: str, rounds: int) -> str:
@@ -23,15 +24,15 @@ def text(*bounds: str, rounds: int) -> str:
 
 
 def program(*bounds: str, rounds: int) -> Program:
-    found = parse_source(text(*bounds, rounds=rounds)).program
-    assert found is not None
-    return found
+    spec = parse_source(text(*bounds, rounds=rounds))
+    return spec.program or program_of_one(spec.collectives[0])
 
 
 ONE = program("n <= 30", rounds=1)
 THREE = program("n <= 30", rounds=3)
 TWO_NAMES = program("n <= 30", "m <= 8", rounds=2)
 NO_NAME = program("30", rounds=2)
+ONE_CALL = program("30", rounds=1)
 
 
 @pytest.mark.parametrize(
@@ -44,11 +45,11 @@ NO_NAME = program("30", rounds=2)
         (TWO_NAMES, [("m", (8,)), ("n", (9, 30))], {"m": (8, 8), "n": (9, 30)}),
         (TWO_NAMES, [("m", (8,))], {"m": (8, 8)}),  # n is drawn at random
         (NO_NAME, [], {}),
-        (None, [], {}),
+        (ONE_CALL, [], {}),
     ],
 )
 def test_lengths_that_fit_are_taken(
-    of: Program | None, given: list[tuple[str, tuple[int, ...]]], found: dict[str, tuple[int, ...]]
+    of: Program, given: list[tuple[str, tuple[int, ...]]], found: dict[str, tuple[int, ...]]
 ) -> None:
     assert checked_lengths(of, given) == found
 
@@ -66,11 +67,11 @@ def test_lengths_that_fit_are_taken(
         (TWO_NAMES, [("k", (1,))], "there is no length k to give, but m, n"),
         (ONE, [("n", (1,)), ("", (2,))], "the length n is given twice"),
         (NO_NAME, [("", (1,))], "the program has no length that is given when it runs"),
-        (None, [("", (1,))], "the program has no length that is given when it runs"),
+        (ONE_CALL, [("", (1,))], "the program has no length that is given when it runs"),
     ],
 )
 def test_lengths_that_do_not_fit_are_refused(
-    of: Program | None, given: list[tuple[str, tuple[int, ...]]], message: str
+    of: Program, given: list[tuple[str, tuple[int, ...]]], message: str
 ) -> None:
     with pytest.raises(CollcError) as caught:
         checked_lengths(of, given)
