@@ -21,17 +21,12 @@ from collc.driver.bundle import Bundle
 from collc.driver.cycles_by_colors import by_colors, program_by_colors, show_by_colors
 from collc.lowering.between_uses import between_uses
 from collc.lowering.reconfiguration import reconfiguration_bytes
-from collc.plan.form import form_of
 from collc.plan.one_call import called_once
-from collc.plan.plan import ProgramPlan
 from collc.spec.program import program_of_one
 from collc.target import TARGETS
 from collc.tuning.dynamic_length import show_ranges
 from collc.tuning.show import show_terms
 from collc_research.networks import cost_on, read_network, show_cost
-
-# of algorithms by steps, for halves of a vector: docs/program-costs.md, "Both axes at once"
-ROUGHLY_TOGETHER = "predicted from a fifth too low to a third too high"
 
 
 def _range(_: click.Context, __: click.Parameter, value: str | None) -> range | None:
@@ -106,8 +101,6 @@ def _print_cost(bundle: Bundle, *, verbose: bool) -> None:
             click.echo(line)
     for selection, found in bundle.choices():
         click.echo(show_ranges(selection, found), nl=False)
-    if _exchange_together(bundle.program):
-        click.echo(f"steps in flight at the same time: {ROUGHLY_TOGETHER}")
     print_decisions(bundle, short=one is None and not verbose)
     if not verbose:
         return
@@ -132,15 +125,6 @@ def _added_up(bundle: Bundle) -> str:
     if sum(parts.values()) != prediction.cycles:
         return ", ".join(words)
     return f"{' + '.join(words)} = {prediction.cycles}"
-
-
-def _exchange_together(plan: ProgramPlan) -> bool:
-    """Whether PEs follow steps of two collectives at the same time."""
-    by_call_stream = (
-        [phase for one in call_stream.plans for phase in one.phases]
-        for call_stream in plan.call_streams
-    )
-    return sum(any(form_of(phase).is_cut for phase in one) for one in by_call_stream) > 1
 
 
 def _print_network_cost(source: Source, file: Path) -> None:

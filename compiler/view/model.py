@@ -14,7 +14,6 @@ from collc.base.version import __version__
 from collc.cost.show import wait_words
 from collc.machine.prediction import Prediction
 from collc.plan import ColorUse, Direction, Phase, Plan, Region, Role, Route, Strided
-from collc.plan.form import form_of
 from collc.plan.one_call import called_once
 from collc.plan.plan import ProgramPlan
 from collc.plan.show import show_lane
@@ -146,7 +145,6 @@ def _phase(plan: Plan, phase: Phase) -> dict[str, Any]:
         "collective": plan.collective.name,
         "about": phase.about,
         "at": _lines_of(span),
-        "steps": form_of(phase).is_cut,
         "classes": [_class(phase.roles[role], uses, numbers) for role, uses in classes],
         "regions": regions,
     }

@@ -38,7 +38,6 @@ export interface Phase {
   collective: string;
   about: string;
   at: Place;
-  steps: boolean;
   classes: PeClass[];
   regions: { class: number; x: Strided; y: Strided }[];
 }
