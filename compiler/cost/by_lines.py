@@ -26,7 +26,6 @@ from collc.machine.reading import given_of_line
 from collc.machine.segments import InseparableError
 from collc.machine.timed import Script, Timed, Told, timed_line, told_of
 from collc.plan import Phase, Plan, filters_of
-from collc.plan.form import Form, form_of
 from collc.plan.geometry import multicast_of
 from collc.plan.one_call import by_itself_in
 from collc.plan.plan import ProgramPlan
@@ -81,15 +80,11 @@ def _plan_by_lines(program: ProgramPlan) -> Plan | None:
     alone = grid.whole.width * grid.whole.height == max(grid.width, grid.height)  # a single line
     if alone or grid.whole.width * grid.whole.height <= _SMALL:
         return None
-    told = form_of(last) is Form.MULTICAST and _extents(last) == (grid.width, grid.height)
+    multicast = multicast_of(last)
+    told = multicast is not None and multicast.extents == (grid.width, grid.height)
     axes = [phase.axis for phase in (before if told else plan.phases)]
     straight = all(one.path is None and not one.detours for one in plan.phases)
     return plan if straight and set(axes) <= _AXES else None
-
-
-def _extents(phase: Phase) -> tuple[int, int]:
-    multicast = multicast_of(phase)
-    return multicast.width, multicast.height
 
 
 class _Lines:
@@ -224,7 +219,9 @@ class _Lines:
         """A multicast to the whole grid: when the PEs on the ways to its corners have taken it.
         False if some may not wait for it when it comes."""
         (phase,) = self.groups[number]
-        x, y = multicast_of(self.plan.phases[phase]).at
+        multicast = multicast_of(self.plan.phases[phase])
+        assert multicast is not None, "what goes along no axis"
+        x, y = multicast.at
         height, width = self.shape
         rows, columns = np.ogrid[:height, :width]
         comes = self.at[y, x] + self.target.hop * (abs(rows - y) + abs(columns - x))

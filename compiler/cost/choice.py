@@ -27,7 +27,6 @@ from collc.lowering.lane_queues import with_shared_queues
 from collc.lowering.resources import left_by
 from collc.lowering.sharing import share, widest
 from collc.plan import Advance, Plan
-from collc.plan.form import Form, form_of
 from collc.plan.plan import ProgramPlan
 from collc.schedule import Phase, Schedule
 from collc.spec import Program
@@ -101,11 +100,12 @@ def _bytes(plan: Plan) -> int:
 
 
 def _fitted(plan: Plan) -> Plan:
-    """A plan of a single stream whose lanes share numbers where they are on other PEs, if it does
+    """A plan of a single phase whose lanes share numbers where they are on other PEs, if it does
     not fit otherwise: no phase has to wait for another. So are phases that stream slices in
     several blocks, next to which step tables with numbers of their own are slow."""
-    streams = [form_of(phase) is Form.STREAM for phase in plan.phases]
-    shares = streams == [True] or (_in_blocks(plan) and all(streams))
+    shares = len(plan.phases) == 1 or (
+        _in_blocks(plan) and not any(phase.has_loops for phase in plan.phases)
+    )
     return with_shared_queues(plan) if shares and not resources.within_budget(plan) else plan
 
 
@@ -288,10 +288,10 @@ def _widths(candidates: Sequence[Sequence[Plan]]) -> tuple[int, ...]:
 
 
 def _streams(plan: Plan) -> bool:
-    """Whether some phase is a stream that sets its routers once, unlike those of a root of the call."""
-    return not plan.collective.root_of_call and any(
-        form_of(phase) is Form.STREAM for phase in plan.phases
-    )
+    """Whether some phase is a stream: slices on lanes that go through no steps. Those of a root of
+    the call have their routers set anew, as step tables do."""
+    streamed = any(not phase.whole and not phase.has_loops for phase in plan.phases)
+    return streamed and not plan.collective.root_of_call
 
 
 def _is_kept(plan: Plan, width: int) -> bool:

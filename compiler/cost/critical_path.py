@@ -18,8 +18,7 @@ from collc.cost.clocked import told
 from collc.machine.prediction import CriticalPath, Wait
 from collc.machine.timed import NOT_SO, PIECE, StuckError, TimedOp, TooLongError
 from collc.plan import Phase, Plan
-from collc.plan.form import Form, form_of
-from collc.plan.geometry import line_of
+from collc.plan.geometry import line_of, multicast_of
 from collc.plan.plan import ProgramPlan
 
 MOST = 5_000_000  # words that are followed, in about a second
@@ -77,7 +76,7 @@ def _of_phase(plan: Plan, phase: Phase, pieces: list[_Piece]) -> tuple[Wait, ...
     if not ends:
         return ()
     last, way = max(ends, key=lambda one: one.ended), _Way(plan, phase, pieces)
-    if form_of(phase) is Form.MULTICAST:
+    if multicast_of(phase) is not None:
         return (Wait(way.hops(last), "distance"),)
     return tuple(reversed([*way.back_from(last)]))
 
@@ -87,7 +86,6 @@ class _Way:
 
     def __init__(self, plan: Plan, phase: Phase, pieces: list[_Piece]) -> None:
         self.plan, self.phase = plan, phase
-        self.cut = form_of(phase).is_cut
         self.by_pe: dict[int, list[_Piece]] = {}
         for one in pieces:
             self.by_pe.setdefault(one.pe, []).append(one)
@@ -114,7 +112,7 @@ class _Way:
                 at = self._ended(at.held_by, at.taken)
             else:
                 if source is not None:
-                    yield Wait(source, "slices" if self.cut else "vector")
+                    yield Wait(source, "slices" if self.phase.slicing.count > 1 else "vector")
                 at = self._sent(at)
 
     def _before(self, piece: _Piece) -> _Piece | None:
@@ -136,9 +134,8 @@ class _Way:
         return next(filter(wanted, reversed(of[:first])), None)
 
     def rank(self, pe: int) -> int:
-        """The rank of a PE on its line of a tree; of what is cut its place."""
-        at = self._along(pe)
-        return self._rank_at[at] if not self.cut else at
+        """The rank of a PE on its line."""
+        return self._rank_at[self._along(pe)]
 
     def hops(self, piece: _Piece) -> int:
         """How far a multicast has come to a PE."""

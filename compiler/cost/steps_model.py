@@ -12,7 +12,6 @@ from collc.base.columns import Ints
 from collc.base.memoize import memoized
 from collc.base.values import dataclass
 from collc.plan import Plan
-from collc.plan.form import Form, form_of
 from collc.schedule import Schedule
 from collc.spec import Contract
 from collc.spec.exchange import Moves, StepsPhase
@@ -40,7 +39,7 @@ def steps_at_least(schedule: Schedule, plan: Plan) -> int:
     by_steps = [
         follow_steps(one, plan.collective.contract, plan.target)
         for one, phase in zip(schedule.phases, plan.phases, strict=True)
-        if form_of(phase) is Form.STEPS and isinstance(one, StepsPhase)
+        if phase.has_loops and isinstance(one, StepsPhase)
     ]
     return max((max(int(one.time.max()), one.link_load) for one in by_steps), default=0)
 

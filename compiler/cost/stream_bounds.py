@@ -6,7 +6,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from collc.plan import Phase, Plan, Slices, streams_of
-from collc.plan.form import Form, form_of
 from collc.plan.placement import roles_of_places
 from collc.spec.simd import PAIR
 
@@ -17,7 +16,7 @@ def streams_at_least(plan: Plan) -> int:
     lines = (
         _line_at_least(plan, phase)
         for phase in plan.phases
-        if form_of(phase) is Form.STREAM and form_of(phase).is_cut
+        if phase.slicing.count > 1 and not phase.has_loops
         if not any(stream.through for role in phase.roles for stream in streams_of(role).values())
     )
     return max(lines, default=0)

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from collc.cost.predict import NEVER, cycles_or_never
 from collc.lowering import candidate_plans
 from collc.lowering.streams import recognised, why_not
-from collc.plan import Phase, Plan
-from collc.plan.form import Form, form_of
+from collc.plan import Plan
 from collc.schedule import Schedule
 from collc.schedule.own_slices import asks_own_slices
 from collc.spec.exchange import StepsPhase
@@ -17,16 +16,15 @@ def streaming(schedule: Schedule, plan: Plan) -> Iterator[tuple[str, str]]:
     """For each phase of a plan that is made of steps its name, and whether it streams, or else why
     not."""
     for index, phase in enumerate(plan.phases):
-        if form_of(phase).is_cut:
-            yield phase.name, _of_phase(schedule, plan, index, phase)
+        pattern = schedule.phases[index]
+        if isinstance(pattern, StepsPhase):
+            yield phase.name, _of_phase(schedule, plan, index, pattern)
 
 
-def _of_phase(schedule: Schedule, plan: Plan, index: int, phase: Phase) -> str:
-    contract = plan.collective.contract
-    pattern = schedule.phases[index]
-    assert isinstance(pattern, StepsPhase), "it is made of steps"
+def _of_phase(schedule: Schedule, plan: Plan, index: int, pattern: StepsPhase) -> str:
+    contract, phase = plan.collective.contract, plan.phases[index]
     own_only = asks_own_slices(schedule, pattern)
-    if form_of(phase) is Form.STREAM:
+    if not phase.has_loops:
         found = recognised(pattern, own_only=own_only)
         colors = len({use.color for role in phase.roles for use in role.colors})
         number = f"{colors} color{'s' * (colors > 1)}"
@@ -44,7 +42,7 @@ def _outdone(schedule: Schedule, plan: Plan, index: int) -> str:
     others = [
         other
         for other in candidate_plans(schedule, plan.target)
-        if form_of(other.phases[index]) is Form.STREAM
+        if not other.phases[index].has_loops
         and all(
             mine == theirs
             for at, (mine, theirs) in enumerate(zip(plan.phases, other.phases, strict=True))

@@ -15,8 +15,7 @@ import numpy as np
 from collc.base.columns import Ints
 from collc.cost.bound import words_of
 from collc.cost.start_up import Parts, of_few
-from collc.plan.form import Form, form_of
-from collc.plan.geometry import line_of, multicast_of
+from collc.plan.geometry import Multicast, line_of, multicast_of
 from collc.plan.plan import Phase, Plan
 from collc.target import Target
 
@@ -28,8 +27,8 @@ def tree_bound_of(plan: Plan) -> int | None:
     """The bound in cycles of a collective that is alone; None where something else than trees and
     multicasts runs."""
     phases, target = plan.phases, plan.target
-    reductions = [line_of(phase) for phase in phases if form_of(phase) is Form.TREE]
-    multicasts = [phase for phase in phases if form_of(phase) is Form.MULTICAST]
+    reductions = [line_of(phase) for phase in phases if phase.order is not None]
+    multicasts = [one for one in map(multicast_of, phases) if one is not None]
     if not reductions or len(reductions) + len(multicasts) < len(phases):
         return None
     if any(line.bypass for line in reductions):
@@ -59,7 +58,7 @@ def _model(sides: Sequence[Sequence[int]], hops: Sequence[int], length: int, tar
 
 def _sides_of(phases: Sequence[Phase]) -> Iterator[tuple[int, ...]]:
     """The ranks of lines, of both sides where two phases are those of a root within its line."""
-    trees = [phase for phase in phases if form_of(phase) is Form.TREE]
+    trees = [phase for phase in phases if phase.order is not None]
     while trees:
         both = len(trees) > 1 and _meets(*trees[:2])
         yield tuple(line_of(phase).ranks for phase in trees[: 1 + both])
@@ -79,8 +78,7 @@ def _meeting(ranks: Sequence[int], length: int, target: Target) -> int:
     return max(own + length, *other) if other else own
 
 
-def _farthest(phase: Phase) -> int:
-    way = multicast_of(phase)
+def _farthest(way: Multicast) -> int:
     return max(way.x, way.width - 1 - way.x) + max(way.y, way.height - 1 - way.y)
 
 

@@ -23,7 +23,6 @@ from collc.lowering.root_of_call import (
 from collc.lowering.sharing import apart
 from collc.machine.prediction import Prediction
 from collc.plan import Plan
-from collc.plan.form import Form, form_of
 from collc.plan.one_call import of_one_call
 from collc.plan.placement import parity_of
 from collc.plan.plan import ProgramPlan
@@ -312,7 +311,7 @@ def _turned(chosen: list[Plan]) -> bool:
     ways: dict[object, set[bool]] = {}
     for own in chosen:
         for phase in own.phases:
-            if form_of(phase) is Form.STEPS:
+            if phase.has_loops:
                 ways.setdefault(side_of(own, phase), set()).add(phase.backward)
     return any(len(found) > 1 for found in ways.values())
 

@@ -22,7 +22,7 @@ from collc.lowering.steps.numbers import number_of
 from collc.lowering.teardown import with_teardown
 from collc.plan import ZERO, Entry, Lane, Number, Phase, Plan, Region, Role, Slices, Strided
 from collc.plan.configuration import torn_down_by
-from collc.plan.form import Form, form_of
+from collc.plan.geometry import multicast_of
 from collc.plan.placement import colors_of, parity_of
 from collc.plan.plan import ProgramPlan, Use
 from collc.schedule import build_schedule, number_of_step
@@ -96,7 +96,7 @@ def _what(phase: Phase) -> str:
 def planned_for(plan: ProgramPlan, choice: RootChoice, *, root: int) -> Plan:
     """The plan for a root by itself, torn down as those of the program are."""
     streams = any(
-        form_of(phase) is Form.STREAM
+        not phase.whole and not phase.has_loops
         for one in plan.plans
         if one.collective.name in choice.names
         for phase in one.phases
@@ -140,8 +140,7 @@ def _root_everywhere(plan: ProgramPlan, choice: RootChoice, within: Plan) -> Ite
                 if role is not None:
                     part = _part(phase, role, place, like, number)
                     parts.setdefault(_form(part.role), []).append(part)
-        slices = like.slicing.count if form_of(like).is_cut else 0
-        roles = (_merged(alike, slices) for alike in parts.values())
+        roles = (_merged(alike, like.slicing.count) for alike in parts.values())
         regions = (
             (_region(choice.axis, run), n)
             for n, alike in enumerate(parts.values())
@@ -164,8 +163,8 @@ def _numbered(name: str, number: int) -> str:
 def side_of(plan: Plan, phase: Phase) -> tuple[int, object]:
     """What tells the phases of a plan apart, whatever the root: the step, and of a reduction the
     side."""
-    tree, axis = form_of(phase) is Form.TREE, "" if form_of(phase) is Form.MULTICAST else phase.axis
-    number = number_of_step(plan.collective, phase.span, axis, tree=tree)
+    axis = "" if multicast_of(phase) is not None else phase.axis
+    number = number_of_step(plan.collective, phase.span, axis, tree=phase.order is not None)
     return number, phase.order
 
 
@@ -174,13 +173,11 @@ def _part(phase: Phase, role: Role, place: int, like: Phase, number: int) -> Par
     name = _numbered(like.name, number)
     known = {color: name + color.removeprefix(phase.name) for color in colors_of([phase])}
     here = _renamed(at_place(role, place), known)
-    if form_of(like) is Form.STEPS:
+    if like.has_loops:
         here = _facing(here, backward=like.backward)
-    if form_of(like).is_cut:
-        of_name = {lane.name: lane for lane in here.lanes}
-        lanes = (of_name.get(lane, Lane(lane, ())) for lane in like.lanes)
-        here = replace(here, lanes=tuple(lanes))
-    return Part(place, here, phase)
+    of_name = {lane.name: lane for lane in here.lanes}
+    lanes = tuple(of_name.get(lane, Lane(lane, ())) for lane in like.lanes)
+    return Part(place, replace(here, lanes=lanes), phase)
 
 
 def _facing(role: Role, *, backward: bool) -> Role:
@@ -220,7 +217,7 @@ def _done(phase: Phase, role: Role, *, place: int) -> object:
     of a phase made of steps."""
     names = {name: parity_of(name) for name in colors_of([phase])}
     here = _renamed(at_place(role, place), names)
-    if form_of(phase) is Form.STEPS:
+    if phase.has_loops:
         here = _facing(here, backward=False)
     lanes = tuple(lane for lane in here.lanes if lane.loops)
     return lanes, tuple(sorted(here.colors, key=str))

@@ -11,7 +11,6 @@ from functools import cached_property
 
 from collc.base.memoize import by_identity
 from collc.base.values import dataclass
-from collc.plan.form import Form, form_of
 from collc.plan.plan import Direction, Phase, Plan
 from collc.schedule.model import RanksOnLine
 from collc.spec import Order
@@ -61,7 +60,7 @@ def line_of(phase: Phase) -> Line:
     sides = [region.sides(phase.axis) for region, _ in phase.regions]
     low, high = min(along.first for along, _ in sides), max(along.end for along, _ in sides)
     lines = (min(across.first for _, across in sides), max(across.end for _, across in sides))
-    if form_of(phase) is not Form.TREE or phase.order is None:
+    if phase.order is None:
         return Line(phase, phase.axis, None, 0, high + 1, lines)
     end = low if ascending(phase.order) else high
     root = next((at for at in _receiving(phase, bypass_color(phase.name))), end)
@@ -99,11 +98,19 @@ class Multicast:
         """The PE."""
         return self.x, self.y
 
+    @property
+    def extents(self) -> tuple[int, int]:
+        """Those of the grid."""
+        return self.width, self.height
+
 
 @by_identity(_HELD)
-def multicast_of(phase: Phase) -> Multicast:
+def multicast_of(phase: Phase) -> Multicast | None:
     """From where a multicast comes, and how far it goes; of the PEs that may be its root, where
-    that is the call's, from the last one."""
+    that is the call's, from the last one. None of a phase that is not just that: one operation at
+    each PE, with the whole vector, that combines nothing."""
+    if phase.combines or phase.slicing.count > 1 or any(len(one.ops) > 1 for one in phase.roles):
+        return None
     regions = [region for region, _ in phase.regions]
     width, height = max(one.x.end for one in regions) + 1, max(one.y.end for one in regions) + 1
     root = [region for region, n in phase.regions if _from_ramp(phase, n)] or regions
@@ -123,12 +130,11 @@ def home_of(plan: Plan) -> tuple[int, int]:
     if collective.root is not None:
         return collective.root
     place = {"x": 0, "y": 0}
-    trees = [line_of(phase) for phase in plan.phases if form_of(phase) is Form.TREE]
+    trees = [line_of(phase) for phase in plan.phases if phase.order is not None]
     for line in trees:
         place[line.axis] = line.coordinate(0)
     if trees:
         path = collective.path
         return path.places[place["x"]] if path else (place["x"], place["y"])
-    multicasts = (phase for phase in plan.phases if form_of(phase) is Form.MULTICAST)
-    first = next(multicasts, None)
-    return (0, 0) if first is None else multicast_of(first).at
+    multicasts = (multicast_of(phase) for phase in plan.phases)
+    return next((one.at for one in multicasts if one is not None), (0, 0))

@@ -486,6 +486,11 @@ class Lane:
         return tuple(op for loop in self.loops for entry in loop.entries for op in entry.ops)
 
     @cached_property
+    def has_loops(self) -> bool:
+        """Whether entries run in loops."""
+        return any(isinstance(loop, Loop) for loop in self.loops)
+
+    @cached_property
     def receives(self) -> tuple[str, ...]:
         """The colors it receives on, in the order in which they are first used."""
         return tuple(dict.fromkeys(op.receives_on for op in self.ops if op.receives_on))
@@ -625,6 +630,17 @@ class Phase:
     def backward(self) -> bool:
         """Whether some elements pass from the last to the first."""
         return any(op.slices.backward for role in self.roles for op in role.ops)
+
+    @property
+    def whole(self) -> bool:
+        """Whether vectors stay whole: PEs have one lane, on which they pass."""
+        return self.lanes == WHOLE_LANES
+
+    @cached_property
+    def has_loops(self) -> bool:
+        """Whether some PE goes through slices in loops; whole vectors it may take by loops, too."""
+        lanes = (lane for role in self.roles for lane in role.lanes)
+        return not self.whole and any(lane.has_loops for lane in lanes)
 
     def role_at(self, pe: tuple[int, int]) -> Role | None:
         """What a PE does; None where it has no part."""

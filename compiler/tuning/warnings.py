@@ -12,7 +12,6 @@ from collc.language.kinds import OPTIMAL
 from collc.language.optimal_tree import best_tree
 from collc.machine.prediction import Prediction, Wait
 from collc.plan import Plan
-from collc.plan.form import Form, form_of
 from collc.schedule import ReducePhase, Schedule, ascending, build_schedule, step_of
 from collc.schedule.written import text_of_step
 from collc.spec import Collective, ReduceStep, Tree
@@ -97,7 +96,7 @@ def _shared_links(trials: Trials, plan: Plan, cycles: int) -> Iterator[Diagnosti
     found = [
         (link, steps)
         for steps, phase in zip(schedule.phases, plan.phases, strict=True)
-        if isinstance(steps, StepsPhase) and form_of(phase) is Form.STEPS
+        if isinstance(steps, StepsPhase) and phase.has_loops
         if most_lost(schedule, steps, phase) >= _LONG * cycles
         for link in [crowded_link(schedule, steps, phase, target)]
         if link is not None
