@@ -36,7 +36,6 @@ from collc.plan import (
     Phase,
     Role,
 )
-from collc.plan.form import Form, form_of
 
 # Lines of the text that one has, about: of an act of a class, a slot, a class, a lane's table.
 ACT_LINES, SLOT_LINES, CLASS_LINES, TABLE_LINES = 1.5, 11, 6, 40
@@ -133,7 +132,7 @@ def classes_of(phase: Phase, cut: Cut, room: int) -> tuple[PeClass, ...]:
     """The classes of a phase, role by role: operation by operation, which is fastest, or by step
     tables where that is not possible, where the code of a PE would take more than `room` bytes, or
     where the text would be very long. Raises UnprintedError for what is not printed yet."""
-    if form_of(phase) is not Form.STEPS:
+    if not phase.has_loops:
         return _by_operations(phase, cut)
     try:
         found = _by_operations(phase, cut)

@@ -3,9 +3,8 @@
 from dataclasses import replace
 
 from collc.base.values import dataclass
-from collc.lowering.memory import stage_of
 from collc.plan import Phase
-from collc.plan.form import Form, form_of
+from collc.plan.streams import stage_of
 from collc.spec import Contract
 from collc.spec.exchange import Blocks, Slicing
 from collc.spec.simd import has_pairs_of_wavelets
@@ -14,19 +13,13 @@ from collc.spec.simd import has_pairs_of_wavelets
 @dataclass(frozen=True)
 class Cut:
     """The slices of a phase; of whole vectors there is one. `blocks` say where those of a line
-    begin. The stage has room for `staged` elements, or for so many `areas` of a vector's length.
-    With `dynamic_length` the length is that of a call."""
+    begin. The stage has room for so many elements. With `dynamic_length` the length is that of a
+    call."""
 
     slicing: Slicing
     blocks: Blocks | None = None
-    areas: int = 0
-    staged: int = 0
+    stage: int = 0
     dynamic_length: bool = False
-
-    @property
-    def stage(self) -> int:
-        """Elements of the stage."""
-        return max(self.areas * self.slicing.length, self.staged)
 
     @property
     def stages_one_slice(self) -> bool:
@@ -36,12 +29,10 @@ class Cut:
 
 def cut_of(phase: Phase, contract: Contract) -> Cut:
     """How the vectors of a phase are cut, counted in words, of which elements may have several."""
-    if not form_of(phase).is_cut:
-        return Cut(Slicing(1, contract.words))
     words, of = contract.element.words, phase.slicing
-    slicing = replace(of, length=of.length * words, grain=of.grain * words)
-    areas = phase.areas if form_of(phase) is Form.STEPS else 0  # a stream stages slices
-    return Cut(slicing, phase.blocks, areas, stage_of(phase) * words, of.dynamic)
+    dynamic = of.dynamic and of.count > 1  # one slice has the length of the vector
+    slicing = replace(of, length=of.length * words, grain=of.grain * words, dynamic=dynamic)
+    return Cut(slicing, phase.blocks, stage_of(phase) * words, dynamic)
 
 
 def simd_of(phase: Phase, contract: Contract) -> str:

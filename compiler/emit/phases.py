@@ -57,7 +57,6 @@ from collc.plan import (
     Region,
     RowKind,
     Strided,
-    form_of,
 )
 from collc.plan.one_word import sends_to_parent
 from collc.plan.slots import slot_of
@@ -617,7 +616,7 @@ class _Builder:
     def _has_result(self, one: PeClass) -> bool:
         """Whether PEs of a class have the result of the phase."""
         role = self.phase.roles[one.role]
-        return form_of(self.phase).is_cut or not sends_to_parent(role)
+        return self.phase.order is None or not sends_to_parent(role)
 
     def _lane_lines(self, one: PeClass) -> Iterator[str]:
         for name in self.lanes:

@@ -24,12 +24,10 @@ from collc.plan import (
     Phase,
     Plan,
     Role,
-    stream_of,
 )
 from collc.plan.entries import values_of
-from collc.plan.form import Form, form_of
 from collc.plan.step_tables import tables_by_role
-from collc.plan.streams import asides_of
+from collc.plan.streams import stage_of
 from collc.spec import Contract, ElementType, OwnOperation
 from collc.spec.arithmetic import arithmetic_of
 from collc.spec.exchange import Slicing
@@ -73,11 +71,10 @@ def _code_bytes(contract: Contract, phases: Sequence[Phase], *, tables: bool) ->
 
 
 def _of_phase(contract: Contract, phase: Phase, *, tables: bool, alone: bool = True) -> int:
-    if form_of(phase) is not Form.STEPS:
-        shares = form_of(phase) is Form.STREAM or not alone
-        each = SHARING_BYTES if shares else OPERATION_BYTES
-        return max(_of_role(contract, role, each) for role in phase.roles)
-    return steps_bytes(contract, phase, tables=tables)
+    if phase.has_loops:
+        return steps_bytes(contract, phase, tables=tables)
+    each = OPERATION_BYTES if phase.whole and alone else SHARING_BYTES
+    return max(_of_role(contract, role, each) for role in phase.roles)
 
 
 def _of_role(contract: Contract, role: Role, each: int) -> int:
@@ -159,9 +156,7 @@ def _call_back_bytes(contract: Contract) -> int:
 
 def data_bytes(contract: Contract, phases: Sequence[Phase]) -> int:
     """The vector, rounded up to 32-bit words, what exchanges need, and small data, in bytes."""
-    exchanges = sum(
-        _exchange_bytes(phase, contract.element) for phase in phases if form_of(phase).is_cut
-    )
+    exchanges = sum(_exchange_bytes(phase, contract.element) for phase in phases if not phase.whole)
     buffers = sum(_buffer_bytes(one, one.length) for one in contract.in_memory)
     return buffers + exchanges + SMALL_DATA_BYTES
 
@@ -178,26 +173,9 @@ def _vector_bytes(element: ElementType, length: int) -> int:
 def _exchange_bytes(phase: Phase, element: ElementType) -> int:
     """The stage, and the rows of all lanes."""
     cuts = 2 * (phase.slicing.count + 1) if phase.slicing.dynamic else 0
-    cuts += _vector_bytes(element, stage_of(phase))
-    areas = phase.areas if form_of(phase) is Form.STEPS else 0  # a stream stages slices
-    stage = areas * _vector_bytes(element, phase.slicing.length)
-    own = LANE_DATA_BYTES if form_of(phase) is Form.STEPS else 0
+    stage = _vector_bytes(element, stage_of(phase))
+    own = LANE_DATA_BYTES if phase.has_loops else 0
     return stage + len(phase.lanes) * (2 * row_numbers(phase) + own) + cuts
-
-
-def stage_of(phase: Phase) -> int:
-    """Elements that a stream stages: a slice, or the vector where PEs stage several."""
-    if form_of(phase) is not Form.STREAM:
-        return 0
-    streams = (stream_of(lane) for role in phase.roles for lane in role.lanes)
-    staged = [stream for stream in streams if stream is not None and stream.staged]
-    if not staged:
-        return 0
-    slicing = phase.slicing
-    if asides := asides_of(phase):
-        return max(part.stop for part in asides.values()) * slicing.size(0)
-    one = all(stream.combines for stream in staged)
-    return int(np.diff(slicing.bounds).max()) if one else slicing.length
 
 
 def lane_numbers(lane: Lane) -> int:

@@ -10,7 +10,6 @@ from collections.abc import Set
 from dataclasses import replace
 
 from collc.plan import Advance, Entry, Lane, Loop, Once, Phase, closing, once
-from collc.plan.form import Form, form_of
 from collc.plan.placement import switched_colors
 
 LAST = frozenset((Advance.NOTHING, Advance.RESET))  # no vector follows on the color
@@ -20,7 +19,7 @@ def with_teardown(phase: Phase, colors: Set[str]) -> Phase:
     """The phase with a teardown behind the last vectors on `colors`."""
     if not colors:
         return phase
-    torn_down = _with_closing if form_of(phase) is Form.STEPS else _with_last
+    torn_down = _with_closing if phase.has_loops else _with_last
     roles = (
         replace(role, lanes=tuple(torn_down(lane, colors) for lane in role.lanes))
         for role in phase.roles

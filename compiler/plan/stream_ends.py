@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 from collc.base.memoize import PHASES, ROLES, by_identity
 from collc.base.values import dataclass
-from collc.plan.form import Form, form_of
 from collc.plan.plan import Op, Phase, Role
 from collc.plan.streams import Stream, stream_of
 
@@ -21,8 +20,6 @@ def leaders_of(phase: Phase) -> Mapping[str, str]:
     """Lanes whose every operation sends after that of one other lane, which nothing else comes
     after, by the first lane of such a row: they run in turn, so a microthread, and where
     it is bound to no color an output queue of the first serve all."""
-    if form_of(phase) is not Form.STREAM:
-        return {}
     before: dict[str, str] = {}
     for name in phase.lanes:
         streams = [streams_of(role)[name] for role in phase.roles if name in streams_of(role)]

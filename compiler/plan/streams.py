@@ -6,6 +6,8 @@ sends, and what it receives, is one operation each; `lane_of` makes a lane of wh
 `stream_of` finds that in a lane again.
 """
 
+import numpy as np
+
 from collc.base.memoize import PHASES, ROLES, by_identity
 from collc.base.values import dataclass
 from collc.plan.plan import (
@@ -93,6 +95,19 @@ def asides_of(phase: Phase) -> dict[str, range]:
         found[name] = range(first, first + sizes[name])
         first += sizes[name]
     return found
+
+
+def stage_of(phase: Phase) -> int:
+    """Elements that PEs stage: whole areas, where loops stage slices at their places; else a slice,
+    if nothing but one that is combined is ever staged, or the vector; with filters in memory all
+    that comes."""
+    slicing = phase.slicing
+    if not phase.areas or phase.has_loops:
+        return phase.areas * slicing.length
+    if asides := asides_of(phase):
+        return max(part.stop for part in asides.values()) * slicing.size(0)
+    taken = {op.action for role in phase.roles for op in role.ops if op.receive == STAGE}
+    return slicing.length if Action.COPY in taken else int(np.diff(slicing.bounds).max())
 
 
 def lane_of(name: str, stream: Stream) -> Lane:

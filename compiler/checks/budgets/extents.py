@@ -4,10 +4,9 @@ from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic
 from collc.checks.budgets.memory import shortened
-from collc.checks.step_table_entries import shape_problem
-from collc.plan import Phase, Plan, Role
-from collc.plan.form import form_of
-from collc.plan.unrolled import unrolled
+from collc.plan import Phase, Plan
+from collc.plan.entries import values_of
+from collc.plan.step_tables import places_of
 
 
 def extents(plan: Plan) -> Iterator[Diagnostic]:
@@ -16,11 +15,7 @@ def extents(plan: Plan) -> Iterator[Diagnostic]:
     words = contract.element.words
     what = "elements" if words == 1 else "words"
     for phase in plan.phases:
-        if form_of(phase).is_cut:
-            longest = _longest_row(plan, phase)
-        else:
-            longest = max(_longest(role, contract.length) for role in phase.roles)
-        longest *= words
+        longest = _longest(phase) * words
         if longest > available:
             yield Diagnostic(
                 "C309",
@@ -32,15 +27,17 @@ def extents(plan: Plan) -> Iterator[Diagnostic]:
             )
 
 
-def _longest_row(plan: Plan, phase: Phase) -> int:
-    """Elements that an exchange lets pass at once, or from the stage's first to its last."""
-    length = phase.slicing.length
-    if shape_problem(plan, phase):
-        return length  # another check says so
-    stage = phase.areas * length
-    return max(length, stage, int(unrolled(phase).passed.max(initial=0)))
+def _longest(phase: Phase) -> int:
+    """Elements of the longest operation of a phase: with whole vectors, with what is passed on, or
+    from the first to the last of the stage."""
+    vectors = max((op.vectors for role in phase.roles for op in role.ops), default=1)
+    passed = (_passed(phase, index) for index in range(len(phase.roles)))
+    return max(phase.slicing.length * max(1, vectors, phase.areas), *passed)
 
 
-def _longest(role: Role, length: int) -> int:
-    """Elements of the longest operation of a role."""
-    return length * max((1, *(op.vectors for op in role.ops)))
+def _passed(phase: Phase, index: int) -> int:
+    """Elements that PEs of a role pass on at once, at most."""
+    relays = [op for op in phase.roles[index].ops if op.elements is not None]
+    places = places_of(phase, index)
+    elements = values_of([op.elements for op in relays if op.elements is not None], places)
+    return int((elements * values_of([op.where for op in relays], places)).max(initial=0))

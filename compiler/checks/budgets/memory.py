@@ -4,9 +4,8 @@ from bisect import bisect_right
 from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic, Edit
-from collc.plan import Phase, Plan
-from collc.plan.form import Form, form_of
-from collc.plan.streams import stream_of
+from collc.plan import Plan
+from collc.plan.streams import stage_of
 from collc.spec import Collective, Contract
 from collc.target import Target
 
@@ -50,7 +49,7 @@ def memory(plan: Plan) -> Iterator[Diagnostic]:
     contract = plan.collective.contract
     needed, available = plan.code_bytes + plan.data_bytes, plan.target.free_bytes
     if needed > available:
-        areas = sum(map(_areas, plan.phases))
+        areas = sum(stage_of(phase) // phase.slicing.length for phase in plan.phases)
         most = _most(contract, areas, needed - available)
         help = "reserve less memory, or take steps with less code"
         if most:
@@ -63,15 +62,6 @@ def memory(plan: Plan) -> Iterator[Diagnostic]:
             help=help,
             fix=shortened(contract, most) if most else (),
         )
-
-
-def _areas(phase: Phase) -> int:
-    """How many vectors a phase stages; a stream one, where it does more than combine a slice."""
-    if form_of(phase) is not Form.STREAM:
-        return phase.areas
-    streams = (stream_of(lane) for role in phase.roles for lane in role.lanes)
-    staged = [stream for stream in streams if stream is not None and stream.staged]
-    return int(not all(stream.combines for stream in staged))
 
 
 def _most(contract: Contract, areas: int, missing: int) -> int:
