@@ -10,9 +10,9 @@ from typing import NamedTuple
 from collc.base.columns import Bools
 from collc.checks.counted import preceding_lanes, receiving_lanes, sending_lanes
 from collc.plan import Lane, Phase, Plan, Role
-from collc.plan.form import form_of
 from collc.plan.one_word import are_one_word
 from collc.plan.pe_masks import masks_of
+from collc.plan.placement import runs_beside
 from collc.plan.plan import ProgramPlan, Use
 
 Kind = str  # "input" or "output"
@@ -140,7 +140,7 @@ def _beside(plan: ProgramPlan, use: Use) -> set[int]:
     """The uses whose sending operations may be under way as one receives: its own, where lanes do
     so beside each other; those before the multicast of a one-word collective."""
     one, at = plan.plans[use.collective], plan.uses.index(use)
-    found = {at} if form_of(plan.phase(use)).is_cut else set()
+    found = {at} if runs_beside(plan.phase(use)) else set()
     if are_one_word(one.phases) and use.phase == len(one.phases) - 1:
         found |= {n for n, other in enumerate(plan.uses) if other.collective == use.collective}
     return found

@@ -13,9 +13,8 @@ from itertools import combinations, islice, product
 from collc.base.columns import Bools
 from collc.lowering.resources import assignments, take
 from collc.plan import Phase, leaders_of
-from collc.plan.form import form_of
 from collc.plan.pe_masks import receiving, sending, union_by_key
-from collc.plan.placement import received_colors, sent_colors
+from collc.plan.placement import beside, runs_beside
 from collc.spec import Collective
 from collc.spec.simd import WIDE
 from collc.target import Target
@@ -35,13 +34,17 @@ def queues_of_colors(
     Every color has its own if there are enough, and no number is that of both an input and an
     output queue unless there are too few: then preferably of the same color, which most PEs do not
     send and receive on in one phase. If need be, colors that no PE has both of share a queue; then,
-    where the machine binds output queues to no color, also those that no PE sends on at once, if
-    phases cut their vectors. Those of wide multicasts have one number for both, since the output
+    where the machine binds output queues to no color, also those that no PE sends on at once. Those
+    of wide phases in which a PE does one thing at a time have one number for both, since the output
     queues that hold most come first, and input queues of these numbers do so, too.
     """
-    beside = _beside(taken)
-    multicasts = ((phase, places) for _, phase, places in taken if not form_of(phase).is_cut)
-    wide = {k for phase, places in multicasts if phase.wide for k in places.values()}
+    together = _beside(taken)
+    wide = {
+        k
+        for _, phase, places in taken
+        if phase.wide and not runs_beside(phase)
+        for k in places.values()
+    }
     every = set(combinations(range(count), 2))
 
     def ways() -> Iterator[tuple[set[tuple[int, int]], set[tuple[int, int]]]]:
@@ -52,17 +55,18 @@ def queues_of_colors(
         if not target.binds_output_queues:
             yield received, _at_once(taken)
 
-    found = (_both(target, one, beside, wide, count) for one in ways())
+    found = (_both(target, one, together, wide, count) for one in ways())
     return next((one for one in found if one is not None), None)
 
 
 def as_wide_as_queues(
     phase: Phase, places: Mapping[str, int], queues: Sequence[tuple[int, int]], target: Target
 ) -> Phase:
-    """The phase, of a multicast two wide only if its queues hold twice what an instruction takes:
-    with smaller ones many cycles go by until they are full again (D370). `queues` are the input and
-    the output queue at each position, `places` the positions of the phase's colors."""
-    if form_of(phase).is_cut:
+    """The phase, if its PEs do one thing at a time two wide only if its queues hold twice what an
+    instruction takes: with smaller ones many cycles go by until they are full again (D370).
+    `queues` are the input and the output queue at each position, `places` the positions of the
+    phase's colors."""
+    if runs_beside(phase):
         return phase
     words = (
         min(target.input_queue_words[into], target.output_queue_words[out])
@@ -94,10 +98,8 @@ def _beside(taken: Sequence[Taken]) -> set[tuple[int, int]]:
     return {
         (places[into], places[out])
         for _, phase, places in taken
-        if form_of(phase).is_cut
         for role in phase.roles
-        for into in received_colors(role)
-        for out in sent_colors(role)
+        for into, out in beside(role)
     }
 
 
@@ -131,15 +133,9 @@ def _meeting(masks: Mapping[int, Bools], others: Mapping[int, Bools]) -> set[tup
 
 def _at_once(taken: Sequence[Taken]) -> set[tuple[int, int]]:
     """Pairs of colors that must not have one output queue even where it is bound to no color: that
-    some PE sends both on, on lanes of one phase that do not run in turn, or in phases of which one
-    does not cut its vectors."""
-    whole = _having([one for one in taken if not form_of(one[1]).is_cut], sending)
-    found = _meeting(whole, whole)
-    for one in taken:
-        _, phase, places = one
-        if not form_of(phase).is_cut:
-            continue
-        found |= _meeting(whole, _having([one], sending))
+    some PE sends both on, on lanes of one phase that do not run in turn."""
+    found = set[tuple[int, int]]()
+    for _, phase, places in taken:
         leaders = leaders_of(phase)
         for role in phase.roles:
             for lane, other in combinations(role.lanes, 2):

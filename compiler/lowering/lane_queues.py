@@ -23,9 +23,9 @@ from collc.base.memoize import by_identity
 from collc.base.values import dataclass
 from collc.lowering.resources import assignments, take
 from collc.plan import Lane, Phase, Plan, Role, sides_of
-from collc.plan.form import form_of
 from collc.plan.one_word import are_one_word
 from collc.plan.pe_masks import masks_of
+from collc.plan.placement import runs_beside
 from collc.spec import Collective
 from collc.target import Target
 
@@ -51,7 +51,7 @@ def own_queues(taken: Taken, target: Target) -> list[Queues]:
     dealt = []
     for (_, phase), need in zip(taken, needs, strict=True):
         outputs = tuple(islice(numbers, need[1]))
-        kept = used | (set(outputs) if _runs_beside(phase) else set())
+        kept = used | (set(outputs) if runs_beside(phase) else set())
         inputs = _free(target.input_queues, kept, need[0])
         used |= set(inputs)
         dealt.append(Queues(inputs, outputs))
@@ -69,11 +69,6 @@ def _needs(phase: Phase, target: Target) -> tuple[int, int]:
     """How many input and output queues a phase has."""
     sides, bound = sides_of(phase), target.binds_output_queues
     return sum(one.receives for one in sides), sum(one.outputs(bound=bound) for one in sides)
-
-
-def _runs_beside(phase: Phase) -> bool:
-    """Whether operations of a PE run beside each other, which those of whole vectors do not."""
-    return form_of(phase).is_cut
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +128,7 @@ def _lanes(does: Callable[[Lane], object]) -> Callable[[Role], Iterable[str]]:
 
 def _under_way(taken: Taken) -> dict[int, set[int]]:
     """For phases beside whose receiving operations others send, the phases that do."""
-    together = {at: {at} for at, (_, phase) in enumerate(taken) if _runs_beside(phase)}
+    together = {at: {at} for at, (_, phase) in enumerate(taken) if runs_beside(phase)}
     for at, (collective, phase) in enumerate(taken):
         phases = _phases_of(taken, collective)
         if are_one_word(phases) and phase is phases[-1]:

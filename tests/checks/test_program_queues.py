@@ -10,7 +10,6 @@ from programs.bare import planned
 
 from collc.checks.program import PROGRAM_CHECKS
 from collc.plan import Role
-from collc.plan.form import form_of
 from collc.plan.plan import ProgramPlan
 
 TEXT = """target {target}
@@ -27,15 +26,18 @@ def found(plan: ProgramPlan) -> bool:
 
 @pytest.mark.parametrize("target", ["wse2", "wse3"])
 def test_one_microthread_is_not_asked_to_send_and_to_receive_at_once(target: str) -> None:
-    """Of an exchange, whose PEs do both; of the first of its roles, of the last, of one between."""
+    """Of an exchange, whose PEs do both on lanes beside each other; of the first of its roles, of
+    the last, of one between."""
     _, plan = planned(TEXT.format(target=target))
     (use, *_) = plan.uses
-    assert form_of(plan.phase(use)).is_cut
     places = dict(use.positions)
 
     def both(role: Role, into: int, out: int) -> bool:
-        received = {places[op.receives_on] for op in role.ops if op.receives_on}
-        return into in received and out in {places[op.sends_on] for op in role.ops if op.sends_on}
+        lanes = [
+            ({places[c] for c in lane.receives}, {places[c] for c in lane.sends})
+            for lane in role.lanes
+        ]
+        return any(into in one[0] and out in other[1] for one, other in permutations(lanes, 2))
 
     apart = [
         replace(color, input_queue=10 + 2 * k, output_queue=11 + 2 * k)

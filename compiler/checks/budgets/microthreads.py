@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from collc.base.diagnostics import Diagnostic
 from collc.checks.queue_users import one_microthread
 from collc.plan import Plan
-from collc.plan.form import form_of
 from collc.plan.one_call import of_one_call
+from collc.plan.placement import runs_beside
 
 
 def microthreads(plan: Plan) -> Iterator[Diagnostic]:
@@ -23,7 +23,7 @@ def microthreads(plan: Plan) -> Iterator[Diagnostic]:
         if use.phase in told:
             continue
         told.add(use.phase)
-        fewer = "use fewer steps" if form_of(phase).is_cut else "reserve less"
+        fewer = "use fewer steps" if runs_beside(phase) else "reserve less"
         yield Diagnostic(
             "C324",
             f"`{phase.name}` sends and receives at the same time on queues with number {number}, "

@@ -7,8 +7,8 @@ from collc.base.diagnostics import Diagnostic
 from collc.checks.queue_users import clashes, count_of
 from collc.checks.resource_report import shortage
 from collc.plan import Plan
-from collc.plan.form import form_of
 from collc.plan.one_call import of_one_call
+from collc.plan.placement import runs_beside
 
 _BOTH = ("input_queues", "output_queues")  # a number that is reserved is kept from both kinds
 
@@ -46,4 +46,4 @@ def queues(plan: Plan) -> Iterator[Diagnostic]:
 
 def _exchanges(plan: Plan) -> bool:
     """Whether operations run beside each other, on microthreads with the numbers of queues."""
-    return any(form_of(phase).is_cut for phase in plan.phases)
+    return any(map(runs_beside, plan.phases))
