@@ -1,17 +1,9 @@
-"""The phases of a plan by their form, and what is told of a problem in one."""
+"""What is told of a problem in a phase."""
 
 from collections.abc import Callable, Iterable, Iterator
 
 from collc.base.diagnostics import Diagnostic
-from collc.plan import Phase, Plan
-from collc.plan.form import Form, form_of
-
-CUT = (Form.STEPS, Form.STREAM)
-
-
-def phases_of(plan: Plan, *forms: Form) -> Iterator[Phase]:
-    """The phases of these forms."""
-    return (phase for phase in plan.phases if form_of(phase) in forms)
+from collc.plan import Phase
 
 
 def problems(

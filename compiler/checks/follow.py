@@ -27,7 +27,7 @@ from collc.base.values import dataclass
 from collc.checks.one_line import Part, parts
 from collc.machine import Fault, Run, cuts, run
 from collc.machine.due import atoms, begin, carried, due
-from collc.plan import Form, Phase, Plan, form_of
+from collc.plan import Phase, Plan
 from collc.plan.alike import Alike
 from collc.plan.dynamic_lengths import plan_of_length
 from collc.plan.one_call import by_itself_in
@@ -362,10 +362,9 @@ def _made_of(value: Callable[[Words], int], given: Words) -> list[int]:
 
 
 def _code(codes: _Codes, phase: Phase) -> str:
-    form = form_of(phase)
-    if form.is_cut:
+    if not phase.whole:
         return codes.steps
-    return codes.multicast if form is Form.MULTICAST else codes.reduction
+    return codes.multicast if phase.order is None else codes.reduction
 
 
 def _place_on(grid: Grid, path: Path | None, pe: tuple[int, int]) -> tuple[int, int] | None:

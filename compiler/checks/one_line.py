@@ -17,7 +17,7 @@ from collc.base.columns import Bools
 from collc.base.grids import Grid, Site
 from collc.base.values import dataclass
 from collc.machine import cuts
-from collc.plan import Form, Phase, Plan, Region, Strided, form_of
+from collc.plan import Phase, Plan, Region, Strided
 from collc.plan.one_word import is_one_word
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule
 from collc.schedule.moves import left_by, moved, on_first_line
@@ -110,7 +110,7 @@ def _on_one_line(
         for region, role in phase.regions
     )
     on_line = replace(phase, regions=regions, blocks=None)
-    asked = _asked(schedule, phase, pattern)
+    asked = _asked(schedule, pattern)
 
     def on(grid: Grid, named: Part | None = None) -> Part:
         alone = replace(collective, grid=grid, contract=contract, root=None)
@@ -120,11 +120,8 @@ def _on_one_line(
     return on(line, on(replace(line, site=Site(grid, x, y))))
 
 
-def _asked(schedule: Schedule, phase: Phase, pattern: ReducePhase | StepsPhase) -> Bools:
-    """What counts behind a phase, [places, slices]: a stream may leave anything in slices that
-    nobody asks for."""
-    if form_of(phase) is Form.STREAM and asks_own_slices(schedule, pattern):
-        own = own_slices(pattern)
-        if own is not None:
-            return own
-    return left_by(pattern, moved(schedule, pattern))
+def _asked(schedule: Schedule, pattern: ReducePhase | StepsPhase) -> Bools:
+    """What counts behind a phase, [places, slices]: anything may be left in slices that nobody asks
+    for."""
+    own = own_slices(pattern) if asks_own_slices(schedule, pattern) else None
+    return own if own is not None else left_by(pattern, moved(schedule, pattern))

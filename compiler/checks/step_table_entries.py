@@ -10,7 +10,6 @@ from collc.base.columns import Bools, Ints
 from collc.base.memoize import memoized
 from collc.plan import AREA_BITS, Lane, Phase, Plan, RowKind
 from collc.plan.entries import bits_of, entries_of, numbers_of, puts_out, values_of
-from collc.plan.form import Form, form_of
 from collc.plan.plan import NO_SLICES
 from collc.plan.step_tables import tables_by_role
 from collc.plan.unrolled import unrolled
@@ -34,8 +33,7 @@ def _shape_problem(
     phase: Phase,
     contract: Contract,
 ) -> str:
-    refused, streams = _refused_combining(contract), form_of(phase) is Form.STREAM
-    blocks = phase.blocks
+    refused, blocks = _refused_combining(contract), phase.blocks
     if phase.slicing.length != (blocks.longest if blocks else contract.length):
         return "what is cut into slices is not the vector, or not a block of it"
     if blocks is not None and blocks.length != contract.length:
@@ -43,14 +41,14 @@ def _shape_problem(
     for index, role in enumerate(phase.roles):
         if tuple(lane.name for lane in role.lanes) != phase.lanes:
             return f"role `{role.name}` does not have the lanes of the phase"
-        if streams:
+        if not phase.has_loops:
             continue  # `stream_shapes` looks at these
         found = tables_by_role(phase)[index]
         for lane, table in zip(role.lanes, found.tables, strict=True) if len(found.places) else ():
             problem = _lane_problem(lane, found.places, table, phase, refused)
             if problem:
                 return f"lane `{lane.name}` of role `{role.name}` {problem}"
-    if streams:
+    if not phase.has_loops:
         return ""
     ops = (op for role in phase.roles for op in role.ops if op.elements is None)
     ways = {op.slices.backward for op in ops if op.slices != NO_SLICES}

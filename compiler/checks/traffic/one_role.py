@@ -8,7 +8,6 @@ from collc.base.diagnostics import Diagnostic
 from collc.base.grids import Grid
 from collc.checks.by_phase import in_phase
 from collc.plan import Phase, Plan, Region, Strided
-from collc.plan.form import Form, form_of
 
 
 def one_role(plan: Plan) -> Iterator[Diagnostic]:
@@ -16,9 +15,8 @@ def one_role(plan: Plan) -> Iterator[Diagnostic]:
     collective = plan.collective
     for phase in plan.phases:
         grid = collective.lined if phase.path else collective.grid
-        everywhere = form_of(phase) is Form.MULTICAST
         outside = not all(_inside(region, grid) for region, _ in phase.regions)
-        problem = _grid_problem(phase, grid) if everywhere else _line_problem(phase, grid)
+        problem = _grid_problem(phase, grid) if phase.axis == "xy" else _line_problem(phase, grid)
         problem = problem or ("a role lies outside the grid" if outside else "")
         if problem:
             remedy = "the regions of a phase have to cover its PEs once; please report this"
@@ -26,8 +24,8 @@ def one_role(plan: Plan) -> Iterator[Diagnostic]:
 
 
 def _line_problem(phase: Phase, grid: Grid) -> str:
-    """Every region spans all lines; along a line each coordinate is in one region: slices go along
-    the whole line, a tree along a stretch of it."""
+    """Every region spans all lines; along a line each coordinate is in one region. Ranks that have
+    an order may stand on a stretch of it."""
     counts: Counter[int] = Counter()
     lines = {region.sides(phase.axis)[1] for region, _ in phase.regions}
     if len(lines) != 1 or any(one.step > 1 or one.repeats > 1 for one in lines):
@@ -35,7 +33,7 @@ def _line_problem(phase: Phase, grid: Grid) -> str:
     for region, _ in phase.regions:
         counts.update(region.sides(phase.axis)[0])
     ends = (min(counts), max(counts))
-    low, high = (0, grid.extent(phase.axis) - 1) if form_of(phase).is_cut else ends
+    low, high = (0, grid.extent(phase.axis) - 1) if phase.order is None else ends
     wrong = [c for c in sorted({*range(low, high + 1), *counts}) if counts[c] != 1]
     return f"the PE with {phase.axis} = {wrong[0]} has {counts[wrong[0]]} roles" if wrong else ""
 

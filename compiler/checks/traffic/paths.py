@@ -13,7 +13,6 @@ from collc.base.grids import Grid
 from collc.base.paths import Path, Pe
 from collc.checks.by_phase import in_phase
 from collc.plan import Direction, Phase, Plan, Role
-from collc.plan.form import Form, form_of
 from collc.plan.geometry import line_of
 from collc.plan.placement import roles_of_places, roles_of_ranks, sent_colors
 from collc.plan.unrolled import NOWHERE, connections
@@ -92,14 +91,14 @@ def _hops(phase: Phase, path: Path) -> set[tuple[Pe, Pe, str]]:
 
 def _sent(phase: Phase) -> Iterator[tuple[int, int, str]]:
     """From which place something goes to which, on what color."""
-    if form_of(phase) is Form.TREE:
+    if phase.order is not None:
         of_ranks, line = roles_of_ranks(phase), line_of(phase)
         for rank, sources in enumerate(line.children):
             for source in sources:
                 sender = of_ranks[source]
                 for color in sent_colors(sender) if sender else ():
                     yield line.coordinate(source), line.coordinate(rank), color
-    elif form_of(phase).is_cut:
+    else:
         target, _ = connections(phase)
         for place, role in enumerate(roles_of_places(phase)):
             lanes = role.lanes if role else ()

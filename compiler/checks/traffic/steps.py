@@ -10,7 +10,6 @@ from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic, Span
 from collc.plan import VECTOR, WHOLE, Action, Advance, Op, Phase, Plan, Role
-from collc.plan.form import Form, form_of
 from collc.plan.one_word import is_one_word, reduces_one_word
 
 
@@ -23,12 +22,10 @@ def steps(plan: Plan) -> Iterator[Diagnostic]:
         problem = "receives more than a word that nobody sends in its phase"
         yield _diagnostic(last, last.roles[0], problem, last.span)
     for phase in plan.phases:
-        form = form_of(phase)
-        if form.is_cut:
+        if not phase.whole:
             continue  # `row_shapes` looks at these
-        reduces = form is Form.TREE
         for role in phase.roles:
-            problem = _reduce_problem(role) if reduces else _broadcast_problem(role)
+            problem = _broadcast_problem(role) if phase.order is None else _reduce_problem(role)
             problem = problem or _mixed(role, phase)
             if problem:
                 yield _diagnostic(phase, role, problem, phase.span)

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from collc.base.diagnostics import Diagnostic
 from collc.base.memoize import memoized
-from collc.checks.by_phase import CUT, in_phase, phases_of
+from collc.checks.by_phase import in_phase
 from collc.checks.step_table_entries import shape_problem
 from collc.plan import (
     BY_WAVELET,
@@ -25,7 +25,6 @@ from collc.plan import (
     lane_of,
     stream_of,
 )
-from collc.plan.form import Form, form_of
 from collc.plan.placement import roles_of_places
 
 Roles = tuple[Role | None, ...]
@@ -34,8 +33,8 @@ REPORT = "the stream does not follow the schedule; please report this"
 
 def stream_shapes(plan: Plan) -> Iterator[Diagnostic]:
     """C319: a lane that no text runs."""
-    for phase in phases_of(plan, *CUT):
-        if form_of(phase) is not Form.STREAM or shape_problem(plan, phase):
+    for phase in plan.phases:
+        if phase.whole or phase.has_loops or shape_problem(plan, phase):
             continue
         problem = _problem(phase)
         if problem:
