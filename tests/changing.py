@@ -11,7 +11,6 @@ from collc.plan import (
     ZERO,
     Advance,
     Entry,
-    Form,
     Lane,
     Loop,
     Number,
@@ -20,9 +19,9 @@ from collc.plan import (
     Plan,
     Role,
     Slices,
-    form_of,
     lanes_of,
 )
+from collc.plan.form import Form, form_of
 
 
 def with_runs(role: Role, runs: Iterable[tuple[Op, int]]) -> Role:

@@ -109,6 +109,51 @@ def test_no_stage_reaches_a_schedule_through_a_plan() -> None:
     assert _OF_A_PLAN.findall("with_tokens(build_schedule(one.plan.collective))")
 
 
+# what names what a phase was: the form of its lanes, and the steps of a schedule that it is made of
+_FORMS = ("collc.plan.form", "collc.plan.Form", "collc.plan.form_of")
+_PATTERNS = re.compile(r"\.(?:Reduce|Broadcast|Steps)Phase$")
+
+ASK_FOR_THE_FORM = {  # numbers are dealt out, and counted, by it still
+    "checks/budgets/dsr_ids.py",
+    "checks/budgets/microthreads.py",
+    "checks/budgets/queues.py",
+    "emit/library.py",
+    "plan/ready.py",
+    "plan/slots.py",
+}
+READ_SCHEDULES = {  # what is to be sent, the same whatever plan does it: sums, bounds, words for it
+    "checks/one_line.py",
+    "cost/choice.py",
+    "cost/relays.py",
+    "cost/steps_model.py",
+    "cost/streaming.py",
+    "driver/graph.py",
+    "emit/order.py",
+    "patterns/facts.py",
+    "run/expected.py",
+    "tuning/cost_terms.py",
+    "tuning/link_load.py",
+    "tuning/other_plans.py",
+    "tuning/show.py",
+    "tuning/warnings.py",
+}
+
+
+def test_nobody_asks_which_form_a_phase_has() -> None:
+    """A phase is lanes of operations for whoever reads a plan: it asks what these do. Exactly what
+    still asks is named."""
+    forms, patterns = set[str](), set[str]()
+    for room, path in files():
+        if room in FRONT or ORDER.index(room) < ORDER.index("plan") or room == "lowering":
+            continue
+        name = str(path.relative_to(ROOT / "compiler"))
+        modules = list(imported(path.read_text(encoding="utf-8")))
+        forms |= {name for module in modules if module.startswith(_FORMS)}
+        patterns |= {name for module in modules if _PATTERNS.search(module)}
+    assert forms == ASK_FOR_THE_FORM
+    assert patterns == READ_SCHEDULES
+
+
 def test_the_docstring_of_a_check_begins_with_its_code() -> None:
     """Their order is that of their codes."""
     assert all(re.match(r"C\d{3}[: ]", check.__doc__ or "") for check in ALONE.values())

@@ -1,7 +1,6 @@
 """Plan: what every PE class does and how its routers are set, ready to be printed."""
 
 from collc.plan.entries import AREA_BITS, RowKind
-from collc.plan.form import Form, form_of
 from collc.plan.plan import (
     BY_WAVELET,
     OF_OWN_ROUTER,
