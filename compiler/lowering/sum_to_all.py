@@ -27,7 +27,6 @@ from collc.plan import (
     lanes_of,
     once,
 )
-from collc.plan.form import Form, form_of
 from collc.plan.one_word import reduces_one_word
 from collc.plan.plan import Once
 from collc.spec import Collective
@@ -69,10 +68,11 @@ def _receiving(multicast: Phase) -> Phase:
 def _by_trees(phases: Sequence[Phase]) -> bool:
     """Whether trees of any number come first, in which an operation takes all that is stored, and
     then a multicast."""
-    *before, last = map(form_of, phases) if phases else (None,)
-    trees = bool(before) and all(form is Form.TREE for form in before)
+    trees, last = phases[:-1], phases[-1:]
+    by_trees = bool(trees) and all(phase.order is not None for phase in trees)
     runs = (turns for phase in phases for role in phase.roles for _, turns in role.repeated)
-    return trees and last is Form.MULTICAST and all(turns == 1 for turns in runs)
+    told = by_trees and all(phase.whole and phase.order is None for phase in last)
+    return told and all(turns == 1 for turns in runs)
 
 
 def _sends_to(color: str, role: Role, *, combined: bool) -> Role:
