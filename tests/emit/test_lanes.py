@@ -480,11 +480,13 @@ def test_a_length_that_calls_give_costs_few_cycles(contract: str) -> None:
     ("contract", "how", "length", "streams"),
     [
         ("gather(x: f32[{}])", "run linear_gather", "40", True),
-        ("gather(x: f32[{}])", "run linear_gather", "n <= 40", False),  # by commands
+        ("gather(x: f32[{}])", "run linear_gather", "n <= 40", True),
+        ("allgather(x: f32[{}])", "run direct_allgather", "n <= 40", True),
+        ("scatter(x: f32[{}])", "run linear_scatter", "n <= 40", False),  # by filters
         ("reduce_scatter(x: f32[{}], add)", "run chain_reduce_scatter", "n <= 40", True),
     ],
 )
-def test_streams_of_any_length_have_neither_filters_nor_commands(
+def test_streams_of_any_length_have_no_filters(
     contract: str, how: str, length: str, streams: bool
 ) -> None:
     text = on_a_row(contract.format(length), how)
