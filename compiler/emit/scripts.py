@@ -88,9 +88,9 @@ class _Calls:
         ranks = self._ranks_of(of)
         behind, own, before = (self._case(name, length) for name in of.names)
         ways = (
-            Begun(behind, (False, True), given),
-            Begun(own, (True,), given),
-            Begun(before, (False, False), given),
+            Begun(behind, (True,), given),
+            Begun(own, (False, False), given),
+            Begun(before, (False, True), given),
         )
         return _Called(ways, np.where(ranks == root, 1, np.where(ranks > root, 0, 2)))
 

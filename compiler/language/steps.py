@@ -179,7 +179,7 @@ def elaborate_steps(
     runs = own or len(reductions) + len(broadcasts) < len(clauses)
     if runs:
         problems.attempt(_check_runs, around)
-    else:
+    elif not _deals_out_by_multicast(broadcasts, around) or len(clauses) != 1:
         problems.attempt(_check_contract, clauses, reductions, broadcasts, around)
     lines = _lines_reduced(reductions, around, problems, complete=not runs)
     steps: list[Step] = []
@@ -196,6 +196,15 @@ def elaborate_steps(
             reduction = problems.attempt(reduction_of, clause, lines[clause], around)
             steps += [reduction] if reduction else []
     return _without_idle(tuple(steps))
+
+
+def _deals_out_by_multicast(
+    broadcasts: tuple[syntax.BroadcastClause, ...], around: StepContext
+) -> bool:
+    """Whether the slices of a scatter come to a line of ranks as the whole vector: other elements
+    are work space."""
+    scatters = around.contract is not None and around.contract.kind is ContractKind.SCATTER
+    return scatters and bool(broadcasts) and around.lines.single is not None
 
 
 def _without_idle(steps: tuple[Step, ...]) -> tuple[Step, ...]:
@@ -339,8 +348,6 @@ def _check_contract(
     if around.contract is None:
         return
     kind = around.contract.kind
-    if kind is ContractKind.SCATTER and around.lines.single and clauses == broadcasts[:1]:
-        return  # who has the whole vector has its slice, and other elements are work space
     if kind not in _BY_TREES:
         # a broadcast may keep it, but only algorithms tell where the ranks are that have slices
         message = f"{_a(kind.value)} is carried out by algorithms, and no step runs one"
