@@ -51,7 +51,6 @@ def main(
     """Compare the first choice of FILE with what it chooses from, and with patterns BESIDE it."""
     values = {name: int(value) for name, _, value in (d.partition("=") for d in definitions)}
     bundle = compile_text(file.read_text(), file.name, values, target)
-    assert not bundle.program.alone
     ((selection, ranges), *_) = bundle.choices()
     patterns = [*dict.fromkeys(one.text for one in ranges), *beside]
     print(f"{file.name} {' '.join(definitions)} {bundle.spec.target}, {bundle.color_count} colors")

@@ -10,7 +10,8 @@ from dataclasses import replace
 
 from collc.cost.predict import unprinted
 from collc.plan import Plan
-from collc.plan.plan import ProgramPlan, of_one_call
+from collc.plan.one_call import of_one_call
+from collc.plan.plan import ProgramPlan
 
 CODES = {"local_task_ids": "C306", "dsr_ids": "C307"}  # of what a library may lack
 

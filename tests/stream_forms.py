@@ -12,7 +12,7 @@ from collc.cost.predict import unprinted
 from collc.driver.bundle import Bundle
 from collc.driver.pipeline import prove_text
 from collc.lowering import candidate_plans
-from collc.lowering.shared_numbers import with_shared_numbers
+from collc.lowering.lane_queues import with_shared_queues
 from collc.plan import Plan
 from collc.plan.one_call import of_one_call
 from collc.schedule import Schedule
@@ -43,7 +43,7 @@ def text_of(name: str, element: str = "f32") -> str:
 def plans(schedule: Schedule, target: str = "wse2") -> list[Plan]:
     """The plans of a schedule that stream."""
     found = candidate_plans(schedule, TARGETS[target])
-    return [with_shared_numbers(plan) for plan in found if streams(plan)]
+    return [with_shared_queues(plan) for plan in found if streams(plan)]
 
 
 def forms(text: str, parameters: Mapping[str, int], target: str = "wse2") -> Iterator[Bundle]:

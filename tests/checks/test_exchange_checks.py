@@ -15,7 +15,7 @@ from collc.checks.step_table_entries import _leaves, _loop_problems
 from collc.cost.choice import build_plan
 from collc.driver.pipeline import compile_text
 from collc.lowering import candidate_plans
-from collc.lowering.shared_numbers import with_shared_numbers
+from collc.lowering.lane_queues import with_shared_queues
 from collc.plan import (
     ONE,
     VECTOR,
@@ -91,7 +91,7 @@ def test_every_wiring_of_every_pattern_passes(name, ranks, length):
     schedule = s.Line(name, ranks, length, ring=name == "ring_allreduce").schedule()
     for target in TARGETS.values():
         for plan in candidate_plans(schedule, target):
-            assert check_plan(with_shared_numbers(plan) if streams(plan) else plan) == ()
+            assert check_plan(with_shared_queues(plan) if streams(plan) else plan) == ()
 
 
 def test_an_entry_that_sends_and_relays_is_refused():

@@ -11,9 +11,9 @@ from with_schedules import check_plan, run_program
 
 from collc.cost.choice import build_plan
 from collc.language import parse_source
-from collc.lowering.shared_numbers import with_shared_numbers
+from collc.lowering.lane_queues import with_shared_queues
 from collc.plan import Plan, Role
-from collc.plan.plan import of_one_call
+from collc.plan.one_call import of_one_call
 from collc.plan.slots import Slot, slots_of
 from collc.schedule import Schedule, build_schedule
 from collc.target import TARGETS
@@ -124,7 +124,7 @@ def test_numbers_are_shared_only_where_they_are_short() -> None:
     assert len(set(plan.output_queues)) < len(plan.phases)
     roomy = replace(plan.target, output_queues=(1, 2, 3, 4, 5))
     alone = build_plan(planned("chain", "wse2")[0], roomy)
-    assert with_shared_numbers(alone) == alone
+    assert with_shared_queues(alone) == alone
 
 
 def test_what_cannot_be_shared_is_still_refused() -> None:

@@ -18,7 +18,7 @@ from with_schedules import check_plan
 from collc.cost import predict
 from collc.cost.predict import unprinted
 from collc.lowering import candidate_plans
-from collc.plan.plan import of_one_call
+from collc.plan.one_call import of_one_call
 from collc.schedule import Schedule
 from collc.spec import ContractKind, ElementType, Operation
 from collc.target import TARGETS

@@ -8,7 +8,8 @@ from collc.cost import predict
 from collc.cost.choice import build_plan
 from collc.emit.library import libraries_of
 from collc.lowering import candidate_plans
-from collc.plan.plan import Plan, of_one_call
+from collc.plan.one_call import of_one_call
+from collc.plan.plan import Plan
 from collc.plan.show import body_of, show_plan
 from collc.schedule import build_schedule
 from collc.spec import ElementType, Operation

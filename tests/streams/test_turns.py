@@ -21,7 +21,7 @@ from collc.plan import (
     leaders_of,
     stream_of,
 )
-from collc.plan.plan import of_one_call
+from collc.plan.one_call import of_one_call
 from collc.plan.slots import slots_of
 
 ACROSS = "across_forward_"
