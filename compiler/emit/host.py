@@ -199,7 +199,9 @@ def _callable(program: ProgramPlan, named: Mapping[str, FollowedModel]) -> dict[
             found[one.name] = CallModel(named[one.names[0]], one.names, limits)
     for chosen in program.program.rooted:
         of = named[chosen.names[0]]
-        found[chosen.name] = CallModel(of, root=chosen.root, places=chosen.places)
+        path, width = chosen.by_root[0].path, chosen.by_root[0].grid.width
+        places = tuple(y * width + x for x, y in path.places) if path else chosen.places
+        found[chosen.name] = CallModel(of, root=chosen.root, places=places)
     return found
 
 

@@ -361,7 +361,7 @@ def _roots(program: ProgramPlan, collectives: Sequence[CollectiveModel]) -> Iter
     for one in program.program.rooted:
         of = named[one.names[0]]
         length = one.length.name if one.length else ""
-        rank = rank_of(one, of.site)
+        rank = rank_of(one, of.site, f"{of.prefix}path_place" if of.path else "")
         held = _held(of)
         yield RootModel(one.name, one.root, one.ranks, rank, *held, of.element, length, one.names)
 

@@ -97,11 +97,15 @@ class _Calls:
     def _ranks_of(self, of: RootChoice) -> Ints:
         """The rank of each PE; 0 of one that has no part."""
         if of.name not in self._ranks:
-            grid = self.program.plans[self.program.index_of_collective(of.names[0])].collective.grid
+            own = self.program.plans[self.program.index_of_collective(of.names[0])].collective
+            grid, path = own.grid, own.path
             y, x = np.divmod(np.arange(grid.width * grid.height), grid.width)
+            place = x if of.axis == "x" else y
+            if path is not None:
+                place = np.argsort(path.y * grid.width + path.x)
             rank_at = np.argsort(np.array(of.places))
             ranks = np.zeros(grid.whole.width * grid.whole.height, dtype=np.int64)
-            ranks[places_of(grid)] = rank_at[x if of.axis == "x" else y]
+            ranks[places_of(grid)] = rank_at[place]
             self._ranks[of.name] = ranks
         return self._ranks[of.name]
 

@@ -69,7 +69,7 @@ def elaborate_root_of_call(
     if lines is None:
         return None
     line = lines.single
-    if line is None or lines.path is not None or line.ring:
+    if line is None or line.ring or (lines.path is not None and not _follows(declaration, lines)):
         raise _along_no_line(declaration, said, lines)
     if not 1 <= most <= line.length:
         message = f"{word.text} is a rank below {most}, and the line has {line.length} ranks"
@@ -100,6 +100,13 @@ def elaborate_root_of_call(
     )
     named = zip(alternatives, names, strict=True)
     return RootOfCall(choice, tuple(replace(one, name=name) for one, name in named))
+
+
+def _follows(declaration: CollectiveDecl, lines: Lines) -> bool:
+    """Whether all that a collective does follows its path, from place to neighbouring place: a
+    multicast takes the shortest way over the grid, and what a PE does then depends on the root."""
+    multicasts = any(isinstance(one, BroadcastClause) for one in declaration.clauses)
+    return lines.path is not None and not lines.path.gaps and not multicasts
 
 
 def _along_no_line(declaration: CollectiveDecl, said: Comparison, lines: Lines) -> ProblemError:
