@@ -22,7 +22,6 @@ from collc.emit.acts import (
     COUNTED,
     DIVISION,
     INDEX,
-    INLINED,
     LEAVE,
     LOADED,
     POSITION,
@@ -102,12 +101,14 @@ Place = tuple[int, Numbered, int]  # of words: a phase, which of its acts, and w
 @dataclass(frozen=True)
 class Kernel:
     """The program around libraries: which calls of a round each turn has, how many rounds there
-    are, and the cases that calls are. Of one call marks are those of its `phases`, so many."""
+    are, the cases that calls are, and the task that begins turns, -1 if there is none. Of one call
+    marks are those of its `phases`, so many."""
 
     turns: tuple[tuple[int, ...], ...]
     rounds: int
     cases: tuple[Case, ...]
     phases: int | None
+    task: int
 
     @property
     def is_one_turn(self) -> bool:
@@ -123,21 +124,6 @@ class Kernel:
     def calls(self) -> int:
         """How many there are in a round."""
         return sum(map(len, self.turns))
-
-    def calls_next(self, commons: Sequence[Common], calls: Round) -> bool:
-        """Whether the function that begins the turn that is due is too large to be inlined; the
-        compiler counts instructions before it shares any: of a comparison with its jumps, of a
-        vector's address, of a number that a call is given, of calls."""
-        address = number = 4 if self.rounds > 1 else 0
-        size = 4 * (len(self.turns) - 1) + 2
-        for turn in self.turns:
-            size += (1 + len(turn)) * self.beside
-            for call in turn:
-                case = self.cases[calls[call].case]
-                model = commons[case.library].model(case.of)
-                size += 1 + address * (bool(model.buffer) + bool(model.input))
-                size += (number or 1) * bool(model.run_length)
-        return not self.is_one_turn and size > INLINED
 
 
 class Pe:
@@ -163,7 +149,6 @@ class Pe:
         self.kinds = (rounds[0], *kinds)
         numbers = {kind: at for at, kind in enumerate(kinds, 1)}
         self.order = [numbers[one] for one in rounds[1:]]
-        self.calls_next = kernel.calls_next(commons, rounds[0])
         self.codes: list[Acts] = []
         # code that has a number and is still to be made: tasks follow each other by the hundred,
         # too many to make one within the other
@@ -265,14 +250,10 @@ class Pe:
         """What the launch begins."""
         if self.kernel.phases is not None:
             return self._calls(0, 0)
+        if self.kernel.is_one_turn:
+            return [do("mark", 0), *self._calls(0, 0)]
         counts = code(STORE_CONSTANT + STORE * (self.kernel.rounds > 1))
-        if self.calls_next:
-            return [do("mark", 0), *counts, *self._next(0, 0)]
-        return [
-            do("mark", 0),
-            *([] if self.kernel.is_one_turn else counts),
-            *self._calls(0, 0),
-        ]
+        return [do("mark", 0), *counts, *self._proceed(0, 0)]
 
     def _calls(self, kind: int, turn: int) -> Acts:
         """The calls of a turn of a kind of round."""
@@ -295,7 +276,7 @@ class Pe:
         count, passed = len(kernel.turns[turn]), self.takes.passed
         missing = [mark, *code(READ + 1 + STORE + 1)]
         if count == 1:
-            return [*missing, *passed, *self._over(kind, turn, at_once)]
+            return [*missing, *passed, *self._over(kind, turn, at_once=False)]
         over = self.code(("over", kind, turn), lambda: self._over(kind, turn, at_once=False))
         others = self.same_code(self.takes.taken)
         counter = self.counter(("missing", kind, turn))
@@ -307,8 +288,9 @@ class Pe:
         if self.kernel.is_one_turn:
             return [do("done")]
         counted = code(READ + 1 + STORE + 1)
+        back = [] if at_once else self.takes.taken
         if turn + 1 < len(turns):
-            return [*counted, *self.takes.passed, *self._chosen(kind, turn + 1, at_once)]
+            return [*counted, *self.takes.passed, *self._proceed(kind, turn + 1), *back]
         counted += self.takes.taken
         if self.kernel.rounds == 1:
             return [*counted, do("done")]
@@ -338,34 +320,25 @@ class Pe:
         return self.code(("round", kind, at_once), lambda: self._round_acts(kind, at_once))
 
     def _round_acts(self, kind: int, at_once: bool) -> Acts:
-        if self.calls_next:
-            back = [] if at_once else self.takes.taken
-            return [*self.takes.passed, *self._next(kind, 0), *back]
-        back = self.takes.taken if self._has_part(kind, 0) and not at_once else []
-        return [*self.takes.passed, *self._calls(kind, 0), *back]
+        back = [] if at_once else self.takes.taken
+        return [*self.takes.passed, *self._proceed(kind, 0), *back]
 
-    def _chosen(self, kind: int, turn: int, at_once: bool) -> Acts:
-        """The turn is found by halving; behind it code jumps to where returns meet. Where a PE has
-        no part in a turn, there is a return behind the last one."""
-        turns = len(self.kernel.turns)
-        if self.calls_next:
-            return [*self._next(kind, turn), *([] if at_once else self.takes.taken)]
-        found, ends = self._found(halves(turn, turns))
-        found += self._calls(kind, turn)
-        if self._has_part(kind, turn):
-            return [*found, *ends, *([] if at_once else self.takes.taken)]
-        return [*found, *(self.takes.taken if turn + 1 < turns else [])]
+    def _proceed(self, kind: int, turn: int) -> Acts:
+        """The task that begins a turn is activated; or, if there is none, a function is called."""
+        task = self.kernel.task
+        if task < 0:
+            called = self._turn(kind, turn)
+            return [*code(READ), *self.takes.taken, *called, *self.takes.taken]
+        begin = self.code(("turn", kind, turn), lambda: self._turn(kind, turn))
+        return [do("follow", task, begin), *_activate(task)]
 
-    def _next(self, kind: int, turn: int) -> Acts:
-        """The function that begins a turn is called, and returns."""
+    def _turn(self, kind: int, turn: int) -> Acts:
+        """A turn is found by halving, and begun; of the jumps behind it the last is a return."""
         way = halves(turn, len(self.kernel.turns))
         found, _ = self._found(way)
-        jumps = self.takes.taken * (1 + max(sum(way) - 1, 0))  # the last is a return
-        return [*self.takes.taken, *code(READ), *found, *self._calls(kind, turn), *jumps]
-
-    def _has_part(self, kind: int, turn: int) -> bool:
-        begun = (self.kinds[kind][call] for call in self.kernel.turns[turn])
-        return any(self._acts_in(one.case) for one in begun)
+        asked = code(READ * (len(self.kernel.turns) > 1))
+        back = self.takes.taken * max(sum(way) - 1, 0)
+        return [*asked, *found, *self._calls(kind, turn), *back]
 
     def _acts_in(self, case: int) -> bool:
         """Whether a call of a case does something with its vector."""
@@ -383,28 +356,23 @@ class Pe:
         """A call: its vectors and what it is given, which of the cases it is, and that."""
         one = self.kinds[kind][call]
         found, ends = self._found(one.way)
-        read = self._given(kind, call, one)
+        read = self._given(one)
         return [*read, *found, *_Call(self, (kind, turn, call), one).begin(), *ends]
 
-    def _given(self, kind: int, call: int, one: Begun) -> Acts:
+    def _given(self, one: Begun) -> Acts:
         """Where the vectors of a round are, and the numbers of a call, are found."""
-        acts = Acts()
-        if self.kernel.rounds > 1:
-            case = self.kernel.cases[one.case]
-            known = call == 0 and not self.calls_next  # which round it is
-            later = kind or call or self.calls_next
-            has_part = self._acts_in(one.case)
-            model = self.commons[case.library].model(case.of)
-            if model.buffer and has_part and later:
-                other = 0 if not model.input else 1 if model.input_held == model.held else INDEX
-                acts += code(READ * (not known) + INDEX + other)
-                known = True
-            if one.given and later:
-                acts += code(READ * (not known) + 1)
-                for _ in range(one.given):
-                    acts += [*code(1), *wait(ADDRESS), *code(READ)]
-                return acts
-        return [*acts, *code(READ * one.given)]
+        if self.kernel.rounds == 1:
+            return code(READ * one.given)
+        case, acts = self.kernel.cases[one.case], Acts()
+        model = self.commons[case.library].model(case.of)
+        has_vector = model.buffer and self._acts_in(one.case)
+        if has_vector:
+            other = 0 if not model.input else 1 if model.input_held == model.held else INDEX
+            acts += code(READ + INDEX + other)
+        if one.given:
+            acts += code(READ * (not has_vector) + 1)
+            acts += [*code(1), *wait(ADDRESS), *code(READ)] * one.given
+        return acts
 
     def code(self, key: object, acts: Callable[[], Acts]) -> int:
         """The number of a task's code."""
@@ -1032,7 +1000,11 @@ class _Call:
         asked then."""
         turns = placed.act.turns
         assert turns is not None
-        go = self.task(f"{slot.name} go", lambda: self._go(part, slot, placed, begins=False))
+        # called through a pointer, code jumps to the end of the function, and returns
+        back = self.takes.taken * (2 * bool(slot.shares_task))
+        go = self.task(
+            f"{slot.name} go", lambda: [*self._go(part, slot, placed, begins=False), *back]
+        )
         counter = self.pe.counter()
 
         def ended() -> Acts:

@@ -37,9 +37,6 @@ STORE_CONSTANT = 2  # instructions: a constant comes to a register, and from the
 STORE = READ = 1  # what is in a register, or in memory
 INDEX = 3  # instructions for the address of an element of a table, and one that reads it
 UNROLLED = 50  # turns of a loop around one call-back that are code one behind the other
-INLINED = (
-    45  # instructions of a function that the compiler puts where it is called, if at many places
-)
 LOADED = 2  # more cycles until a value is there that is read at an address from a register
 # of step tables
 BIT = 2  # instructions that take a bit of what is in a register, and compare it

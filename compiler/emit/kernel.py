@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from collc.emit.host import BufferModel
+from collc.emit.library import tasks_left
 from collc.emit.model import CollectiveModel, KernelModel, LibraryModel
 from collc.plan.plan import ProgramPlan
 
@@ -25,7 +26,17 @@ def kernel_of(
         given=tuple((name, f"{least} to {most}") for name, least, most in program.program.given),
         turns=tuple(tuple(call(calls[at]) for at in turn) for turn in program.program.turns),
         rounds=rounds,
+        task=turn_task(program, libraries),
     )
+
+
+def turn_task(program: ProgramPlan, libraries: Sequence[LibraryModel]) -> int:
+    """The id of the task that begins the turn that is due: the last one that no library has. -1 if
+    there is none, or nothing follows the first turn."""
+    if not program.program.goes_on:
+        return -1
+    taken = {task for of in libraries for task in of.task_ids}
+    return max((task for task in tasks_left(program) if task not in taken), default=-1)
 
 
 def _call(function: str, of: CollectiveModel, root: str, rounds: int) -> str:

@@ -106,8 +106,13 @@ class Own:
 
 def _left(program: ProgramPlan) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The task ids and the DSRs that nobody else has."""
+    return tasks_left(program), left_by(program.program.reserved, program.target).dsr_ids
+
+
+def tasks_left(program: ProgramPlan) -> tuple[int, ...]:
+    """The task ids that a program may have."""
     free = left_by(program.program.reserved, program.target)
-    return free.task_ids_beside(program.color_numbers), free.dsr_ids
+    return free.task_ids_beside(program.color_numbers)
 
 
 def _apart(program: ProgramPlan) -> Iterator[Own]:
@@ -118,10 +123,10 @@ def _apart(program: ProgramPlan) -> Iterator[Own]:
     lacking = shortage_together(program, needs, there)
     if lacking is not None:
         raise CollcError([lacking])
-    shares = (
-        _shares(tasks, [need[TASKS] for need in needs]),
-        _shares(registers, [need[REGISTERS] for need in needs]),
-    )
+    needed = [need[TASKS] for need in needs]
+    if program.program.goes_on and sum(needed) < len(tasks):
+        tasks = tasks[:-1]  # one begins turns
+    shares = (_shares(tasks, needed), _shares(registers, [need[REGISTERS] for need in needs]))
     for at, (of_tasks, of_registers) in enumerate(zip(*shares, strict=True)):
         yield Own(call_stream_name(at), of_tasks, of_registers)
 
@@ -192,7 +197,9 @@ def _library(program: ProgramPlan, has: Own) -> LibraryModel:
     queues = queues_of(program, own_code)
     given = [tuple(_given(program, index, queues)) for index in own_code]
     further = _tasks_of_program(program, given)
-    numbers, phases = _phases(program, given, len(has.registers), len(has.tasks) - further)
+    followed = program.program.goes_on and not has.module  # one begins turns, if it is left
+    for_phases = len(has.tasks) - further - followed
+    numbers, phases = _phases(program, given, len(has.registers), for_phases)
     closes = program.ends_torn_down
     torn_down = tuple(
         replace(one, task=numbers.tasks.size + at if closes else -1)

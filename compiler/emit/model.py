@@ -447,13 +447,20 @@ class TornDownModel:
 class KernelModel:
     """The standalone program around a library: its buffers, each with the type and the number of
     its elements; what calls are given beside them, by name, each with its limits in words; the
-    turns of a round, each of calls beside each other, as statements, and how many rounds there are.
+    turns of a round, each of calls beside each other, as statements, and how many rounds there are;
+    the id of the task that begins a turn, -1 if none is left for it, or there is one turn.
     """
 
     buffers: tuple[tuple[str, str, int], ...]
     given: tuple[tuple[str, str], ...]
     turns: tuple[tuple[str, ...], ...]
     rounds: int
+    task: int
+
+    @property
+    def proceed(self) -> str:
+        """The statement behind which the turn that is due begins."""
+        return "@activate(next_id);" if self.task >= 0 else "proceed();"
 
     @property
     def is_one_call(self) -> bool:

@@ -13,6 +13,7 @@ from collc.base.columns import Bools, Ints
 from collc.base.values import dataclass
 from collc.emit.actions import Begun, Case, Kernel, Pe, Place, halves
 from collc.emit.acts import Takes
+from collc.emit.kernel import turn_task
 from collc.emit.model import LibraryModel
 from collc.emit.parts import Common, Part, Parts, Sets, distinct, parts_of, sets_of
 from collc.emit.rates import rates_of
@@ -133,12 +134,13 @@ def scripts_of(
         _common_of(of, library, [names[plan.collective.name] for plan in of.plans], index)
         for of, library in zip(program.call_streams or (program,), libraries, strict=True)
     ]
-    kernel, rounds = _kernel_of(program, commons, lengths or {})
+    task = turn_task(program, libraries)
+    kernel, rounds = _kernel_of(program, commons, task, lengths or {})
     return calls, *_Scripts(program, kernel, commons, given, rounds).made()
 
 
 def _kernel_of(
-    program: ProgramPlan, commons: Sequence[Common], lengths: Lengths
+    program: ProgramPlan, commons: Sequence[Common], task: int, lengths: Lengths
 ) -> tuple[Kernel, list[tuple[_Called, ...]]]:
     """The program around libraries, and what the calls of each round run."""
     called = _Calls(program, commons, lengths)
@@ -150,7 +152,7 @@ def _kernel_of(
             alike[values] = called.round(number)
         rounds.append(alike[values])
     phases = None if (plan := called_once(program)) is None else len(plan.phases)
-    return Kernel(said.turns, said.rounds, tuple(called.cases), phases), rounds
+    return Kernel(said.turns, said.rounds, tuple(called.cases), phases, task), rounds
 
 
 def _common_of(
@@ -269,7 +271,7 @@ class ScriptsByPhase:
         (names,) = calls_of_program(program, program.calls).colors
         index = {number: at for at, number in enumerate({one.number: 0 for one in names.values()})}
         self.common = _common_of(program, library, (names,), index)
-        self.kernel, (self.round,) = _kernel_of(program, (self.common,), lengths)
+        self.kernel, (self.round,) = _kernel_of(program, (self.common,), -1, lengths)
         (case,) = self.kernel.cases
         self.groups = groups
         radix = 1

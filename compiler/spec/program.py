@@ -144,6 +144,11 @@ class Program:
             turns.append(with_last)
         return tuple(turns)
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether something follows the first turn."""
+        return len(self.turns) * self.rounds > 1
+
 
 def program_of_one(collective: Collective) -> Program:
     """The program that calls one collective once, within the limits of that."""
