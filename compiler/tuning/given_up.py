@@ -10,7 +10,7 @@ from collc.lowering.resources import left_by
 from collc.lowering.sharing import apart
 from collc.machine.prediction import Prediction
 from collc.plan import Plan
-from collc.plan.one_call import by_itself_in
+from collc.plan.one_call import adds_nothing
 from collc.plan.plan import ProgramPlan
 from collc.schedule import Schedule
 from collc.target import Target
@@ -27,10 +27,10 @@ def given_up(
     `schedules` are those of its collectives.
 
     Nothing is said of a program whose author limits its colors, or whose calls are given lengths or
-    roots, for which no other plan is made; nor of a call that has all that it would have by itself.
+    roots, for which no other plan is made; nor of a call that has the plan it would have alone.
     """
     asked = program.program
-    if asked.colors is not None or asked.has_lengths or asked.rooted or by_itself_in(program):
+    if asked.colors is not None or asked.has_lengths or asked.rooted or adds_nothing(program):
         return
     target = left_by(asked.reserved, program.target)
     alone = tuple(build_plan(schedule, target) for schedule in schedules)
