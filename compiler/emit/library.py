@@ -37,8 +37,8 @@ from collc.emit.shortages import (
     TASKS,
     Needed,
     ShortageError,
-    shortage,
-    shortage_together,
+    shortages,
+    shortages_together,
 )
 from collc.emit.spelling import taken_in_kernel
 from collc.lowering.memory import steps_bytes
@@ -89,9 +89,8 @@ def _unnamed(program: ProgramPlan) -> tuple[LibraryModel, ...]:
     except UnprintedError as found:
         raise CollcError([diagnostic(program, found.what)]) from None
     except ShortageError as found:
-        needs = {label: need[found.resource] for label, need in _needs_of_phases(program)}
-        beside = _beside_phases(program) if found.resource == TASKS else ""
-        raise CollcError([shortage(program, found, needs, beside)]) from None
+        needs, beside = list(_needs_of_phases(program)), _beside_phases(program)
+        raise CollcError(shortages(program, found, needs, beside)) from None
 
 
 @dataclass(frozen=True)
@@ -120,9 +119,9 @@ def _apart(program: ProgramPlan) -> Iterator[Own]:
     tasks, registers = _left(program)
     needs = [_needs(stream) for stream in program.call_streams]
     there = {TASKS: len(tasks), REGISTERS: len(registers)}
-    lacking = shortage_together(program, needs, there)
-    if lacking is not None:
-        raise CollcError([lacking])
+    lacking = list(shortages_together(program, needs, there))
+    if lacking:
+        raise CollcError(lacking)
     needed = [need[TASKS] for need in needs]
     if program.program.goes_on and sum(needed) < len(tasks):
         tasks = tasks[:-1]  # one begins turns
@@ -220,6 +219,10 @@ def _library(program: ProgramPlan, has: Own) -> LibraryModel:
     callable_ones = (*collectives, *(one for one, _ in equal))
     own, behind = numbers.tasks.own, numbers.tasks.own + numbers.tasks.in_turn
     grid = first.collective.grid.whole
+    needed = {TASKS: numbers.tasks.size + further, REGISTERS: len(numbers.registers.users)}
+    there = {TASKS: len(has.tasks), REGISTERS: len(has.registers)}
+    if any(needed[resource] > there[resource] for resource in needed):
+        raise ShortageError(needed, there)
     return LibraryModel(
         name="",
         call_stream=has.module,
@@ -232,8 +235,8 @@ def _library(program: ProgramPlan, has: Own) -> LibraryModel:
         queues=queues.shared,
         input_queues=queues.inputs,
         output_queues=queues.outputs,
-        task_ids=_first(has.tasks, numbers.tasks.size + further, TASKS),
-        dsr_ids=_first(has.registers, len(numbers.registers.users), REGISTERS),
+        task_ids=has.tasks[: needed[TASKS]],
+        dsr_ids=has.registers[: needed[REGISTERS]],
         collectives=collectives,
         equal=equal,
         turns=tuple(range(own, behind)),
@@ -494,12 +497,6 @@ def _shared(numbers: Numbers, index: int, phase: PhaseModel) -> PhaseModel:
 
 ALL = 1 << 16  # slots
 MOST_CONDITIONS = 4  # beyond, registers are taken for shared everywhere
-
-
-def _first(available: Sequence[int], count: int, resource: str) -> tuple[int, ...]:
-    if count > len(available):
-        raise ShortageError(resource, count, len(available))
-    return tuple(available[:count])
 
 
 def _linked(

@@ -1,6 +1,6 @@
 """What a library needs more of than a PE has: local task ids, and DSRs, which operations take."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from collc.base.diagnostics import Diagnostic
 from collc.base.values import dataclass
@@ -16,40 +16,48 @@ Needed = Mapping[str, int]  # of a resource, by its field
 
 @dataclass(frozen=True)
 class ShortageError(Exception):
-    """So many are needed of something, of which so many are left."""
+    """So many are needed of each resource, of which so many are left: of some too few."""
 
-    resource: str
-    needed: int
-    available: int
+    needed: Needed
+    available: Needed
 
 
-def shortage(
-    program: ProgramPlan, found: ShortageError, phases: Mapping[str, int], beside: str
-) -> Diagnostic:
-    """The message about a program, with what each phase needs at once, and what is needed `beside`
-    these, in words; about its collective, if it has one."""
+def shortages(
+    program: ProgramPlan,
+    found: ShortageError,
+    phases: Sequence[tuple[str, Needed]],
+    beside: str,
+) -> Iterator[Diagnostic]:
+    """The messages about a program, with what each phase needs at once, and which tasks are needed
+    `beside` these, in words."""
+    for resource, there in found.available.items():
+        needed = found.needed[resource]
+        if needed > there:
+            each = [f"`{name}` {need[resource]}" for name, need in phases]
+            each += [f"and {beside}" if each else beside] if beside and resource == TASKS else []
+            yield _shortage(program, resource, f"{needed} ({', '.join(each)})", there)
+
+
+def _shortage(program: ProgramPlan, resource: str, needed: str, there: int) -> Diagnostic:
+    """The message about one resource; about the collective, if the program has one."""
     only = program.plans[0].collective if len(program.plans) == 1 else None
     span = only.span if only else program.program.span
-    if found.resource == TASKS:
+    if resource == TASKS:
         of, rivals = task_id_rivals(program.target)
     else:
-        of, rivals = (found.resource,), ()
+        of, rivals = (resource,), ()
     kept = kept_by(program.program.reserved, *of)
-    left = left_beside(program.target, found.available, bool(kept), *rivals)
-    most = ", ".join(f"`{name}` {count}" for name, count in phases.items())
-    most += f"{', and ' if most else ''}{beside}" if beside else ""
+    left = left_beside(program.target, there, bool(kept), *rivals)
     message = f"`{only.name}`" if only else "the program"
-    message += f" needs more {_WORDS[found.resource]} at once than there are: "
-    message += f"{found.needed} ({most}), {left}"
+    message += f" needs more {_WORDS[resource]} at once than there are: {needed}, {left}"
     help = "choose a pattern that needs fewer at once" + ", or reserve less" * bool(kept)
-    return Diagnostic(_CODES[found.resource], message, span, kept, help)
+    return Diagnostic(_CODES[resource], message, span, kept, help)
 
 
-def shortage_together(
+def shortages_together(
     program: ProgramPlan, needs: Sequence[Needed], available: Needed
-) -> Diagnostic | None:
-    """The message where what is in flight at the same time needs more than there is; None where all
-    have enough."""
+) -> Iterator[Diagnostic]:
+    """The messages where what is in flight at the same time needs more than there is."""
     for resource, there in available.items():
         each = [need[resource] for need in needs]
         if sum(each) <= there:
@@ -63,5 +71,4 @@ def shortage_together(
         message = f"too few {_WORDS[resource]} for what is in flight at the same time, "
         message += f"{', '.join(of[:-1])} and {of[-1]}: "
         message += left_beside(program.target, there, bool(reserved), *rivals)
-        return of_call_streams(program, message, resource, use="patterns that need fewer at once")
-    return None
+        yield of_call_streams(program, message, resource, use="patterns that need fewer at once")
