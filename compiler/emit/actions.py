@@ -126,17 +126,27 @@ class Kernel:
         return sum(map(len, self.turns))
 
 
+def _taking_part(having: Sequence[Part]) -> Iterator[str]:
+    """The phases in which a PE has a part, and what operations it has there, as the text names
+    them."""
+    for part in having:
+        if part.acts:
+            yield part.phase.name
+            fields = (slot.field for slot in part.phase.fields if slot.key in part.acts)
+            yield from (f"{part.phase.name}.{field}" for field in fields)
+
+
 class Pe:
     """Makes the script of PEs that do the same; `parts` are theirs in the phases of each case,
-    `having` those that they have in any, whether called or not, `copying` the cases in which they
-    do nothing but bring the vector into its buffer."""
+    `having` those that they have in any phase of each library, whether called or not, `copying` the
+    cases in which they do nothing but bring the vector into its buffer."""
 
     def __init__(  # noqa: PLR0913, PLR0917 - a PE, and what is known of it
         self,
         kernel: Kernel,
         commons: Sequence[Common],
         parts: Sequence[Sequence[Part]],
-        having: Sequence[Part],
+        having: Sequence[Sequence[Part]],
         rounds: Sequence[Round],
         copying: Container[int] = (),
     ) -> None:
@@ -165,15 +175,7 @@ class Pe:
         self.blocked = 0
         self.inputs: dict[int, int] = {}
         self.outputs: list[int] = []
-        self.taking_part = {
-            name
-            for part in having
-            if part.acts
-            for name in (
-                part.phase.name,
-                *(f"{part.phase.name}.{s.field}" for s in part.phase.fields if s.key in part.acts),
-            )
-        }
+        self.taking_part = [set(_taking_part(of)) for of in having]
 
     def _with_cuts(self, rounds: Sequence[Round]) -> list[Round]:
         """Rounds whose calls are told whether they cut slices."""
@@ -230,19 +232,19 @@ class Pe:
         words: tuple[int, ...] = getattr(self.target, f"{kind}_queue_words")
         return depth_of(words, queue)
 
-    def holds(self, condition: str) -> bool:
-        """Whether a condition on what takes part, as it is printed, is true of the PE."""
+    def holds(self, library: int, condition: str) -> bool:
+        """Whether a condition on what takes part, as a library prints it, is true of the PE."""
         if " and " in condition:
-            return all(map(self.holds, condition.split(" and ")))
+            return all(self.holds(library, one) for one in condition.split(" and "))
         if " or " in condition:
-            return any(map(self.holds, condition.split(" or ")))
+            return any(self.holds(library, one) for one in condition.split(" or "))
         if condition.startswith("!"):
-            return not self.holds(condition[1:])
+            return not self.holds(library, condition[1:])
         if condition in {"true", "false", ""}:
             return condition == "true"
         if condition.endswith(" > 0)"):
-            return condition[1 : -len(" > 0)")] in self.taking_part
-        return condition.removesuffix(".takes_part") in self.taking_part
+            return condition[1 : -len(" > 0)")] in self.taking_part[library]
+        return condition.removesuffix(".takes_part") in self.taking_part[library]
 
     # the program around the libraries: `kernel.csl`
 
@@ -431,7 +433,7 @@ class _Call:
         self.pe, self.number, self.of = pe, number, case.of
         self.parts, of = pe.parts[one.case], case.of
         self.copies = one.case in pe.copying
-        self.takes, self.common = pe.takes, pe.commons[case.library]
+        self.takes, self.common, self.library = pe.takes, pe.commons[case.library], case.library
         self.model = self.common.model(of)
         self.plan, self.rates = self.common.program.plans[of], self.common.rates[of]
         contract = self.plan.collective.contract
@@ -726,7 +728,7 @@ class _Call:
         acts: Acts = []
         loaded = {slot.name for slot in self.model.loaded}
         for part, slot in self._slots():
-            now = self.pe.holds(slot.begins) if early else not self.pe.holds(slot.begins)
+            now = self._holds(slot.begins) is early
             printed = slot.begins if early else slot.begins != "true"
             if not (printed and now and slot.name in loaded):
                 continue
@@ -740,7 +742,11 @@ class _Call:
                 yield from ((part, slot) for slot in section.slots)
 
     def _shares(self, slot: SlotModel) -> bool:
-        return bool(slot.shares_register) and self.pe.holds(slot.shares_register)
+        return bool(slot.shares_register) and self._holds(slot.shares_register)
+
+    def _holds(self, condition: str) -> bool:
+        """Whether a condition of the library on what takes part is true of the PE."""
+        return self.pe.holds(self.library, condition)
 
     def _load(self, part: Part, slot: SlotModel, *, again: bool = False) -> Acts:
         """What `load` of a slot's module does, the registers being others' before if `again`."""
@@ -853,7 +859,7 @@ class _Call:
         return acts + self._start(part, slot)
 
     def _begin_section(self, part: Part, section: SectionModel) -> Acts:
-        starts = [name for name, holds in section.begins if self.pe.holds(holds)]
+        starts = [name for name, holds in section.begins if self._holds(holds)]
         if not starts:
             return self.run(section.next)
         if section.alone:

@@ -191,12 +191,12 @@ class _Scripts:
 
     def made(self) -> tuple[list[Script], Ints]:
         """The scripts, and which of them each PE has."""
-        having = [self._parts(case) for case in self._own_code()]
+        having = [(case.library, self._parts(case)) for case in self._own_code()]
         by_case = [self._parts(case) for case in self.kernel.cases]
         called = {id(one): one for of in self.rounds for one in of}
         varying = [one for one in called.values() if one.way_at is not None]
         columns = [one.way_at for one in varying if one.way_at is not None]
-        columns += [part.class_at for of in having for part in of]
+        columns += [part.class_at for _, of in having for part in of]
         copied_at = {at: self._copied_at(case) for at, case in enumerate(self.kernel.cases)}
         columns += copied_at.values()
         for case, of in enumerate(by_case):
@@ -206,7 +206,9 @@ class _Scripts:
         scripts = []
         for pe in firsts:
             parts = [[part.parts[part.part_at[pe]] for part in of] for of in by_case]
-            others = [part.parts[part.part_at[pe]] for of in having for part in of]
+            others: list[list[Part]] = [[] for _ in self.commons]
+            for library, of in having:
+                others[library] += [part.parts[part.part_at[pe]] for part in of]
             own = {key: _way_at(one, pe) for key, one in called.items()}
             rounds = [tuple(own[id(one)] for one in of) for of in self.rounds]
             copying = {at for at, copied in copied_at.items() if copied[pe]}
@@ -324,7 +326,7 @@ class ScriptsByPhase:
     def _pattern(self, parts: Sequence[Part]) -> list[Script]:
         """Segments in which a negative number of words stands for those of a place."""
         begun = tuple(one.ways[0] for one in self.round)
-        pe = Pe(self.kernel, (self.common,), [parts], parts, [begun])
+        pe = Pe(self.kernel, (self.common,), [parts], [parts], [begun])
         script = pe.script()
         ops = list(script.ops)
         for at, place in pe.places.items():
