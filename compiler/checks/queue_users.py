@@ -34,11 +34,8 @@ class User(NamedTuple):
 def users_of(plan: ProgramPlan, kind: Kind) -> Iterator[User]:
     """All users of queues of a kind; a color, or a queue, that is not there has none."""
     bound = kind == "input" or plan.target.binds_output_queues
-    places_of: list[dict[str, int]] = [{} for _ in plan.plans]
-    for use in plan.uses:  # some send on the color of a later phase
-        places_of[use.collective] |= dict(use.positions)
     for at, use in enumerate(plan.uses):
-        phase, places = plan.phase(use), places_of[use.collective] | dict(use.positions)
+        phase, places = plan.phase(use), plan.positions_of(use.collective)
         in_turn = not bound and not are_one_word(plan.plans[use.collective].phases)
         of_lane = {} if plan.in_turn else queues_of_lanes(plan, use, kind)
         masks = masks_of(plan.plans[use.collective].collective, phase, _colors(kind))

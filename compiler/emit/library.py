@@ -411,18 +411,17 @@ def _given(program: ProgramPlan, collective: int, queues: QueuesOfLanes) -> Iter
     """The phases of a collective."""
     plan = program.plans[collective]
     negate, last = combine_of(plan.collective.contract).negate, _last_reduction(plan)
-    own = {name: k for _, use in program.uses_of(collective) for name, k in use.positions}
     torn_down = {color.position: color for color in _torn_down(program)}
     setter, before = setters(program), set_before(program)
     shares = _shares_microthreads(program, plan)
     one_word = not shares and reduces_one_word(plan.collective.contract)
     one_word = one_word and are_one_word(plan.phases)
+    colors = program.positions_of(collective)
     for at, use in program.uses_of(collective):
         index, phase = use.phase, program.phase(use)
         cut = cut_of(phase, plan.collective.contract)
         classes = classes_of(phase, cut, _room(program, plan.collective.contract, phase))
         last_phase = index == len(plan.phases) - 1
-        colors = own | dict(use.positions)  # some send on the color of a later phase
         multiplexed = [
             MultiplexedColor(name, torn_down[colors[name]].mask, torn_down[colors[name]].switched)
             for name in torn_down_by(program, use)

@@ -89,11 +89,13 @@ def masks_of(
 
 
 def _roles(collective: Collective, phase: Phase) -> npt.NDArray[np.int32]:
-    """The number of each PE's role on the collective's own grid, from 1, 0 for none."""
+    """The number of each PE's role on the collective's own grid, from 1, 0 for none. Where a plan is
+    wrong some of a region may be off the grid, where no PE is."""
     lined = collective.lined if phase.path else collective.grid
     numbers = np.zeros((lined.height, lined.width), dtype=np.int32)
     for region, index in phase.regions:
-        numbers[np.ix_(list(region.y), list(region.x))] = index + 1
+        rows = [y for y in region.y if 0 <= y < lined.height]
+        numbers[np.ix_(rows, [x for x in region.x if 0 <= x < lined.width])] = index + 1
     if phase.path is None:
         return numbers
     folded = np.zeros((collective.grid.height, collective.grid.width), dtype=np.int32)

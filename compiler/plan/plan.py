@@ -805,6 +805,11 @@ class ProgramPlan:
         """The uses of one collective, in order, each with its index."""
         return ((i, use) for i, use in enumerate(self.uses) if use.collective == collective)
 
+    def positions_of(self, collective: int) -> dict[str, int]:
+        """The position of each color of a collective. A phase may send on one of another phase, as
+        the root of a one-word collective does."""
+        return {name: at for _, use in self.uses_of(collective) for name, at in use.positions}
+
     def label(self, use: Use) -> str:
         """How messages name a use: `largest.columns`."""
         return f"{self.plans[use.collective].collective.name}.{self.phase(use).name}"
