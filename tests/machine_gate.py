@@ -209,7 +209,7 @@ def right(given: tuple[str, Callable[[], ProgramPlan]]) -> list[Row]:
 
 def order_decides(plan: ProgramPlan) -> str:
     """What depends on the order in which the machine goes on, in words; empty if nothing does."""
-    calls = (0, 0) if plan.alone else called(plan)
+    calls = called(plan)
     due = schedules_of(plan)
     first = [begin(due[k], cuts(plan.plans[k]), n) for n, k in enumerate(calls)]
     wanted = run(plan, first, calls=calls)

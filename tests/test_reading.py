@@ -69,7 +69,6 @@ def test_text_that_does_not_compile_is_collcs_fault(
 ) -> None:
     monkeypatch.setattr(reading, "PES", most)
     bundle = compiled("two_phase")
-    assert bundle.program.alone
     reading.verify_text(bundle)
     with pytest.raises(collc.CollcError, match="collc is at fault") as refused:
         reading.verify_text(broken(bundle, lambda text: text.replace("@fadds(", "@fadd(")))
@@ -83,7 +82,6 @@ def test_nothing_is_written_that_does_not_compile(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plain = compiled("two_phase")
-    assert plain.program.alone
     wrong = broken(plain, lambda text: text + "\nfn x( void {}\n")
     monkeypatch.setattr("collc.commands.source.compile_text", lambda *_, **__: wrong)
     arguments = ["build", str(EXAMPLES / "two_phase.coll"), "-o", str(tmp_path / "out")]
@@ -101,7 +99,6 @@ def test_without_fabsim_text_is_taken_as_it_is(monkeypatch: pytest.MonkeyPatch) 
         raise ImportError(name)
 
     bundle = compiled("two_phase")
-    assert bundle.program.alone
     monkeypatch.setattr("collc.driver.read_back.importlib.import_module", missing)
     reading.verify_text(broken(bundle, lambda _: "nonsense"))
 

@@ -81,10 +81,9 @@ BESIDE = "reserve colors 0 .. 2, colors 5, input_queues 5, output_queues 5, task
 
 
 def queues_of(bundle):
-    """The queues of both kinds that a program takes, of one call or of several."""
-    if bundle.program.alone:
-        return {*bundle.plan.input_queues, *bundle.plan.output_queues}
-    return {q for color in bundle.program.colors for q in (color.input_queue, color.output_queue)}
+    """The queues of both kinds that a program takes, of colors or of lanes."""
+    inputs, outputs = bundle.program.queues
+    return {*inputs, *outputs}
 
 
 @pytest.mark.parametrize("target", ["wse2", "wse3"])

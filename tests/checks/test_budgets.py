@@ -13,7 +13,8 @@ from collc.base.diagnostics import Diagnostic, Edit
 from collc.checks.budgets.extents import extents
 from collc.checks.budgets.memory import memory, vector_fits
 from collc.checks.budgets.output_words import words_at_once
-from collc.checks.counted import input_queues_of, output_queues_of, preceding_lanes, sending_lanes
+from collc.checks.counted import preceding_lanes, sending_lanes
+from collc.checks.queue_users import count_of
 from collc.cost.choice import build_plan
 from collc.driver.pipeline import prove_text
 from collc.plan import Plan, Strided
@@ -335,7 +336,8 @@ def test_queues_of_a_phase_are_those_behind_the_ones_of_phases_before() -> None:
     _, schedule = prove_text(text_of("all_to_all"), "t", {"P": 14, "B": 14}, "wse3")
     stream = next(one for one in plans(schedule, "wse3") if len(one.colors) == 2 * 5)
     (first,), (second,) = stream.phases, DOUBLING.phases
-    assert (input_queues_of(first), output_queues_of(first)) == (2, 10)
+    counted = [count_of(stream, kind)[first.name] for kind in ("input", "output")]
+    assert counted == [2, 10]
     both = replace(stream, phases=(first, second), output_queues=tuple(range(12)))
     assert not found("microthreads", replace(both, input_queues=(100, 101, 102, 103)))
     for own in both.output_queues[10:]:

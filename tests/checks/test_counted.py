@@ -10,7 +10,8 @@ from stream_forms import CONTRACTS, plans, text_of
 from with_schedules import check
 
 import building as b
-from collc.checks.counted import output_queues_of, preceding_lanes
+from collc.checks.counted import preceding_lanes
+from collc.checks.queue_users import count_of
 from collc.cost.choice import build_plan
 from collc.driver.pipeline import prove_text
 from collc.plan import Phase, Plan, Role, Slices, Stream, lane_of
@@ -80,8 +81,9 @@ def test_lanes_that_run_in_turn_are_known_by_those_before_them(target: str) -> N
         for way in ("forward", "backward")
         for number in (2, 3, 4)
     }
-    assert output_queues_of(phase, bound=False) == 4
-    assert output_queues_of(phase) == 10
+    for bound, outputs in ((False, 4), (True, 10)):
+        machine = replace(plan.target, binds_output_queues=bound)
+        assert count_of(replace(plan, target=machine), "output") == {phase.name: outputs}
     fewer_is_refused(plan)
 
 

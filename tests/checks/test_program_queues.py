@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import permutations
+from itertools import permutations, product
 
 import pytest
 from programs.bare import planned
@@ -16,7 +16,7 @@ TEXT = """target {target}
 grid row = 8 x 1
 collective half = allreduce(c: f32[16], add) on row {{ run halving_doubling }}
 collective late = allreduce(d: f32[16], add) on row {{ reduce chain to 3 then broadcast from 3 }}
-program {{ half late }}
+program {{ half late {limit} }}
 """
 
 
@@ -26,31 +26,40 @@ def found(plan: ProgramPlan) -> bool:
 
 @pytest.mark.parametrize("target", ["wse2", "wse3"])
 def test_one_microthread_is_not_asked_to_send_and_to_receive_at_once(target: str) -> None:
-    """Of an exchange, whose PEs do both on lanes beside each other; of the first of its roles, of
-    the last, of one between."""
-    _, plan = planned(TEXT.format(target=target))
+    """Of an exchange, whose PEs do both on lanes beside each other, where colors have queues; of the
+    first of its roles, of the last, of one between."""
+    _, plan = planned(TEXT.format(target=target, limit="within colors <= 4"))
     (use, *_) = plan.uses
     places = dict(use.positions)
 
     def both(role: Role, into: int, out: int) -> bool:
-        lanes = [
-            ({places[c] for c in lane.receives}, {places[c] for c in lane.sends})
-            for lane in role.lanes
-        ]
-        return any(into in one[0] and out in other[1] for one, other in permutations(lanes, 2))
+        receives = {places[color] for lane in role.lanes for color in lane.receives}
+        return into in receives and out in {places[c] for lane in role.lanes for c in lane.sends}
 
-    apart = [
-        replace(color, input_queue=10 + 2 * k, output_queue=11 + 2 * k)
-        for k, color in enumerate(plan.colors)
-    ]
+    apart = [replace(color, queues=(10 + 2 * k, 11 + 2 * k)) for k, color in enumerate(plan.colors)]
     roles = plan.phase(use).roles
     refused = set()
     for into, out in permutations(range(len(apart)), 2):
         colors = list(apart)
-        colors[into] = replace(apart[into], input_queue=apart[out].output_queue)
+        colors[into] = replace(apart[into], queues=(11 + 2 * out, 11 + 2 * into))
         users = {k for k, role in enumerate(roles) if both(role, into, out)}
         assert found(replace(plan, colors=tuple(colors))) == bool(users)
         refused |= {frozenset(users)}
     assert frozenset() in refused
     assert any(users and 0 not in users for users in refused)
     assert any(0 in users for users in refused)
+
+
+@pytest.mark.parametrize("target", ["wse2", "wse3"])
+def test_nor_where_lanes_have_the_queues(target: str) -> None:
+    """Of an exchange every lane's, on each of which PEs receive and send; of a tree, which does one
+    after the other, none; and what another collective sends on has ended."""
+    _, plan = planned(TEXT.format(target=target, limit=""))
+    half, late = plan.plans
+    assert half.phases[0].lanes == ("forward", "backward")
+    apart = replace(half, input_queues=(10, 11), output_queues=(20, 21))
+    for lane, queue in product(range(2), apart.output_queues):
+        inputs = (*apart.input_queues[:lane], queue, *apart.input_queues[lane + 1 :])
+        assert found(replace(plan, plans=(replace(apart, input_queues=inputs), late)))
+    elsewhere = replace(late, input_queues=(30, 31, 32), output_queues=(30, 31, 10))
+    assert not found(replace(plan, plans=(apart, elsewhere)))

@@ -14,7 +14,7 @@ from collc.language import parse_source
 from collc.lowering.lane_queues import with_shared_queues
 from collc.plan import Plan, Role
 from collc.plan.one_call import of_one_call
-from collc.plan.slots import Slot, slots_of
+from collc.plan.slots import Slot, slot_of
 from collc.schedule import Schedule, build_schedule
 from collc.target import TARGETS
 from mutants import judging, trees
@@ -90,8 +90,8 @@ def test_a_changed_plan_that_shares_numbers_is_refused_or_delivers() -> None:
 def test_slots_meet_where_a_pe_has_both(tree: str) -> None:
     """Counted PE by PE, from what the roles send."""
     _, plan = planned(tree, "wse2")
-    outputs = slots_of(plan).outputs
-    assert len(outputs) == len(plan.phases) == 5
+    outputs = [slot_of(at, phase, _sends) for at, phase in enumerate(plan.phases)]
+    assert len(outputs) == 5
     for one, other in combinations(range(5), 2):
         both = _senders(plan, one) & _senders(plan, other)
         assert outputs[one].meets(outputs[other]) == bool(both)

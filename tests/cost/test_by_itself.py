@@ -9,6 +9,7 @@ from collc.cost import predict, predict_by_itself, predict_program
 from collc.lowering.by_itself import by_itself
 from collc.lowering.teardown import with_teardown, without_teardown
 from collc.machine.timed import StuckError
+from collc.plan.one_call import adds_nothing
 from collc.plan.placement import colors_of
 
 MIXED = """target {target}
@@ -51,7 +52,7 @@ def test_no_phase_by_itself_is_torn_down_whatever_the_program_does(target):
     free = mixed(target, "within colors <= 24" if target == "wse2" else "")
     for plan, loose in zip(bundle.plans, free.plans, strict=True):
         own = by_itself(plan)
-        assert own.alone
+        assert adds_nothing(own)
         numbers = own.color_numbers
         assert len(set(numbers)) == len(numbers) == len(colors_of(plan.phases))
         if plan.phases[0].kind is loose.phases[0].kind and not any(

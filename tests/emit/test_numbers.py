@@ -100,8 +100,7 @@ _FIELDS = {"task_ids": "local_task_ids", "dsr_ids": "dsr_ids"}
 
 def _left(program: ProgramPlan) -> Target:
     """What is left for a program: not what is reserved, nor, as a task's id, a color in use."""
-    only = program.plans[0].collective.limits.reserved if program.alone else None
-    left = left_by(only or program.program.reserved, program.target)
+    left = left_by(program.program.reserved, program.target)
     colors = {number for one in program.call_streams or (program,) for number in one.color_numbers}
     taken = colors if program.target.tasks_by_color else set()
     return replace(left, local_task_ids=tuple(n for n in left.local_task_ids if n not in taken))

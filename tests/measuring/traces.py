@@ -85,9 +85,8 @@ def traced(bundle: Bundle, timing: str, given: Array | None = None) -> Trace:
         program = fabsim.compile(Path(folder) / "layout.csl", arch=target, timing=timing)
         log = Path(folder) / "run.log"
         simulator = fabsim.Simulator(program, trace=log)
-        if not bundle.program.alone:
-            lengths = bundle.program.program.lengths
-            copy_lengths(simulator, bundle.program, {name: (most,) for name, most in lengths})
+        lengths = bundle.program.program.lengths
+        copy_lengths(simulator, bundle.program, {name: (most,) for name, most in lengths})
         if given is not None:
             write_vectors(simulator, bundle.plan.collective.contract, given)
         simulator.launch("run")

@@ -71,7 +71,7 @@ def test_the_table_says_what_is_compiled_and_more_colors_never_cost_cycles(targe
 
 def test_the_limit_is_the_same_wherever_it_is_written() -> None:
     own, whole = compiled("within colors <= 2"), compiled("", "within colors <= 2")
-    assert not own.program.alone and not whole.program.alone
+    assert own.program.in_turn and whole.program.in_turn
     assert own.prediction == whole.prediction
     assert library_of(own.files) == library_of(whole.files)
     assert own.program.colors == whole.program.colors
@@ -181,7 +181,7 @@ def chosen(bundle: Bundle) -> str:
 def test_auto_takes_turns_where_no_plan_has_colors_of_its_own_for_each_phase() -> None:
     own = built(left_open("run auto", "within colors <= 2"))
     whole = built(left_open("run auto", "", "within colors <= 2"))
-    assert not own.program.alone and own.color_count == 2
+    assert own.program.in_turn and own.color_count == 2
     assert own.prediction == whole.prediction and chosen(own) == chosen(whole)
     assert own.run(seed=3).verified
     assert isinstance(compile_text(left_open("run auto", "within colors <= 3"), "", {}), Bundle)

@@ -19,10 +19,10 @@ from collc.plan import (
     Stream,
     lane_of,
     leaders_of,
+    sides_of,
     stream_of,
 )
 from collc.plan.one_call import of_one_call
-from collc.plan.slots import slots_of
 
 ACROSS = "across_forward_"
 
@@ -85,10 +85,11 @@ def test_on_wse2_a_row_has_one_output_queue_and_on_wse3_one_microthread():
     assert len(two.output_queues) == 4
     assert len(three.output_queues) == 10
     assert len(set(three.output_queues)) == 6
+    sending = [side for side in sides_of(three.phases[0]) if side.sends]
     beside = [
         number
-        for slot, number in zip(slots_of(three).outputs, three.output_queues, strict=True)
-        if not slot.follows
+        for side, number in zip(sending, three.output_queues, strict=True)
+        if not side.follows
     ]
     assert not set(beside) & set(three.input_queues)
     assert set(three.output_queues) & set(three.input_queues)
