@@ -89,8 +89,8 @@ def masks_of(
 
 
 def _roles(collective: Collective, phase: Phase) -> npt.NDArray[np.int32]:
-    """The number of each PE's role on the collective's own grid, from 1, 0 for none. Where a plan is
-    wrong some of a region may be off the grid, where no PE is."""
+    """The number of each PE's role on the collective's own grid, from 1, 0 for none. Regions of
+    a wrong plan may reach off the grid."""
     lined = collective.lined if phase.path else collective.grid
     numbers = np.zeros((lined.height, lined.width), dtype=np.int32)
     for region, index in phase.regions:

@@ -26,7 +26,7 @@ def found(plan: ProgramPlan) -> bool:
 
 @pytest.mark.parametrize("target", ["wse2", "wse3"])
 def test_one_microthread_is_not_asked_to_send_and_to_receive_at_once(target: str) -> None:
-    """Of an exchange, whose PEs do both on lanes beside each other, where colors have queues; of the
+    """Of an exchange, whose PEs do both on lanes beside each other, with queues of colors; of the
     first of its roles, of the last, of one between."""
     _, plan = planned(TEXT.format(target=target, limit="within colors <= 4"))
     (use, *_) = plan.uses
