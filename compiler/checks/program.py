@@ -266,17 +266,12 @@ def _call_backs(plan: ProgramPlan, call_stream: ProgramPlan) -> Iterator[Diagnos
     }
     for one in call_stream.plans:
         contract, name = one.collective.contract, one.collective.name
-        if name in joined and by_call_back(contract) and _combines_arriving(one):
+        whole = any(phase.whole for phase in one.phases)
+        if name in joined and whole and by_call_back(contract):
             message = f"`{name}` combines by a call-back, which waits for what it receives and "
             message += "holds up what is in flight beside it"
             help = "run it by itself: leave `and` out"
             yield _refused(plan, "C335", message, help)
-
-
-def _combines_arriving(plan: Plan) -> bool:
-    """Whether some operation combines what comes, instead of what has been staged."""
-    ops = (op for phase in plan.phases for role in phase.roles for op in role.ops)
-    return any(op.action is Action.COMBINE and op.receives_on for op in ops)
 
 
 def _names(call_stream: ProgramPlan) -> str:

@@ -34,9 +34,10 @@ def queues_of_colors(
     Every color has its own if there are enough, and no number is that of both an input and an
     output queue unless there are too few: then preferably of the same color, which most PEs do not
     send and receive on in one phase. If need be, colors that no PE has both of share a queue; then,
-    where the machine binds output queues to no color, also those that no PE sends on at once. Those
-    of wide phases in which a PE does one thing at a time have one number for both, since the output
-    queues that hold most come first, and input queues of these numbers do so, too.
+    where the machine binds output queues to no color, also those that no PE sends on at once, if
+    phases cut their vectors. Those of wide phases in which a PE does one thing at a time have one
+    number for both, since the output queues that hold most come first, and input queues of these
+    numbers do so, too.
     """
     together = _beside(taken)
     wide = {
@@ -96,10 +97,7 @@ def _preferred(target: Target, outputs: Sequence[int], color: int, wide: bool) -
 def _beside(taken: Sequence[Taken]) -> set[tuple[int, int]]:
     """Colors, one that a PE receives on while it sends on the other."""
     return {
-        (places[into], places[out])
-        for _, phase, places in taken
-        for role in phase.roles
-        for into, out in beside(role)
+        (places[into], places[out]) for _, phase, places in taken for into, out in beside(phase)
     }
 
 
@@ -133,9 +131,13 @@ def _meeting(masks: Mapping[int, Bools], others: Mapping[int, Bools]) -> set[tup
 
 def _at_once(taken: Sequence[Taken]) -> set[tuple[int, int]]:
     """Pairs of colors that must not have one output queue even where it is bound to no color: that
-    some PE sends both on, on lanes of one phase that do not run in turn."""
-    found = set[tuple[int, int]]()
-    for _, phase, places in taken:
+    some PE sends both on, on lanes of one phase that do not run in turn, or in phases of which one
+    does not cut its vectors."""
+    whole = _having([one for one in taken if one[1].whole], sending)
+    found = _meeting(whole, whole)
+    for one in taken:
+        _, phase, places = one
+        found |= _meeting(whole, _having([one], sending))
         leaders = leaders_of(phase)
         for role in phase.roles:
             for lane, other in combinations(role.lanes, 2):

@@ -5,7 +5,7 @@ Checks and prediction work on one line of a phase; all lines of a phase are alik
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import permutations, product
+from itertools import product
 
 from collc.plan import Direction, Phase, Role, Route
 from collc.plan.geometry import Line, line_of
@@ -62,20 +62,18 @@ def sent_colors(role: Role) -> Iterator[str]:
     return (color for lane in role.lanes for color in lane.sends)
 
 
-def beside(role: Role) -> Iterator[tuple[str, str]]:
-    """Pairs of colors of which a PE receives on the one while it sends on the other, by operations
-    of two lanes or by two that begin together."""
-    for lane, other in permutations(role.lanes, 2):
-        yield from product(lane.receives, other.sends)
-    for entry in (entry for lane in role.lanes for loop in lane.loops for entry in loop.entries):
-        for into, out in permutations(entry.ops, 2):
-            if into.receives_on and out.sends_on:
-                yield into.receives_on, out.sends_on
-
-
 def runs_beside(phase: Phase) -> bool:
-    """Whether some PE sends while it receives something else."""
-    return any(True for role in phase.roles for _ in beside(role))
+    """Whether operations of a PE run beside each other: on several lanes, or those that begin
+    together."""
+    lanes = (lane for role in phase.roles for lane in role.lanes)
+    entries = (entry for lane in lanes for loop in lane.loops for entry in loop.entries)
+    return len(phase.lanes) > 1 or any(len(entry.ops) > 1 for entry in entries)
+
+
+def beside(phase: Phase) -> Iterator[tuple[str, str]]:
+    """Pairs of colors of which a PE may receive on the one while it sends on the other."""
+    for role in phase.roles if runs_beside(phase) else ():
+        yield from product(received_colors(role), sent_colors(role))
 
 
 def colors_of(phases: Iterable[Phase]) -> tuple[str, ...]:
