@@ -75,8 +75,8 @@ def places_at(phase: Phase, grid: Grid) -> tuple[str, str]:
 
 
 def rank_of(choice: RootChoice, site: SiteModel, path_place: str = "") -> str:
-    """The rank of PE (x, y) among those that a root may be, in CSL; 0 for one that has no part. On a
-    path `path_place` is the function of the layout that says the place."""
+    """The rank of PE (x, y) among those that a root may be, in CSL; 0 for one that has no part. On
+    a path `path_place` is the function of the layout that says the place."""
     place = site.x if choice.axis == "x" else site.y
     place = f"{path_place}({site.x}, {site.y})" if path_place else place
     rank = place if choice.places[0] == 0 else f"({len(choice.places) - 1} - {place})"

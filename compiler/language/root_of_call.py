@@ -62,12 +62,12 @@ def elaborate_root_of_call(
 ) -> RootOfCall | None:
     """The choice and its alternatives; None where an alternative has problems, which are kept.
     Raises ProblemError."""
-    declaration = _decided(declaration)
-    said = _only_root(declaration)
-    word, most = _root(said, scope)
     lines = lines_of(declaration)
     if lines is None:
         return None
+    declaration = _decided(declaration, along_path=lines.path is not None)
+    said = _only_root(declaration)
+    word, most = _root(said, scope)
     line = lines.single
     if line is None or line.ring or (lines.path is not None and not _follows(declaration, lines)):
         raise _along_no_line(declaration, said, lines)
@@ -152,17 +152,21 @@ _HELPS = defaultdict(
 )
 
 
-def _decided(declaration: CollectiveDecl) -> CollectiveDecl:
+def _decided(declaration: CollectiveDecl, *, along_path: bool) -> CollectiveDecl:
     """The same with steps for `run auto`, of which one way serves every root: a multicast, also of
     what is dealt out, since filters count from the root; for a reduction a chain on each side, and
-    for a gather an algorithm on each side."""
+    for a gather an algorithm on each side. A multicast does not go along a path: there vectors go
+    to each side by themselves."""
     kind = declaration.contract.kind.text
     steps = [clause for clause in declaration.clauses if isinstance(clause, StepClause)]
     run = steps[0] if len(steps) == 1 else None
     if not isinstance(run, syntax.RunClause) or not is_whole(run) or run.root is None:
         return declaration
     decided: tuple[syntax.Clause, ...] = (run,)
-    if kind in (ContractKind.BROADCAST.value, ContractKind.SCATTER.value):
+    starts = kind in (ContractKind.BROADCAST.value, ContractKind.SCATTER.value)
+    if starts and along_path:
+        decided = _by_sides(run, ContractKind.BROADCAST.value)
+    elif starts:
         decided = (BroadcastClause(run.root, span=run.span),)
     elif kind == ContractKind.REDUCE.value:
         chain = replace(run.algorithm, name=Word("chain", run.algorithm.span))

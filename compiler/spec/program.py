@@ -53,8 +53,8 @@ class RootChoice:
     `root` is its name; it is a rank below `ranks`. `names` are collectives of the Spec, for PEs
     behind the root in the order of the ranks, for the root, and for PEs before it: their roots are
     the first rank, one within the line, and the last. `places[r]` is where rank r stands on the
-    line, or on the row that its path is unfolded to, `axis` its axis. With a `length` that is given as well. `by_root` is the collective with
-    each rank for a root.
+    line, or on the row that its path is unfolded to, `axis` its axis. With a `length` that is given
+    as well. `by_root` is the collective with each rank for a root.
     """
 
     name: str

@@ -177,8 +177,8 @@ def test_a_single_pe_runs_one_part_for_its_root() -> None:
     bundle = compile_text(f"target wse2 grid row = 1 x 1 {written} program {{ spread }}", "t", {})
     _, run = library_of(bundle.files).split("fn spread(")
     assert re.findall(r"\n  (.*) \{\n    spread_\w+\(vector\);", run) == [
-        "if (r == params.spread_rank)",
-        "} else if (r < params.spread_rank)",
+        "if (r < params.spread_rank)",
+        "} else if (r > params.spread_rank)",
         "} else",
     ]
     assert bundle.run().verified

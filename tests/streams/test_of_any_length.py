@@ -90,6 +90,22 @@ def test_a_root_of_the_call_has_streams_and_multicasts(
 
 
 @pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize(
+    "contract", ["broadcast(x: {})", "reduce(x: {}, add)", "scatter(x: {})", "gather(x: {})"]
+)
+def test_a_root_of_the_call_is_a_rank_of_a_path(contract: str, target: str) -> None:
+    way = "to" if contract[0] in "rg" else "from"
+    steps = f"order snake run auto {way} r < 9"
+    given = {"n": (20, 1, 9, 13), "r": (0, 8, 4, 2)}
+    for skew in (0, 200):
+        made = compiled(contract.format("f32[n <= 20]"), steps, target, "3 x 3", 4, skew)
+        report = made.run(lengths=given)
+        assert report.verified, report.problem
+        predicted = made.predicted(given).cycles
+        assert skew or abs(predicted - report.cycles) <= 0.02 * report.cycles + 60
+
+
+@pytest.mark.parametrize("target", TARGETS)
 def test_a_root_and_a_length_may_both_be_the_calls(target: str) -> None:
     bundle = compiled("gather(x: f32[n <= 20])", "run auto to r < 7", target, rounds=5)
     given = {"n": (20, 1, 7, 13, 3), "r": (0, 6, 3, 2, 5)}

@@ -74,7 +74,7 @@ def test_what_auto_writes_for_them_is_shown_and_read_again() -> None:
 
 def test_the_halves_that_auto_uses_are_not_listed_and_cannot_be_declared() -> None:
     algorithms = Declared(AlgorithmDecl)
-    assert len(OWN) == 4
+    assert len(OWN) == 6
     assert all(name in algorithms and name not in list(algorithms) for name in OWN)
     text = f"target wse2 algorithm {OWN[0]}(n) {{ step {{ each r : r -> r }} }}"
     with pytest.raises(CollcError):

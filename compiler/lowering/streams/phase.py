@@ -63,15 +63,19 @@ def stream_phases(
         sizes = [1] * pattern.ranks  # as if each slice had elements
     else:
         sizes = _all_at(found.root, pattern) if whole else _sizes(pattern)
-    if found.side:
+    if found.side and not whole:
         sizes = [size * moved for size, moved in zip(sizes, found.side, strict=True)]
     kind = ContractKind.ALLREDUCE if found.combines else ContractKind.BROADCAST
     line = Shape(sizes, found.root, pattern.axis, target)
     before: list[tuple[Flow, ...]] = []
     for form in found.forms:
         flows = tuple(flow for flow in form(line) if flow.parts)
+        if whole and found.side:
+            flows = tuple(one for one in flows if any(found.side[place] for place in one.parts))
         if whole:
-            flows = tuple(replace(flow, parts=_of_one_slice(flow)) for flow in flows)
+            flows = tuple(
+                replace(flow, parts=_of_one_slice(flow), backward=False) for flow in flows
+            )
         elif of_any_length:
             flows = tuple(replace(flow, parts=_of_any_length(flow)) for flow in flows)
         if not flows or flows in before:

@@ -6,6 +6,7 @@ goes straight from the PE that held it at first: a ring, in which slices are han
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -96,8 +97,24 @@ def _of_whole_vectors(phase: StepsPhase, *, own_only: bool) -> Recognised | None
         own = own_slices(phase) if own_only else None
         return None if own is None else _reduce(phase, int(np.flatnonzero(own)[0]))
     held = held_after(phase)
-    roots = set() if held is None else set(held[:, 0].tolist())
-    return Recognised("broadcast", (allgather,), roots.pop()) if len(roots) == 1 else None
+    if held is None:
+        return None
+    own = np.arange(phase.ranks)
+    moved = held[:, 0] != own
+    roots = set(held[moved, 0].tolist())
+    if len(roots) != 1:
+        return None
+    root = roots.pop()
+    for side in _sides(root, phase.ranks):
+        if (moved == side).all():
+            return Recognised("broadcast", (allgather,), root, side=tuple(side.tolist()))
+    return None
+
+
+def _sides(root: int, ranks: int) -> Iterator[npt.NDArray[np.bool_]]:
+    """All ranks but the root, and those on one side of it, [ranks]."""
+    own = np.arange(ranks)
+    yield from (own != root, own > root, own < root)
 
 
 def _reduce(phase: StepsPhase, root: int) -> Recognised | None:
@@ -140,8 +157,7 @@ def _gather(
     root: int, moved: npt.NDArray[np.bool_], there: npt.NDArray[np.bool_]
 ) -> Recognised | None:
     """A gather, of all other ranks or of those on one side of the root."""
-    own = np.arange(len(moved))
-    for side in (own != root, own > root, own < root):
+    for side in _sides(root, len(moved)):
         if (moved == side)[there].all():
             return Recognised("gather", (gather,), root, side=tuple(side.tolist()))
     return None
