@@ -99,8 +99,7 @@ def _of_whole_vectors(phase: StepsPhase, *, own_only: bool) -> Recognised | None
     held = held_after(phase)
     if held is None:
         return None
-    own = np.arange(phase.ranks)
-    moved = held[:, 0] != own
+    moved = held[:, 0] != np.arange(phase.ranks)
     roots = set(held[moved, 0].tolist())
     if len(roots) != 1:
         return None
