@@ -91,6 +91,6 @@ def parity_of(color: str) -> str:
 
 
 def switched_colors(phases: Sequence[Phase]) -> frozenset[str]:
-    """The colors that have more than one position at some router."""
+    """The colors that have more than one position, or a ring, at some router."""
     uses = (use for phase in phases for role in phase.roles for use in role.colors)
-    return frozenset(use.color for use in uses if len(use.positions) > 1)
+    return frozenset(use.color for use in uses if use.ring or len(use.positions) > 1)
