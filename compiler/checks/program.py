@@ -13,7 +13,7 @@ from collc.checks.color_hand_over import turns
 from collc.checks.follow import follow
 from collc.checks.queue_users import clashes, one_microthread
 from collc.checks.resource_report import kept_by, left_beside
-from collc.plan import Action, Plan
+from collc.plan import Plan
 from collc.plan.one_call import adds_nothing
 from collc.plan.placement import switched_colors
 from collc.plan.plan import ProgramPlan

@@ -14,12 +14,16 @@ import numpy as np
 
 from collc.base.columns import Ints
 from collc.cost.bound import words_of
-from collc.cost.start_up import Parts, of_few
+from collc.cost.start_up import Children, cycles_of_few, of_few_elements
 from collc.plan.geometry import Multicast, line_of, multicast_of
 from collc.plan.plan import Phase, Plan
 from collc.target import Target
 
 LOADS = 16  # a link that may carry more vectors than this may carry any number
+_FEW = 2  # elements of vectors whose start-up is measured
+# PEs of a row that does so: in a star the root's code is over before the words of all others have
+# come, and with more PEs no sooner.
+_STARS = (2, 16)
 MOST_RANKS = 1200  # beyond it, on paths through grids, only distance and length count
 
 
@@ -35,18 +39,19 @@ def tree_bound_of(plan: Plan) -> int | None:
         return None
     contract = plan.collective.contract
     sides, hops = tuple(_sides_of(phases)), tuple(map(_farthest, multicasts))
-    few, stars = of_few(contract, Parts(len(sides), len(hops)), target)
+    few = of_few_elements(contract, _FEW)
     start_up = min(
-        star.cycles
+        cycles_of_few(few, tuple(map(_star, ranks)), len(hops), target)
         - _model(
-            [(ranks,) for ranks in star.ranks],
-            [sum(star.ranks) - len(star.ranks)] * len(hops),
-            words_of(few),
-            target,
+            [(of,) for of in ranks], [sum(ranks) - len(ranks)] * len(hops), words_of(few), target
         )
-        for star in stars
+        for ranks in ((2, row)[-len(sides) :] for row in _STARS)
     )
     return _model(sides, hops, words_of(contract), target) + start_up
+
+
+def _star(ranks: int) -> Children:
+    return (tuple(range(1, ranks)), *((),) * (ranks - 1))
 
 
 def _model(sides: Sequence[Sequence[int]], hops: Sequence[int], length: int, target: Target) -> int:

@@ -15,32 +15,20 @@ switches, tasks and full queues. The model leaves both out, so no plan of the sc
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import fields, replace
-from functools import lru_cache
+from dataclasses import fields
 
 import numpy as np
 
 from collc.base.diagnostics import Span
-from collc.base.grids import Grid
 from collc.base.values import dataclass
-from collc.cost import predict
-from collc.cost.choice import build_plan
+from collc.cost.start_up import Children, cycles_of_few, of_few_elements
 from collc.cost.steps_model import follow_steps, step_begins
 from collc.lowering import does_as_a_stream
 from collc.plan.one_word import reduces_one_word
-from collc.schedule import BroadcastPhase, Phase, ReducePhase, Schedule, build_schedule
+from collc.schedule import BroadcastPhase, Phase, ReducePhase, Schedule
 from collc.spec import (
-    BroadcastStep,
-    Collective,
     Contract,
     ContractKind,
-    ElementType,
-    Limits,
-    Operation,
-    Order,
-    OwnOperation,
-    ReduceStep,
-    Tree,
 )
 from collc.spec.arithmetic import arithmetic_of
 from collc.spec.exchange import StepsPhase
@@ -215,44 +203,23 @@ def _start_up(schedule: Schedule, target: Target) -> int:
     by_trees = all(isinstance(phase, ReducePhase) for phase in schedule.phases[:-1])
     told = by_trees and isinstance(schedule.phases[-1], BroadcastPhase)
     kind = contract.kind if told and reduces_one_word(contract) else ContractKind.REDUCE
-    few = _of_few(kind, contract.buffer and "x", contract.element, contract.operation, target)
+    few = _of_few(of_few_elements(contract, 1, kind), target)
     return few + (further if plain else 0)
 
 
-_FEW: tuple[tuple[tuple[int, ...], ...], ...] = (
-    ((1,), ()),
-    ((1,), (2,), ()),
-    ((1,), (2,), (3,), (4,), ()),
-    ((1,), (2,), (3,), (4,), (5,), (6,), (7,), ()),  # the root's code is over before a word comes
-    ((1, 2), (), ()),
-    ((1, 2), (), (3,), ()),
-)
+# In the second one the root's code is over before a word comes.
+_FEW: tuple[Children, ...] = (((1,), ()), (*((rank,) for rank in range(1, 8)), ()))
 
 
-@lru_cache(maxsize=64)
-def _of_few(
-    kind: ContractKind,
-    buffer: str,
-    element: ElementType,
-    operation: Operation | OwnOperation | None,
-    target: Target,
-) -> int:
+def _of_few(contract: Contract, target: Target) -> int:
     """Cycles beyond the model's in which trees of few PEs reduce an element: the fewest. Of a
     one-word collective (`collc.plan.one_word`) a multicast belongs to it."""
     nowhere = Span("", 1, 1, 1, 1)
-    target = replace(target, cycles=target.cycles.behind_others)
-    contract = Contract(kind, buffer, element, 1, operation, nowhere)
+    told = contract.kind is not ContractKind.REDUCE
     found = []
     for children in _FEW:
-        steps: tuple[ReduceStep | BroadcastStep, ...] = (
-            ReduceStep(Order.WEST_TO_EAST, Tree("few", children, nowhere), nowhere),
-        )
         model = _critical(children, range(len(children)), 1, target)
-        if kind is not ContractKind.REDUCE:
-            steps = (*steps, BroadcastStep(0, 0, nowhere))
+        if told:
             model += _multicast(BroadcastPhase("few", 0, 0, len(children), 1, nowhere), 1, target)
-        row = Grid("few", len(children), 1, nowhere)
-        few = Collective("few", contract, row, steps, Limits(None, None), (), nowhere)
-        schedule = build_schedule(few)
-        found.append(predict(build_plan(schedule, target)).cycles - model.cycles)
+        found.append(cycles_of_few(contract, (children,), int(told), target) - model.cycles)
     return min(found)
