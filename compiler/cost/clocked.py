@@ -38,7 +38,7 @@ def clocked_once(plan: Plan, most: int = MOST_WORDS) -> Clocked:
     return _KNOWN.find(Alike(plan), lambda: _clocked(of_one_call(plan), None, None, most))
 
 
-_HELD = 64
+_HELD = 256  # plans
 _KNOWN = Latest[Alike, Clocked](_HELD, _HELD, lambda _: 1)
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import cached_property, partial
 from itertools import product
 
-from collc.base.memoize import memoized
+from collc.base.memoize import by_identity, memoized
 from collc.base.paths import Path
 from collc.base.values import dataclass
 from collc.lowering import memory, resources
@@ -105,9 +105,20 @@ def alternatives_of(
 ) -> tuple[tuple[Alternative, ...], ...]:
     """All alternatives for each phase; of the colorings the first has the fewest colors, of the
     wirings circuits come first, and `streams` last."""
-    return tuple(
-        tuple(_alternatives(schedule, p, target, streams=streams)) for p in schedule.phases
+    return _alternatives_of(
+        *schedule.phases, collective=schedule.collective, target=target, streams=streams
     )
+
+
+_HELD = 4  # schedules: a program is planned within one limit of colors after the other
+
+
+@by_identity(_HELD)
+def _alternatives_of(
+    *phases: SchedulePhase, collective: Collective, target: Target, streams: bool
+) -> tuple[tuple[Alternative, ...], ...]:
+    schedule = Schedule(collective, phases)
+    return tuple(tuple(_alternatives(schedule, p, target, streams=streams)) for p in phases)
 
 
 def planned_by(

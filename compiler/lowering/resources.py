@@ -81,21 +81,26 @@ def assignments(
     user's changing last: none that is `kept` from a user, nor that of an earlier one that it has
     `met`. Ends when as many numbers have been looked at as there are `tries`; without, when there
     are no more."""
+    if not met:
+        yield ()
+        return
     left = iter(count() if tries is None else tries)
-
-    def further(numbers: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-        at = len(numbers)
-        if at == len(met):
-            yield numbers
+    numbers: list[int] = []
+    open_ones = [(iter(offered[0]), kept[0])]  # of these users and the next, what is left of them
+    while open_ones:
+        ways, taken = open_ones[-1]
+        number = next(ways, None)
+        if number is None:
+            open_ones.pop()
+            del numbers[len(open_ones) - 1 :]
+        elif next(left, None) is None:
             return
-        taken = kept[at] | {numbers[i] for i in met[at]}
-        for number in offered[at]:
-            if next(left, None) is None:
-                return
-            if number not in taken:
-                yield from further((*numbers, number))
-
-    return further(())
+        elif number not in taken and len(open_ones) == len(met):
+            yield (*numbers, number)
+        elif number not in taken:
+            numbers.append(number)
+            at = len(numbers)
+            open_ones.append((iter(offered[at]), kept[at] | {numbers[i] for i in met[at]}))
 
 
 def most_filters(phases: Iterable[Phase]) -> int:
