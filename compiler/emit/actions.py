@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import partial
 from math import ceil
 
+from collc.base.memoize import by_identity
 from collc.base.values import dataclass
 from collc.emit.acts import (
     ADDRESS,
@@ -45,6 +46,7 @@ from collc.emit.classes import Act, in_stage
 from collc.emit.model import (
     CLOSING_TASK,
     OWN_TASK,
+    CollectiveModel,
     JoinModel,
     PhaseModel,
     PlacedAct,
@@ -173,6 +175,7 @@ class Pe:
         self.sequence = -1  # the list of the rounds
         self.known_codes: dict[object, int] = {}
         self.blocked = 0
+        self.conditions: dict[tuple[int, str], bool] = {}  # of libraries: whether they hold
         self.inputs: dict[int, int] = {}
         self.outputs: list[int] = []
         self.taking_part = [set(_taking_part(of)) for of in having]
@@ -234,6 +237,12 @@ class Pe:
 
     def holds(self, library: int, condition: str) -> bool:
         """Whether a condition on what takes part, as a library prints it, is true of the PE."""
+        known = library, condition
+        if known not in self.conditions:
+            self.conditions[known] = self._holds(library, condition)
+        return self.conditions[known]
+
+    def _holds(self, library: int, condition: str) -> bool:
         if " and " in condition:
             return all(self.holds(library, one) for one in condition.split(" and "))
         if " or " in condition:
@@ -425,6 +434,33 @@ class Pe:
 NOWHERE = TimedOp(NO_COLOR, NO_COLOR, 0, (1,), 1, False, False, "nothing", False, ("", 0))
 
 
+# A function of a call, of the part in the phase with a number, and what it is of there.
+Named = tuple[Callable[..., Acts], int, SlotModel | SectionModel | JoinModel]
+
+
+@by_identity(64)
+def _named_in(model: CollectiveModel) -> dict[str, Named]:
+    """The functions of a collective's slots, sections and joins, by the names that the text has."""
+    found: dict[str, Named] = {}
+    for at, phase in enumerate(model.phases):
+        for section in phase.sections:
+            for slot in section.slots:
+                found[f"{slot.name}.start"] = _Call._start, at, slot
+                found[f"begin_{slot.name}"] = _Call._begin_slot, at, slot
+            if not section.is_one_chain:
+                found[section.begin] = _Call._begin_section, at, section
+            for join in section.joins:
+                if join.activates >= 0:
+                    found[join.then] = _Call._joined, at, join
+    return found
+
+
+@by_identity(64)
+def _loaded_by(model: CollectiveModel) -> frozenset[str]:
+    """The slots whose registers a call loads."""
+    return frozenset(slot.name for slot in model.loaded)
+
+
 class _Call:
     """A call of a collective: its functions, by the names that the text has for them."""
 
@@ -448,9 +484,8 @@ class _Call:
             "finish": self._finish,
             f"{self.model.prefix}over": self._over,
         }
+        self.named, self.loaded = _named_in(self.model), _loaded_by(self.model)
         for part in self.parts:
-            for section in part.phase.sections:
-                self._name_functions(part, section)
             if part.phase.multiplexed:
                 self.functions[part.phase.begin] = partial(self._open, part)
                 self.functions[f"close_{part.phase.name}"] = partial(self._close, part)
@@ -458,17 +493,6 @@ class _Call:
         self.phases = {one.begin: at for at, one in enumerate(self.model.phases) if of_one}
         if self.model.restored:
             self.functions[f"{self.model.prefix}restore"] = self._restore
-
-    def _name_functions(self, part: Part, section: SectionModel) -> None:
-        for slot in section.slots:
-            self.functions[f"{slot.name}.start"] = partial(self._start, part, slot)
-            self.functions[f"begin_{slot.name}"] = partial(self._begin_slot, part, slot)
-        if not section.is_one_chain:
-            self.functions[section.begin] = partial(self._begin_section, part, section)
-        for join in section.joins:
-            if join.activates >= 0:
-                task = self.common.task(join.activates)
-                self.functions[join.then] = partial(_activate, task)
 
     # routers that are set as a phase begins
 
@@ -542,7 +566,10 @@ class _Call:
     def run(self, name: str) -> Acts:
         """What a function does; where a phase of the only call begins, a mark."""
         mark = [do("mark", self.phases[name])] if name in self.phases else []
-        return mark + self.functions[name]()
+        if name in self.functions:
+            return mark + self.functions[name]()
+        function, at, of = self.named[name]
+        return mark + function(self, self.parts[at], of)
 
     def task(self, name: str, acts: Callable[[], Acts]) -> int:
         """The number of the code of a task, which knows nothing of what code before it has read."""
@@ -726,11 +753,10 @@ class _Call:
     def _loads(self, *, early: bool) -> Acts:
         """The registers that the call loads before the first operation, or behind it."""
         acts: Acts = []
-        loaded = {slot.name for slot in self.model.loaded}
         for part, slot in self._slots():
             now = self._holds(slot.begins) is early
             printed = slot.begins if early else slot.begins != "true"
-            if not (printed and now and slot.name in loaded):
+            if not (printed and now and slot.name in self.loaded):
                 continue
             if not self._shares(slot):
                 acts += self._load(part, slot)
@@ -872,6 +898,9 @@ class _Call:
         for name in starts:
             acts += self.run(name)
         return acts
+
+    def _joined(self, _: Part, join: JoinModel) -> Acts:
+        return _activate(self.common.task(join.activates))
 
     def _join(self, join: JoinModel) -> Acts:
         task = self.common.task(join.task)

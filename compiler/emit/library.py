@@ -399,10 +399,9 @@ def _phases(
         least, above = 0, numbers.tasks.seen
         while above - least > 1:
             limit = (least + above) // 2
-            fits = numbered(Tasks(limit))[0].tasks.size <= tasks
+            fits = numbers.tasks.within(limit).size <= tasks
             least, above = (limit, above) if fits else (least, limit)
-        first = numbered(Tasks(least))[0].tasks
-        numbers, phases = numbered(first.second_pass())
+        numbers, phases = numbered(numbers.tasks.within(least).second_pass())
     at = iter(range(numbers.phases))
     return numbers, [[_shared(numbers, next(at), phase) for phase in of] for of in phases]
 
@@ -489,7 +488,9 @@ def _shared(numbers: Numbers, index: int, phase: PhaseModel) -> PhaseModel:
         found = (numbers.registers.conditions(index, key) for key in (slot.key, second))
         conditions = tuple(dict.fromkeys(one for of in found for one in of))
         some = "true" if len(conditions) > MOST_CONDITIONS else " or ".join(conditions)
-        return replace(slot, shares_register=some or slot.shares_register)
+        if not some:
+            return slot
+        return replace(slot, shares_register=some)
 
     sections = (replace(one, slots=tuple(map(told, one.slots))) for one in phase.sections)
     return replace(phase, sections=tuple(sections))
@@ -518,14 +519,19 @@ def _linked(
             closing = tuple(one for one in tasks.values() if one <= last)
             after = f"close_{phase.name}"
         for section in reversed(phase.sections):
-            slots = tuple(replace(one, then=one.then or after) for one in section.slots)
-            joins = tuple(replace(one, then=one.then or after) for one in section.joins)
+            slots = tuple(_with_next(one, one.then or after) for one in section.slots)
+            joins = tuple(_with_next(one, one.then or after) for one in section.joins)
             sections.insert(0, replace(section, next=after, slots=slots, joins=joins))
             after = sections[0].begin
         of = replace(phase, sections=tuple(sections), closing=closing, closed=closed)
         found.insert(0, of)
         after = f"open_{phase.name}" if phase.multiplexed else after
     return _started_at_once(found, restored)
+
+
+def _with_next(one: T, then: str) -> T:
+    """The same if nothing changes, which is quicker."""
+    return one if one.then == then else replace(one, then=then)
 
 
 def _started_at_once(
@@ -541,7 +547,7 @@ def _started_at_once(
 
     def direct(section: SectionModel) -> SectionModel:
         def named(one: T) -> T:
-            return replace(one, then=names.get(one.then, one.then))
+            return _with_next(one, names.get(one.then, one.then))
 
         return replace(
             section,

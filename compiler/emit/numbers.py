@@ -94,7 +94,7 @@ class Registers:
             met = [other for other in others if user.meets(other)]
             if not met:
                 return at
-            spoiled = sum(not self.shared_with(other, others) for other in met)
+            spoiled = sum(next(_shared_with(other, others), None) is None for other in met)
             if spoiled < fewest:
                 best, fewest = at, spoiled
         return len(self.users) if len(self.users) < self.available else best
@@ -109,17 +109,22 @@ class Registers:
             if not any(user.runs_beside(other) for other in others):
                 yield at
 
-    def shared_with(self, user: User, others: Iterable[User]) -> list[User]:
-        """The slots that a PE has in turn with one."""
-        return [other for other in others if other is not user and user.meets(other)]
-
     def conditions(self, phase: int, key: Key) -> tuple[str, ...]:
         """The conditions under which a PE has the register of a slot in turn with others."""
         for others in self.users:
             for user in others:
                 if (user.phase, user.key) == (phase, key):
-                    return tuple(other.condition for other in self.shared_with(user, others))
+                    return tuple(other.condition for other in _shared_with(user, others))
         return ()
+
+
+def _shared_with(user: User, others: Iterable[User]) -> Iterator[User]:
+    """The slots that a PE has in turn with one."""
+    return (other for other in others if other is not user and user.meets(other))
+
+
+# What is to have a task in a phase: the classes that have it, and their PEs.
+Asked = Mapping[Key, tuple[Set[int], Area]]
 
 
 @dataclasses.dataclass
@@ -136,6 +141,7 @@ class Tasks:
     in_turn: int = 0
     joins: int = 0
     users: dict[int, list[Area]] = field(default_factory=dict)
+    asked: list[Asked] = field(default_factory=list)
 
     @property
     def size(self) -> int:
@@ -146,25 +152,30 @@ class Tasks:
         """One for the same users, which knows where all begin."""
         return Tasks(self.limit, self.own, self.own + self.in_turn)
 
-    def assigned(
-        self, users: Mapping[Key, Set[int]], area: Callable[[Set[int]], Area]
-    ) -> tuple[dict[Key, int], frozenset[Key]]:
+    def within(self, limit: int) -> Tasks:
+        """What the same users have of so many tasks of their own."""
+        found = Tasks(limit)
+        for users in self.asked:
+            found.assigned(users)
+        return found
+
+    def assigned(self, asked: Asked) -> tuple[dict[Key, int], frozenset[Key]]:
         """The positions of what classes of PEs have in a phase, and what has them in turn."""
+        self.asked.append(asked)
+        users = {key: classes for key, (classes, _) in asked.items()}
         order = sorted(users, key=lambda key: (key[0], key[1] < 0, key[2], key[1]))
         own = order[: max(0, self.limit - self.seen)]
         self.seen += len(order)
-        found = self._own({key: users[key] for key in own}, area)
+        found = self._own({key: asked[key] for key in own})
         left = {key: users[key] for key in order if key not in found}
         return found | self._in_turn(left), frozenset(left)
 
-    def _own(
-        self, users: Mapping[Key, Set[int]], area: Callable[[Set[int]], Area]
-    ) -> dict[Key, int]:
+    def _own(self, users: Asked) -> dict[Key, int]:
         """Those that no PE has both of may have the same one."""
         found: dict[Key, int] = {}
-        for key, classes in users.items():
-            taken = {found[one] for one in found if users[one] & classes}
-            found[key] = self._position(area(classes), taken)
+        for key, (classes, area) in users.items():
+            taken = {found[one] for one in found if users[one][0] & classes}
+            found[key] = self._position(area, taken)
         return found
 
     def _position(self, of: Area, taken: Set[int]) -> int:

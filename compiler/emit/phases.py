@@ -271,7 +271,9 @@ class _Builder:
             if self._repeats(act) > 1
         }
         self.registers = numbers.registers.assigned(map(self._user, self._with_registers()))
-        self.tasks, self.tasks_in_turn = numbers.tasks.assigned(self._users_of_tasks(), self._area)
+        self.tasks, self.tasks_in_turn = numbers.tasks.assigned(
+            {key: (of, self._area(of)) for key, of in self._users_of_tasks().items()}
+        )
 
     def _yielding(self) -> frozenset[str]:
         """The lanes that PEs only send on, where there are others that they also receive on: who
