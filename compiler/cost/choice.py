@@ -9,7 +9,13 @@ from functools import cache
 from itertools import product
 from math import prod
 
-from collc.cost.predict import NEVER, TOO_LONG, cycles_or_never, unprinted
+from collc.cost.predict import (
+    NEVER,
+    TOO_LONG,
+    cycles_or_never,
+    program_cycles_or_never,
+    unprinted,
+)
 from collc.cost.relays import relays_at_least
 from collc.cost.steps_model import steps_at_least
 from collc.cost.stream_bounds import streams_at_least
@@ -25,8 +31,10 @@ from collc.lowering import (
 from collc.lowering.concurrent_streams import fit_together, in_parts, planned_call_streams
 from collc.lowering.lane_queues import with_shared_queues
 from collc.lowering.resources import left_by
-from collc.lowering.sharing import share, widest
+from collc.lowering.sharing import filters_of_program, share, widest
+from collc.lowering.teardown import can_be_torn_down
 from collc.plan import Advance, Plan
+from collc.plan.configuration import torn_down_by
 from collc.plan.plan import ProgramPlan
 from collc.schedule import Phase, Schedule
 from collc.spec import Program
@@ -263,18 +271,28 @@ def build_program_plan(
     schedules: tuple[Schedule, ...], program: Program, target: Target
 ) -> ProgramPlan:
     """The plan of a program, with what it leaves of the target. It may need more than that; a check
-    refuses it then. Of streams it has the forms with most colors for which no color is torn down,
-    since their switches are not set again behind a teardown; if there are none, no streams."""
+    refuses it then. Of streams it has the forms with most colors for which no color is torn down;
+    if there are none, those for which only colors are that can be, unless it takes fewer cycles
+    without streams."""
     target = left_by(program.reserved, target)
     most = _most_colors(program, target)
     candidates = [list(candidate_plans(schedule, target)) for schedule in schedules]
+    torn_down: list[ProgramPlan] = []
     for width, alike in product(_widths(candidates), (True, False)):
         within = [[plan for plan in plans if _is_kept(plan, width)] for plans in candidates]
         chosen = _fastest_of_each(schedules, within, target, most, alike=alike)
         shared = share(chosen, program, target)
-        if not width or _streams_fit(shared, most):
+        if not width:
             break
-    return shared
+        if _streams_fit(shared, most):
+            if not any(color.torn_down for color in shared.colors):
+                return shared
+            torn_down.append(shared)
+    if not torn_down:
+        return shared
+    return min(
+        (torn_down[0], shared), key=lambda one: (not one.fits(most), program_cycles_or_never(one))
+    )
 
 
 def _most_colors(program: Program, target: Target) -> int:
@@ -331,12 +349,13 @@ def _is_alike(one: Plan, other: Plan) -> bool:
 
 
 def _streams_fit(plan: ProgramPlan, most: int) -> bool:
-    """Whether streams, where there are any, share no colors over time with others, all colors have
+    """Whether streams, where there are any, are torn down only if they can be, all colors have
     queues, and there are registers for all."""
     if not any(map(_streams, plan.plans)):
         return True
-    torn_down = any(color.torn_down for color in plan.colors)
-    return not torn_down and plan.fits(most) and not unprinted(plan)
+    torn_down = (plan.phase(use) for use in plan.uses if torn_down_by(plan, use))
+    fits = plan.fits(most) and filters_of_program(plan) <= plan.target.filters
+    return fits and all(map(can_be_torn_down, torn_down)) and not unprinted(plan)
 
 
 def build_call_streams(

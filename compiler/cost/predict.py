@@ -11,7 +11,7 @@ from collc.base.diagnostics import CollcError, Diagnostic
 from collc.base.memoize import by_identity
 from collc.cost.bound import bound_of
 from collc.cost.by_lines import Clocked
-from collc.cost.clocked import clocked, clocked_once
+from collc.cost.clocked import clocked
 from collc.cost.critical_path import critical_path
 from collc.cost.tree_bound import tree_bound_of
 from collc.emit.library import libraries_of
@@ -87,8 +87,13 @@ def cycles_or_never(plan: Plan) -> int:
     """The same of a candidate that no check has let pass: one that gets stuck takes for ever, as
     does one that cannot be printed. It is TOO_LONG where more than CANDIDATE words would have to be
     followed."""
+    return program_cycles_or_never(of_one_call(plan))
+
+
+def program_cycles_or_never(program: ProgramPlan) -> int:
+    """The same of a program."""
     try:
-        return clocked_once(plan, CANDIDATE).cycles
+        return clocked(program, most=CANDIDATE).cycles
     except (StuckError, CollcError):
         return NEVER
     except TooLongError:

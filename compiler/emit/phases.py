@@ -666,9 +666,12 @@ class _Builder:
 
     def _goes_on(self, act: Act, one: PeClass) -> bool:
         """Whether what follows an act need not wait for its end: who uses a color next waits for
-        its teardown; and a word that is sent is part of what the next phase receives."""
+        its teardown; and a word that is sent is part of what the next phase receives. At the end of
+        a chain beside others the ends of all are waited for."""
         if act.command is Advance.TEARDOWN:
-            return bool(self.given.closing) or not self.given.shares_microthreads
+            beside = (chain for of in one.sections if of.ends > 1 for _, chain in of.chains)
+            waits = self.given.shares_microthreads and not self.given.closing
+            return not waits and all(chain[-1] is not act for chain in beside)
         last = one.sections[-1].chains[0][1][-1]
         return self.given.staged_word and act is last and isinstance(act.op.send, str)
 

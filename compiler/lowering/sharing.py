@@ -24,7 +24,7 @@ from collc.lowering.color_queues import (
 )
 from collc.lowering.lane_queues import own_queues, shared_queues, with_queues
 from collc.lowering.resources import color_numbers, most_filters
-from collc.lowering.teardown import with_teardown
+from collc.lowering.teardown import can_be_torn_down, with_teardown
 from collc.plan import Phase, Plan, Role, sides_of
 from collc.plan.configuration import configuration, first_differing
 from collc.plan.pe_masks import masks_of, touched_by, turning, union_by_key
@@ -40,12 +40,12 @@ def share(chosen: tuple[Plan, ...], program: Program, target: Target) -> Program
     if program.reconfigure is Reconfigure.AUTO and not program.rooted:
         for shared, alike in product((False, True), (False, True)):
             unchanged = apart(chosen, program, target, alike, shared)
-            if unchanged.fits(most) and _filters(unchanged) <= target.filters:
+            if unchanged.fits(most) and filters_of_program(unchanged) <= target.filters:
                 return unchanged
     return _time_multiplexed(chosen, program, target)
 
 
-def _filters(plan: ProgramPlan) -> int:
+def filters_of_program(plan: ProgramPlan) -> int:
     """The filters of a PE at most, where nothing is reconfigured: phases that share colors have
     theirs in common, or are on other PEs."""
     of_colors: dict[int, int] = {}
@@ -110,18 +110,16 @@ def apart(
         for k, color in enumerate(one.colors)
         if color in switched_colors([one.phase])
     }
-    places = [
-        (owner, k) for owner in dict.fromkeys(owners) for k in range(len(named[owner].colors))
+    positions = _positions(named, owners)
+    switched = [
+        (owner, k) in moving
+        for owner in dict.fromkeys(owners)
+        for k in range(len(named[owner].colors))
     ]
-    numbers = color_numbers([place in moving for place in places], target)
-    position = {place: index for index, place in enumerate(places)}
+    numbers = color_numbers(switched, target)
     uses = tuple(
-        Use(
-            one.collective,
-            one.index,
-            tuple((color, position[owner, k]) for k, color in enumerate(one.colors)),
-        )
-        for one, owner in zip(named, owners, strict=True)
+        Use(one.collective, one.index, tuple(zip(one.colors, taken, strict=True)))
+        for one, taken in zip(named, positions, strict=True)
     )
     colors = tuple(SharedColor(number, None, torn_down=False) for number in numbers)
     # the first of those with the same colors that do alike has the queues of all
@@ -131,8 +129,8 @@ def apart(
         for i, (owner, kind) in enumerate(zip(owners, kinds, strict=True))
     ]
     having = list(dict.fromkeys(first))
-    taken = [(plans[named[i].collective].collective, named[i].phase) for i in having]
-    dealt = (shared_queues if shared else own_queues)(taken, target)
+    phases = [(plans[named[i].collective].collective, named[i].phase) for i in having]
+    dealt = (shared_queues if shared else own_queues)(phases, target)
     queues = dict(zip(having, dealt, strict=True))
     own = (
         [queues[first[i]] for i, one in enumerate(named) if one.collective == collective]
@@ -209,42 +207,73 @@ def _kind(one: _Named, collective: Collective) -> _Kind:
 
 
 def _time_multiplexed(plans: tuple[Plan, ...], program: Program, target: Target) -> ProgramPlan:
-    """Phases that share as few colors as are allowed, or have queues of their own."""
+    """Phases that share as few colors as are allowed, or have queues of their own; those that
+    cannot be torn down have colors of their own."""
     named = _named(plans)
     dealt = _dealt(named, plans, program)
-    most_at_once = max((len(one.together) for one in dealt), default=0)
     most = len(target.colors) if program.colors is None else program.colors
-    order = _order(named, plans, program)
-    able = sum(color in target.switch_colors for color in target.colors)
-    kept = max(most_at_once, min(most, _pairs_of_queues(target)))
-    # on fewer colors positions fall on fewer of them
-    laid = [(n, _longest_unused(order, n, dealt)) for n in range(kept, most_at_once - 1, -1)]
-    with_switches = (one for one in laid if len(_switched(named, one[1])) <= able)
-    kept, positions = next(with_switches, laid[0])
-    positions = _one_side_each(named, plans, positions, dealt, kept)
+    can_turn = [can_be_torn_down(one.phase) for one in named]
+    staying = [one for one, can in zip(named, can_turn, strict=True) if not can]
+    turning = [one for one, can in zip(named, can_turn, strict=True) if can]
+    kinds = [_kind(one, plans[one.collective].collective) for one in staying]
+    stay = _positions(staying, _owners(staying, kinds, plans))
+    turn = _in_turn(turning, plans, program, target, most - _count(stay))
+    behind = (tuple(_count(turn) + k for k in taken) for taken in stay)
+    of = {True: iter(turn), False: behind}
+    positions = [next(of[can]) for can in can_turn]
+    every = range(_count(positions))
     uses = tuple(
         Use(one.collective, one.index, tuple(zip(one.colors, taken, strict=True)))
         for one, taken in zip(named, positions, strict=True)
     )
-    users = [sum(k in taken for taken in positions) for k in range(kept)]
     forced = program.reconfigure is Reconfigure.TEARDOWN
-    reset = {k for k in range(kept) if forced or _changes(named, positions, plans, k)}
+    reset = {k for k in every if forced or _changes(named, positions, plans, k)}
     reset |= {k for i, one in enumerate(dealt) if one.of_choice for k in positions[i]}
     torn = _with_neighbors(reset, positions)
     switched = _switched(named, positions)
-    numbers = color_numbers([k in switched for k in range(kept)], target)
-    taken_by = _taken(named, plans, positions)
-    queues = queues_of_colors(taken_by, kept, target) or too_few_queues(kept, target)
-    every = [SharedColor(numbers[k], queues[k], k in torn) for k in range(kept)]
+    numbers = color_numbers([k in switched for k in every], target)
+    taken_by, count = _taken(named, plans, positions), len(every)
+    queues = queues_of_colors(taken_by, count, target) or too_few_queues(count, target)
+    colors = tuple(SharedColor(numbers[k], queues[k], k in torn) for k in every)
     phases: list[list[Phase]] = [[] for _ in plans]
     for use in uses:
         phase = plans[use.collective].phases[use.phase]
         torn_down = {n for n, k in use.positions if k in torn}
         phases[use.collective].append(with_teardown(phase, torn_down))
     changed = tuple(replace(plan, phases=tuple(of)) for plan, of in zip(plans, phases, strict=True))
-    changed = _as_wide_as_queues(changed, uses, every, target)
-    colors = tuple(every[k] for k in range(kept) if users[k])
+    changed = _as_wide_as_queues(changed, uses, colors, target)
     return _numbered(changed, program, target, uses, colors)
+
+
+def _count(positions: Sequence[tuple[int, ...]]) -> int:
+    """How many colors there are, the first ones being taken first."""
+    return 1 + max((k for taken in positions for k in taken), default=-1)
+
+
+def _positions(named: Sequence[_Named], owners: Sequence[int]) -> list[tuple[int, ...]]:
+    """The positions of phases that have the colors of their owners, each with its own."""
+    first, behind = dict[int, int](), 0
+    for owner in dict.fromkeys(owners):
+        first[owner], behind = behind, behind + len(named[owner].colors)
+    return [
+        tuple(range(first[owner], first[owner] + len(one.colors)))
+        for one, owner in zip(named, owners, strict=True)
+    ]
+
+
+def _in_turn(
+    named: Sequence[_Named], plans: Sequence[Plan], program: Program, target: Target, most: int
+) -> list[tuple[int, ...]]:
+    """The positions of phases that have colors in turn, among so many at most."""
+    dealt, order = _dealt(named, plans, program), _order(named, plans, program)
+    most_at_once = max((len(one.together) for one in dealt), default=0)
+    able = sum(color in target.switch_colors for color in target.colors)
+    kept = max(most_at_once, min(most, _pairs_of_queues(target)))
+    # on fewer colors positions fall on fewer of them
+    laid = [(n, _longest_unused(order, n, dealt)) for n in range(kept, most_at_once - 1, -1)]
+    with_switches = (one for one in laid if len(_switched(named, one[1])) <= able)
+    kept, positions = next(with_switches, laid[0])
+    return _one_side_each(named, plans, positions, dealt, kept)
 
 
 _Turned = dict[tuple[int, str], Bools]  # routers by position and side that their switches change

@@ -43,18 +43,25 @@ def given_up(
         return
     message = f"the program takes {prediction.cycles} cycles, and its calls take {by_themselves} "
     message += f"by themselves: {_reason(program, alone, target)}"
-    yield Diagnostic("C806", message, asked.span, tuple(_slower(program, cycles)), help=_HELP)
+    slower = tuple(_slower(program, cycles, prediction))
+    yield Diagnostic("C806", message, asked.span, slower, help=_HELP)
 
 
 _HELP = "put collectives that are not called in turn into programs of their own"
 
 
-def _slower(program: ProgramPlan, cycles: Sequence[int]) -> Iterator[tuple[Span, str]]:
-    """The collectives that go by another plan than alone, each with what it takes by both."""
+def _slower(
+    program: ProgramPlan, cycles: Sequence[int], prediction: Prediction
+) -> Iterator[tuple[Span, str]]:
+    """The collectives that take more than alone, each with what it takes by both: in the program,
+    but of calls beside each other, which end in any order, by its plan there."""
+    asked = program.program
     for plan, alone in zip(program.plans, cycles, strict=True):
-        here = predict_by_itself(plan).cycles
+        name, calls = plan.collective.name, asked.rounds * asked.calls.count(plan.collective.name)
+        here = prediction.breakdown.get(name, 0) // calls
+        if program.call_streams:
+            here = predict_by_itself(plan).cycles
         if here > alone + OF_A_CALL:
-            name = plan.collective.name
             yield plan.collective.span, f"`{name}` takes {here} cycles here, and {alone} alone"
 
 
@@ -63,9 +70,8 @@ def _reason(program: ProgramPlan, alone: tuple[Plan, ...], target: Target) -> st
     if program.call_streams:
         return "calls that are in flight at the same time do not stream"
     own = apart(alone, program.program, target, alike=True)
-    shares = f"phases share {len(program.colors)} colors over time"
-    if not any(color.torn_down for color in program.colors):
-        shares = "phases go by other plans"
+    shared = sum(color.torn_down for color in program.colors)
+    shares = f"phases share {shared} colors over time" if shared else "phases go by other plans"
     if len(own.colors) > len(target.colors):
         return f"{shares}, since {len(own.colors)} colors would be needed for each to have its own"
     if not own.fits(len(target.colors)):

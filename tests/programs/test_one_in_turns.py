@@ -209,8 +209,15 @@ def test_auto_on_a_part_of_a_grid_takes_turns() -> None:
     assert bundle.color_count == 2 and bundle.run(seed=3).verified
 
 
-def test_auto_is_refused_with_a_number_of_colors_that_is_enough() -> None:
+def test_streams_take_turns_on_one_color() -> None:
     text = left_open("run auto", "within colors <= 1", contract="allgather(x: f32[30])")
+    bundle = built(text)
+    assert bundle.color_count == 1 and "gather" in chosen(bundle)
+    assert bundle.run(seed=3).verified
+
+
+def test_auto_is_refused_with_a_number_of_colors_that_is_enough() -> None:
+    text = left_open("run auto", "within colors <= 1", contract="all_to_all(x: f32[24])")
     with pytest.raises(CollcError) as caught:
         compile_text(text, "total.coll", {})
     (problem,) = caught.value.diagnostics
@@ -221,7 +228,7 @@ def test_auto_is_refused_with_a_number_of_colors_that_is_enough() -> None:
 
 
 def test_a_program_is_refused_for_what_the_fastest_plan_lacks_if_none_can_take_turns() -> None:
-    text = left_open("run auto", "", "within colors <= 1", contract="allgather(x: f32[30])")
+    text = left_open("run auto", "", "within colors <= 1", contract="all_to_all(x: f32[24])")
     with pytest.raises(CollcError) as caught:
         compile_text(text, "total.coll", {})
     (problem,) = caught.value.diagnostics

@@ -12,7 +12,6 @@ from collc.checks.by_phase import in_phase
 from collc.checks.step_table_entries import shape_problem
 from collc.plan import (
     BY_WAVELET,
-    OF_OWN_ROUTER,
     Advance,
     Direction,
     Filter,
@@ -156,7 +155,7 @@ def _takes_all(stream: Stream) -> bool:
     return staged and slices is not None and slices.blocks > 1
 
 
-_ADVANCES = {Advance.NOTHING, *OF_OWN_ROUTER, Advance.HAND_OVER, Advance.RESET, Advance.TEARDOWN}
+_ADVANCES = set(Advance) - {Advance.CONTROL}
 
 
 def _in_a_ring(stream: Stream, role: Role) -> bool:
