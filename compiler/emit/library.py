@@ -392,7 +392,10 @@ def _phases(
 
     def numbered(tasks: Tasks) -> tuple[Numbers, Phases]:
         numbers = Numbers(Registers(registers), tasks)
-        return numbers, [[phase_model(numbers, one) for one in of] for of in given]
+        made = {at: [phase_model(numbers, one) for one in given[at]] for at in order}
+        return numbers, [made[at] for at in range(len(given))]
+
+    order = sorted(range(len(given)), key=lambda at: sum(map(_acts, given[at])))
 
     numbers, phases = numbered(Tasks(ALL))
     if numbers.tasks.size > tasks:
@@ -403,7 +406,22 @@ def _phases(
             least, above = (limit, above) if fits else (least, limit)
         numbers, phases = numbered(numbers.tasks.within(least).second_pass())
     at = iter(range(numbers.phases))
-    return numbers, [[_shared(numbers, next(at), phase) for phase in of] for of in phases]
+    numbered_as = {index: [next(at) for _ in given[index]] for index in order}
+    return numbers, [
+        [
+            _shared(numbers, number, phase)
+            for number, phase in zip(numbered_as[index], of, strict=True)
+        ]
+        for index, of in enumerate(phases)
+    ]
+
+
+def _acts(given: Given) -> int:
+    """How many operations a PE has in a phase at most."""
+    return max(
+        (sum(len(chain) for one in of.sections for _, chain in one.chains) for of in given.classes),
+        default=0,
+    )
 
 
 def _given(program: ProgramPlan, collective: int, queues: QueuesOfLanes) -> Iterator[Given]:
