@@ -18,6 +18,7 @@ from law_programs import (
     fixed,
     law_1,
     law_2,
+    law_2_by_name,
     law_3,
     law_4,
     law_5,
@@ -179,6 +180,9 @@ KEPT = (
     of_scope(Scope("broadcast", "row", "length", form="into")),
     next(law_1(Shape("all_to_all", 6, 1, 6, "wse3"), 3)),
     next(law_2(Shape("allgather", 6, 1, 12, "wse2"))),
+    next(law_2_by_name(Shape("allgather", 14, 1, 56, "wse3"))),
+    *list(law_2(Shape("gather", 14, 1, 56, "wse2")))[1:],  # roots
+    of_scope(Scope("scatter", "path", "length and root")),
     next(law_3(Shape("all_to_all", 3, 3, 9, "wse2"))),
     list(law_4(Shape("reduce_scatter", 3, 1, 3, "wse2")))[1],  # beside another
 )

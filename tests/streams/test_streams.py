@@ -134,7 +134,8 @@ STRAIGHT = [(r, 0, r, r, 1, False) for r in range(1, 4)]
         ([[one] for one in STRAIGHT], "gather"),  # whatever the order of the steps
         ([[(0, r, r, r, 1, False) for r in range(1, 4)]], "scatter"),
         ([[(r, q, r, r, 1, False) for r in range(4) for q in range(4) if q != r]], "allgather"),
-        ([[(0, 1, 0, 0, 1, False)]], None),  # one slice of one rank is none of these
+        ([[(r, 1, r, r, 1, False) for r in (2, 3)]], "gather"),  # from one side of the root
+        ([[(0, 2, 0, 0, 1, False)]], None),  # one slice of one rank is none of these
         ([STRAIGHT[:2]], None),  # a slice is missing
         ([[(3, 2, 3, 3, 1, False)], [(1, 0, 1, 1, 1, False), (2, 0, 2, 2, 2, False)]], None),
         ([[(r, 0, r, r, 1, True) for r in range(1, 4)]], None),  # combined, not gathered
