@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from itertools import combinations
+from itertools import chain, combinations, permutations, product
 from typing import NamedTuple
 
 from collc.base.columns import Bools
@@ -12,7 +12,6 @@ from collc.checks.counted import preceding_lanes, receiving_lanes, sending_lanes
 from collc.plan import Lane, Phase, Plan, Role
 from collc.plan.one_word import are_one_word
 from collc.plan.pe_masks import masks_of
-from collc.plan.placement import runs_beside
 from collc.plan.plan import ProgramPlan, Use
 
 Kind = str  # "input" or "output"
@@ -121,29 +120,58 @@ def _at_once(plan: ProgramPlan, one: User, other: User) -> bool:
 def one_microthread(plan: ProgramPlan) -> Iterator[tuple[Use, int]]:
     """Uses in which a PE receives while it sends on a queue with the same number, and the number:
     both run on the microthread of that. Lanes that run in turn run on that of the first."""
-    outputs = list(users_of(plan, "output"))
+    outputs = defaultdict[int, list[User]](list)
+    for user in users_of(plan, "output"):
+        outputs[user.use].append(user)
     for user in users_of(plan, "input"):
         use = plan.uses[user.use]
-        beside = _beside(plan, use)
-        preceding = preceding_lanes(plan.phase(use))
+        preceding, pairs = preceding_lanes(plan.phase(use)), _beside(plan, use)
+        of_others = (other for n in _under_way(plan, use) for other in outputs[n])
+        own = (
+            (other, pairs.get((user.lane, user.color, other.lane, other.color)))
+            for other in outputs[user.use]
+            if other.lane not in preceding
+        )
+        meeting = chain(own, ((other, user.mask & other.mask) for other in of_others))
         if any(
-            other.queue == user.queue
-            and other.use in beside
-            and not (other.use == user.use and other.lane in preceding)
-            and (user.mask & other.mask).any()
-            for other in outputs
+            other.queue == user.queue and mask is not None and mask.any() for other, mask in meeting
         ):
             yield use, user.queue
 
 
-def _beside(plan: ProgramPlan, use: Use) -> set[int]:
-    """The uses whose sending operations may be under way as one receives: its own, where lanes do
-    so beside each other; those before the multicast of a one-word collective."""
+_Pair = tuple[str, int, str, int]  # a lane and the color it receives on, one and that it sends on
+
+
+def _beside(plan: ProgramPlan, use: Use) -> dict[_Pair, Bools]:
+    """What PEs receive in a use while they send in it, and which do: by operations of two lanes, or
+    by two of a lane that begin together."""
+    places = plan.positions_of(use.collective)
+
+    def pairs(role: Role) -> Iterator[_Pair]:
+        for one, other in product(role.lanes, repeat=2):
+            for into, out in product(one.receives, other.sends):
+                if one is not other or _begin_together(one, into, out):
+                    yield one.name, places.get(into, -1), other.name, places.get(out, -1)
+
+    return masks_of(plan.plans[use.collective].collective, plan.phase(use), pairs)
+
+
+def _begin_together(lane: Lane, into: str, out: str) -> bool:
+    entries = (entry for loop in lane.loops for entry in loop.entries)
+    return any(
+        one.receives_on == into and other.sends_on == out
+        for entry in entries
+        for one, other in permutations(entry.ops, 2)
+    )
+
+
+def _under_way(plan: ProgramPlan, use: Use) -> set[int]:
+    """Other uses whose sending operations may be under way as one receives: those before the
+    multicast of a one-word collective."""
     one, at = plan.plans[use.collective], plan.uses.index(use)
-    found = {at} if runs_beside(plan.phase(use)) else set()
-    if are_one_word(one.phases) and use.phase == len(one.phases) - 1:
-        found |= {n for n, other in enumerate(plan.uses) if other.collective == use.collective}
-    return found
+    if not are_one_word(one.phases) or use.phase < len(one.phases) - 1:
+        return set()
+    return {n for n, other in enumerate(plan.uses) if other.collective == use.collective} - {at}
 
 
 def count_of(plan: Plan, kind: Kind) -> dict[str, int]:

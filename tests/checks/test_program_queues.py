@@ -33,8 +33,11 @@ def test_one_microthread_is_not_asked_to_send_and_to_receive_at_once(target: str
     places = dict(use.positions)
 
     def both(role: Role, into: int, out: int) -> bool:
-        receives = {places[color] for lane in role.lanes for color in lane.receives}
-        return into in receives and out in {places[c] for lane in role.lanes for c in lane.sends}
+        lanes = [
+            ({places[c] for c in lane.receives}, {places[c] for c in lane.sends})
+            for lane in role.lanes
+        ]
+        return any(into in one[0] and out in other[1] for one, other in permutations(lanes, 2))
 
     apart = [replace(color, queues=(10 + 2 * k, 11 + 2 * k)) for k, color in enumerate(plan.colors)]
     roles = plan.phase(use).roles
@@ -52,14 +55,16 @@ def test_one_microthread_is_not_asked_to_send_and_to_receive_at_once(target: str
 
 @pytest.mark.parametrize("target", ["wse2", "wse3"])
 def test_nor_where_lanes_have_the_queues(target: str) -> None:
-    """Of an exchange every lane's, on each of which PEs receive and send; of a tree, which does one
-    after the other, none; and what another collective sends on has ended."""
+    """Of an exchange each lane's that the other one sends beside, and not its own, on which it
+    receives first; of a tree none; and what another collective sends on has ended."""
     _, plan = planned(TEXT.format(target=target, limit=""))
     half, late = plan.plans
     assert half.phases[0].lanes == ("forward", "backward")
     apart = replace(half, input_queues=(10, 11), output_queues=(20, 21))
-    for lane, queue in product(range(2), apart.output_queues):
-        inputs = (*apart.input_queues[:lane], queue, *apart.input_queues[lane + 1 :])
-        assert found(replace(plan, plans=(replace(apart, input_queues=inputs), late)))
+    for lane, other in product(range(2), repeat=2):
+        inputs = list(apart.input_queues)
+        inputs[lane] = apart.output_queues[other]
+        changed = replace(apart, input_queues=tuple(inputs))
+        assert found(replace(plan, plans=(changed, late))) == (lane != other)
     elsewhere = replace(late, input_queues=(30, 31, 32), output_queues=(30, 31, 10))
     assert not found(replace(plan, plans=(apart, elsewhere)))
