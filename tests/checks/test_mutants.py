@@ -13,6 +13,7 @@ from collc.schedule import build_schedule
 from collc.target import TARGETS
 from mutants import exchanges, judging, programs, roots, streams, trees
 from mutants.judging import RIGHT, SAME, Subject
+from mutants.kinds import Kind
 
 # every how manieth mutant is looked at; the nightly run and tests/mutation.py take them all
 STRIDE = int(os.environ.get("COLLC_MUTANTS", "6"))
@@ -96,9 +97,25 @@ def test_no_switch_moves_behind_a_call_back(target):
     assert all("C311" in found for found in codes)
 
 
-@pytest.mark.parametrize("name", programs.SUCCESSIONS)
+@pytest.mark.parametrize("name", [*programs.SUCCESSIONS, *programs.APART])
 def test_a_changed_program_is_refused_or_delivers(name):
     check_mutants(judging.program(name), 30, stride=max(1, STRIDE // 3))
+
+
+@pytest.mark.parametrize("target", ["wse2", "wse3"])
+def test_every_other_queue_of_a_lane_in_a_program_is_refused_or_delivers(target):
+    subject = judging.program("lanes", target)
+    assert not subject.plan.in_turn
+    changed = [one for one in subject.mutants(subject.plan) if one.kind is Kind.NUMBERS]
+    found = [judging.judge(subject, one) for one in changed]
+    holes = [
+        f"{one.what}: {outcome}"
+        for one, (_, outcome) in zip(changed, found, strict=True)
+        if outcome not in ("", SAME, RIGHT)
+    ]
+    assert not holes
+    assert {code for codes, _ in found for code in codes} == {"C305", "C324"}
+    assert sum(not codes for codes, _ in found) > 5
 
 
 def test_the_two_plans_of_one_tree_differ_in_their_control_wavelets():

@@ -105,15 +105,15 @@ def stream(name: str, target: str) -> Subject:
     )
 
 
-def program(name: str) -> Subject:
+def program(name: str, target: str = "wse2") -> Subject:
     """A plan of `mutants.programs`."""
-    bundle = programs.bundle_of(name)
+    bundle = programs.bundle_of(name, target)
 
     def texts(changed: Any) -> Texts:
         return render(bundle.spec, changed, Prediction(0, 0, {}), ())
 
     return Subject(
-        f"program of {name}",
+        f"program of {name} {target}",
         bundle.program,
         programs.mutants,
         check_program,
@@ -158,7 +158,7 @@ def makers() -> Iterator[Callable[[], Subject]]:
     yield from (partial(vector, *run) for run in trees.WRITTEN)
     yield from (partial(exchange, *run) for run in exchanges.RUNS)
     yield from (partial(stream, *run) for run in streams.RUNS)
-    yield from (partial(program, name) for name in programs.SUCCESSIONS)
+    yield from (partial(program, name) for name in (*programs.SUCCESSIONS, *programs.APART))
     yield from (partial(root_of_call, *run) for run in roots.RUNS)
 
 

@@ -11,23 +11,25 @@ from programs.texts import program_of
 from collc.driver.bundle import Bundle
 from collc.driver.pipeline import compile_text
 from collc.lowering.teardown import with_teardown
-from collc.plan import Advance, Phase, Role, closing, once
+from collc.plan import Advance, Phase, Plan, Role, closing, once
 from collc.plan.form import form_of
-from collc.plan.plan import ProgramPlan, Use
+from collc.plan.plan import ProgramPlan, SharedColor, Use
 from mutants.kinds import Kind, Mutant
 from mutants.trees import advancing
 
-SUCCESSIONS = {
+SUCCESSIONS = {  # calls whose phases have so many colors in turn
     "lines": ("two_phase", "broadcast from the middle", "chain", "binomial", 2),
     "ring": ("chain", "ring", "broadcast from the east", 3),
 }
+APART = {"lanes": ("ring", "two_phase", "broadcast from the middle")}  # with colors of their own
 SKEW = 40
 
 
 def bundle_of(name: str, target: str = "wse2", skew: int = SKEW) -> Bundle:
     """A program to change."""
-    *calls, colors = SUCCESSIONS[name]
-    text = program_of([str(call) for call in calls], f"within colors <= {colors}", rounds=2)
+    *calls, limit = (*APART[name], "") if name in APART else SUCCESSIONS[name]
+    within = f"within colors <= {limit}" if limit else ""
+    text = program_of([str(call) for call in calls], within, rounds=2)
     bundle = compile_text(text, "test.coll", {"P": 6, "B": 12}, target, skew)
     return bundle
 
@@ -42,18 +44,41 @@ def mutants(plan: ProgramPlan) -> Iterator[Mutant[ProgramPlan]]:
             uses = (*plan.uses[:i], moved, *plan.uses[i + 1 :])
             yield Mutant(Kind.COLOR, f"{plan.label(use)} {what}", replace(plan, uses=uses))
     for i, color in enumerate(plan.colors):
-        before = plan.colors[i - 1]
-        for kind, what, field, value in (
-            (Kind.NO_ADVANCE, "not torn down", "torn_down", False),
-            (Kind.COLOR, "another number", "number", before.number),
-            (Kind.NUMBERS, "another input queue", "input_queue", before.input_queue),
-            (Kind.NUMBERS, "another output queue", "output_queue", before.output_queue),
-            (Kind.NUMBERS, "a microthread for two", "input_queue", color.output_queue),
-            (Kind.NUMBERS, "memcpy's queue", "output_queue", 0),
-        ):
-            other = replace(color, **{field: value})
+        for kind, what, other in _numbers(color, plan.colors[i - 1]):
             colors = (*plan.colors[:i], other, *plan.colors[i + 1 :])
             yield Mutant(kind, f"color {i} with {what}", replace(plan, colors=colors))
+    for i, one in enumerate(() if plan.in_turn else plan.plans):
+        for what, changed in _queues(one):
+            plans = (*plan.plans[:i], changed, *plan.plans[i + 1 :])
+            yield Mutant(
+                Kind.NUMBERS, f"{one.collective.name} with {what}", replace(plan, plans=plans)
+            )
+
+
+def _numbers(color: SharedColor, before: SharedColor) -> Iterator[tuple[Kind, str, SharedColor]]:
+    """A color with numbers of the one before it."""
+    yield Kind.NO_ADVANCE, "not torn down", replace(color, torn_down=False)
+    yield Kind.COLOR, "another number", replace(color, number=before.number)
+    if color.queues and before.queues:
+        (into, out), (other_in, other_out) = color.queues, before.queues
+        for what, queues in (
+            ("another input queue", (other_in, out)),
+            ("another output queue", (into, other_out)),
+            ("a microthread for two", (out, out)),
+            ("memcpy's queue", (into, 0)),
+        ):
+            yield Kind.NUMBERS, what, replace(color, queues=queues)
+
+
+def _queues(plan: Plan) -> Iterator[tuple[str, Plan]]:
+    """A plan with other queues of each of its lanes."""
+    for field in ("input_queues", "output_queues"):
+        numbers = getattr(plan, field)
+        others = {*plan.target.output_queues, *plan.input_queues, 0}
+        for at, number in enumerate(numbers):
+            for other in sorted(others - {number}):
+                changed = (*numbers[:at], other, *numbers[at + 1 :])
+                yield f"{other} in the {field} at {at}", replace(plan, **{field: changed})
 
 
 def _with_phase(plan: ProgramPlan, use: Use, phase: Phase) -> ProgramPlan:

@@ -69,9 +69,12 @@ def test_pes_off_a_part_keep_what_they_have_whatever_the_length() -> None:
     assert report.verified, report.problem
 
 
-def test_a_collective_on_a_part_is_compiled_as_a_program() -> None:
+def test_a_collective_on_a_part_has_the_whole_grid() -> None:
     text = "collective c = broadcast(x: f32[1]) on last { broadcast from 0 } program { c }"
-    assert not compile_text(HEAD + text, "test.coll", {}).program.alone
+    bundle = compile_text(HEAD + text, "test.coll", {})
+    assert bundle.size == (5, 4)
+    report = bundle.run(repeats=2)
+    assert report.verified, report.problem
 
 
 def test_a_part_may_have_a_path_of_its_own_and_steps_another() -> None:

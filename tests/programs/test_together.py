@@ -114,14 +114,12 @@ def test_call_streams_that_have_a_number_in_common_are_refused() -> None:
     plan = compiled("rows and columns").program
     assert codes(plan) == []
     first, second = plan.call_streams
+    (columns,) = second.plans
+    sent_on = first.queues[1][0]
+    received = replace(columns, input_queues=(sent_on, *columns.input_queues[1:]))
     for changed in (
         replace(second, colors=(first.colors[0], *second.colors[1:])),
-        replace(
-            second,
-            colors=tuple(
-                replace(c, input_queue=first.colors[0].output_queue) for c in second.colors
-            ),
-        ),
+        replace(second, plans=(received,)),
     ):
         assert "C334" in codes(replace(plan, call_streams=(first, changed)))
 
