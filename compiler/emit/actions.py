@@ -226,10 +226,9 @@ class Pe:
             self.blocked |= 1 << task
             return [*code(1), do("unblock", task)]
         task = common.task(common.library.start_task)
-        kept = code(READ + 1 + STORE)
-        is_last = self.same_code([*self.takes.passed, *_activate(task), *kept])
+        is_last = self.same_code([*self.takes.passed, *_activate(task)])
         told = do("told", index, is_last, common.torn_down_mask)
-        return [*code(2 * READ + 2 + STORE), told, *self.takes.taken, *kept]
+        return [*code(2 * (READ + 1 + STORE) + 1), told, *self.takes.taken]
 
     def _depth(self, kind: str, queue: int) -> int:
         words: tuple[int, ...] = getattr(self.target, f"{kind}_queue_words")
@@ -264,7 +263,7 @@ class Pe:
         if self.kernel.is_one_turn:
             return [do("mark", 0), *self._calls(0, 0)]
         counts = code(STORE_CONSTANT + STORE * (self.kernel.rounds > 1))
-        return [do("mark", 0), *counts, *self._proceed(0, 0)]
+        return [do("mark", 0), *counts, *self._calls(0, 0)]
 
     def _calls(self, kind: int, turn: int) -> Acts:
         """The calls of a turn of a kind of round."""
@@ -345,9 +344,10 @@ class Pe:
 
     def _turn(self, kind: int, turn: int) -> Acts:
         """A turn is found by halving, and begun; of the jumps behind it the last is a return."""
-        way = halves(turn, len(self.kernel.turns))
+        first = int(self.kernel.rounds == 1)  # the launch begins one, which is not due again
+        way = halves(turn - first, len(self.kernel.turns) - first)
         found, _ = self._found(way)
-        asked = code(READ * (len(self.kernel.turns) > 1))
+        asked = code(READ * bool(way))
         back = self.takes.taken * max(sum(way) - 1, 0)
         return [*asked, *found, *self._calls(kind, turn), *back]
 
@@ -367,12 +367,13 @@ class Pe:
         """A call: its vectors and what it is given, which of the cases it is, and that."""
         one = self.kinds[kind][call]
         found, ends = self._found(one.way)
-        read = self._given(one)
+        read = self._given(one, launched=kind == call == 0)
         return [*read, *found, *_Call(self, (kind, turn, call), one).begin(), *ends]
 
-    def _given(self, one: Begun) -> Acts:
-        """Where the vectors of a round are, and the numbers of a call, are found."""
-        if self.kernel.rounds == 1:
+    def _given(self, one: Begun, *, launched: bool) -> Acts:
+        """Where the vectors of a round are, and the numbers of a call, are found; of the first
+        code knows the round."""
+        if self.kernel.rounds == 1 or launched:
             return code(READ * one.given)
         case, acts = self.kernel.cases[one.case], Acts()
         model = self.commons[case.library].model(case.of)
@@ -502,13 +503,13 @@ class _Call:
             return [*self._awaits_teardowns(part), *self._set(part), *self.run(phase.first)]
         body = self.task(f"opened {phase.name}", lambda: self._opened(part))
         starts = self.pe.same_code([*code(READ), *self.takes.taken, *self.pe.turn([body])])
-        waits = [*self.takes.taken, *code(STORE_CONSTANT)]
+        waits = [*self.takes.taken, *code(STORE + STORE_CONSTANT)]
         opens = [*self.takes.passed, *self._opened(part), *self.takes.taken]
         opens.append(do("skip", len(waits)))
         colors = sum(1 << color for color, _, _ in part.sets)
         return [
             do("follow", common.task(common.library.start_task), starts),
-            *code(READ + 1 + STORE + 1),
+            *code(READ + 1 + 1),
             do("await", colors, len(opens), common.torn_down_mask),
             *opens,
             *waits,

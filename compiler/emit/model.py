@@ -474,11 +474,16 @@ class KernelModel:
 
     @property
     def choice(self) -> tuple[str, ...]:
-        """The statements of the turn that is due."""
-        begins = [self._begins(turn) for turn in self.turns]
+        """The statements of the turn that is due; of one round never the first one."""
+        due = list(enumerate(map(self._begins, self.turns)))[self.rounds == 1 :]
         if self.beside:
-            return tuple(halved("call", list(enumerate(begins))))
-        return ("linger();", *halved("call", [(i, of[1:]) for i, of in enumerate(begins)]))
+            return tuple(halved("call", due))
+        return ("linger();", *halved("call", [(i, of[1:]) for i, of in due]))
+
+    @property
+    def first(self) -> list[str]:
+        """The statements of the first turn."""
+        return self._begins(self.turns[0])
 
     def _begins(self, turn: tuple[str, ...]) -> list[str]:
         """The statements of a turn, with what goes before each call."""

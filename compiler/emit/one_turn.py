@@ -10,6 +10,8 @@ import re
 
 _DECLARED = re.compile(r"^(var call: u16 = 0;.*\n)", re.MULTILINE)
 _BEGINS = re.compile(r"\bcall = 0;")
+_LAUNCHED = re.compile(r"(\n  call = 0;\n(?:  round = 0;\n)?)(.*?)(?=\n}\n)", re.DOTALL)
+_PROCEEDS = re.compile(r"@activate\(next_id\);|proceed\(\);")
 _ENDS = re.compile(r"\bif \(call < (\d+)\) {")
 
 
@@ -17,11 +19,13 @@ def by_turns(kernel: str) -> tuple[str, str, str]:
     """`pe_program.csl` with two variables that say which turns of a round a launch makes, from one
     to before the other, all to begin with; and their names, which are those of nothing else. Raises
     ValueError for a kernel that makes one call."""
-    ends = _ENDS.search(kernel)
-    if ends is None or not _DECLARED.search(kernel):
+    ends, proceeds = _ENDS.search(kernel), _PROCEEDS.search(kernel)
+    if ends is None or proceeds is None or not _DECLARED.search(kernel):
         raise ValueError("a kernel of one call has no turns")
     first, end = (_unused(name, kernel) for name in ("first_turn", "end_turn"))
     added = f"var {first}: u16 = 0;\nvar {end}: u16 = {ends[1]};\n"
+    launched = rf"\g<1>  if ({first} > 0) {{ {proceeds[0]} return; }}\n\g<2>"
+    kernel = _LAUNCHED.sub(launched, kernel, count=1)
     text = _ENDS.sub(f"if (call < {end}) {{", _BEGINS.sub(f"call = {first};", kernel))
     return _DECLARED.sub(rf"\g<1>{added}", text), first, end
 
