@@ -84,6 +84,13 @@ def test_what_no_text_of_a_block_or_a_ring_does_is_refused(name, what, code):
     assert [problem.code for problem in subject.check(mutant.changed)] == [code]
 
 
+def test_a_ring_on_a_color_without_switches_is_refused():
+    subject = judging.stream("uneven_slices", "wse3")
+    what = "rows_2: part_0 rows_2_2 in a ring: True"
+    (mutant,) = (one for one in subject.mutants(subject.plan) if one.what == what)
+    assert [problem.code for problem in subject.check(mutant.changed)] == ["C304"]
+
+
 @pytest.mark.parametrize("target", ["wse2", "wse3"])
 def test_no_switch_moves_behind_a_call_back(target):
     subject = judging.vector("pairs", target)
