@@ -1,10 +1,10 @@
 """Who has what of a resource that runs short: the machine, memcpy and the runtime, `reserve`."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from collc.base.diagnostics import Diagnostic, Span
 from collc.base.number_ranges import consecutive
-from collc.plan import Phase, Plan
+from collc.plan import Plan
 from collc.plan.placement import colors_of
 from collc.spec import Reserved
 from collc.target import Target
@@ -80,11 +80,6 @@ def shortage(  # noqa: PLR0913 - needed, available, and who has what
         kept,
         _remedy(plan, time_multiplexed <= available) + limit_clause(plan, *resources),
     )
-
-
-def by_phase(plan: Plan, needed_by: Callable[[Phase], int]) -> dict[str, int]:
-    """How much each phase of a plan needs of something."""
-    return {phase.name: needed_by(phase) for phase in plan.phases}
 
 
 def _remedy(plan: Plan, enough: bool) -> str:
