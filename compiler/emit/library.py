@@ -347,7 +347,7 @@ def _turning_outputs(program: ProgramPlan, index: int) -> Iterator[str]:
 def _name_of(program: ProgramPlan, use: Use) -> str:
     """What the library calls the phase of a use."""
     plan = program.plans[use.collective]
-    return f"{plan.collective.name}_{plan.phases[use.phase].name}"
+    return f"{prefix_of(program, plan)}{plan.phases[use.phase].name}"
 
 
 def _selections(
