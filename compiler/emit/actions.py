@@ -1036,8 +1036,7 @@ class _Call:
         asked then."""
         turns = placed.act.turns
         assert turns is not None
-        # called through a pointer, code jumps to the end of the function, and returns
-        back = self.takes.taken * (2 * bool(slot.shares_task))
+        back = self.takes.taken if slot.shares_task else []  # what a pointer led to returns
         go = self.task(
             f"{slot.name} go", lambda: [*self._go(part, slot, placed, begins=False), *back]
         )
