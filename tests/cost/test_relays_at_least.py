@@ -13,6 +13,7 @@ from collc.cost.predict import unprinted
 from collc.cost.relays import relays_at_least
 from collc.driver.pipeline import prove_text
 from collc.lowering import Alternative, alternatives_of, candidate_plans, planned_by
+from collc.plan.one_call import of_one_call
 from collc.schedule import Schedule
 from collc.target import TARGETS
 
@@ -23,7 +24,7 @@ def relays(schedule: Schedule, target: str) -> list[tuple[int, int]]:
     (phase,), (alternatives,) = schedule.phases, alternatives_of(schedule, TARGETS[target])
     plans = (planned_by((one,), schedule, TARGETS[target]) for one in alternatives if one.relays)
     least = relays_at_least(schedule, phase, TARGETS[target])
-    return [(least, cycles_of(plan)) for plan in plans if not unprinted(plan)]
+    return [(least, cycles_of(plan)) for plan in plans if not unprinted(of_one_call(plan))]
 
 
 @pytest.mark.parametrize("element", ["f32", "f16"])  # one to a wavelet, and two
