@@ -113,14 +113,7 @@ def test_no_stage_reaches_a_schedule_through_a_plan() -> None:
 _FORMS = ("collc.plan.form", "collc.plan.Form", "collc.plan.form_of")
 _PATTERNS = re.compile(r"\.(?:Reduce|Broadcast|Steps)Phase$")
 
-ASK_FOR_THE_FORM = {  # numbers are dealt out, and counted, by it still
-    "checks/budgets/dsr_ids.py",
-    "checks/budgets/microthreads.py",
-    "checks/budgets/queues.py",
-    "emit/library.py",
-    "plan/ready.py",
-    "plan/slots.py",
-}
+ASK_FOR_THE_FORM = {"emit/library.py"}  # how much room operations may take in place of step tables
 READ_SCHEDULES = {  # what is to be sent, the same whatever plan does it: sums, bounds, words for it
     "checks/one_line.py",
     "cost/choice.py",
