@@ -108,8 +108,8 @@ def test_a_wrong_result_on_one_line_is_found() -> None:
     )
     bundle = compiled(text)
     name = name_of(bundle.files, "layout")
-    right = "const role = sums_reduce_class(x, 0);"
-    wrong = "const role = if (y == 2) 4 else sums_reduce_class(x, 0);"
+    right = "const role = reduce_class(x, 0);"
+    wrong = "const role = if (y == 2) 4 else reduce_class(x, 0);"
     assert right in bundle.files[name]
     files = {**bundle.files, name: bundle.files[name].replace(right, wrong, 1)}  # its routes
     broken = Bundle(bundle.spec, bundle.program, bundle.schedules, bundle.prediction, files)
