@@ -112,8 +112,8 @@ def test_a_kernel_waits_before_each_call_of_the_library() -> None:
     kernel = laws.waiting(files[laws.KERNEL])
     lines = [line.strip() for line in kernel.splitlines()]
     calls = [at for at, line in enumerate(lines) if line.startswith("t.")]
-    assert len(calls) == 3
-    assert [lines[at - 1] for at in calls] == ["wait_by_pe();"] * 3
+    assert len(calls) == 4  # the first with the launch, and each where it is due
+    assert [lines[at - 1] for at in calls] == ["wait_by_pe();"] * 4
 
 
 def test_a_kernel_without_a_library_or_a_call_is_none_that_can_wait() -> None:
