@@ -9,12 +9,23 @@ operation of its own.
 from collections.abc import Set
 from dataclasses import replace
 
-from collc.plan import Advance, Entry, Lane, Loop, Once, Phase, closing, filters_of, once
+from collc.plan import (
+    OF_OWN_ROUTER,
+    Advance,
+    Entry,
+    Lane,
+    Loop,
+    Once,
+    Phase,
+    closing,
+    filters_of,
+    once,
+)
 from collc.plan.placement import switched_colors
 
 LAST = frozenset((Advance.NOTHING, Advance.RESET))  # no vector follows on the color
 # how what a stream sends may end
-_ENDED = LAST | {Advance.OWN_ROUTER, Advance.TEARDOWN}
+_ENDED = LAST | OF_OWN_ROUTER | {Advance.TEARDOWN}
 
 
 def can_be_torn_down(phase: Phase) -> bool:
@@ -22,15 +33,14 @@ def can_be_torn_down(phase: Phase) -> bool:
     and has nothing that is set in the layout alone.
 
     In a stream a router of a ring hands its turn over to the next one, where more is sent, and a
-    filter is that of a color, whose words of other phases it would count. Slices that are empty
-    are not sent, and neither is what would follow them.
+    filter is that of a color, whose words of other phases it would count. Slices that are always
+    empty are not sent, and neither is what would follow them.
     """
     if phase.whole or phase.has_loops:
         return True
     slicing, ops = phase.slicing, [op for role in phase.roles for op in role.ops]
     return (
-        not slicing.dynamic
-        and all(slicing.size(slice, 1) for slice in range(slicing.count))
+        (slicing.dynamic or all(slicing.size(slice, 1) for slice in range(slicing.count)))
         and all(op.advance in _ENDED for op in ops)
         and not any(filters_of(role) for role in phase.roles)
         and not any(color.ring for role in phase.roles for color in role.colors)
