@@ -174,7 +174,10 @@ def test_auto_for_whole_numbers_is_as_free_as_without() -> None:
 def test_every_length_of_a_choice_keeps_it() -> None:
     bundle = compile_text(program("allreduce", "run auto", "f32[n <= 400], add"), "test.coll", {})
     (one,) = bundle.schedules
-    assert show_steps(one.collective) == "reduce chain to 5 then broadcast from (5, 0)"
+    assert (
+        show_steps(one.collective)
+        == "run chain_reduce(root = 5) then run direct_broadcast(root = 5)"
+    )
     auto = """select by n {
         n <= auto: run auto
         else: run auto
@@ -183,7 +186,7 @@ def test_every_length_of_a_choice_keeps_it() -> None:
     chosen = [show_steps(s.collective) for s in compile_text(text, "t.coll", {}).schedules]
     assert set(chosen) <= {
         "reduce star to 0 then broadcast from (0, 0)",
-        "reduce chain to 5 then broadcast from (5, 0)",
+        "run chain_reduce(root = 5) then run direct_broadcast(root = 5)",
     }
     beside = """select by n {
         n <= 8: reduce star to 0 then broadcast from 0
