@@ -26,7 +26,7 @@ from collc.plan.geometry import multicast_of
 from collc.plan.placement import colors_of, parity_of
 from collc.plan.plan import ProgramPlan, Use
 from collc.schedule import build_schedule, number_of_step
-from collc.spec import BroadcastStep, RootChoice
+from collc.spec import RootChoice
 
 _ABOUT = (
     "the root is a rank before this PE's",
@@ -163,11 +163,8 @@ def _numbered(name: str, number: int) -> str:
 def side_of(plan: Plan, phase: Phase) -> tuple[int, object]:
     """What tells the phases of a plan apart, whatever the root: the step, and of a reduction the
     side."""
-    is_multicast = multicast_of(phase) is not None and any(
-        isinstance(step, BroadcastStep) and step.span == phase.span
-        for step in plan.collective.steps  # a stream may be of one operation at each PE as well
-    )
-    axis = "" if is_multicast else phase.axis
+    of_broadcast = phase.whole and multicast_of(phase) is not None
+    axis = "" if of_broadcast else phase.axis
     number = number_of_step(plan.collective, phase.span, axis, tree=phase.order is not None)
     return number, phase.order
 

@@ -208,11 +208,14 @@ def _kind(one: _Named, collective: Collective) -> _Kind:
 
 def _time_multiplexed(plans: tuple[Plan, ...], program: Program, target: Target) -> ProgramPlan:
     """Phases that share as few colors as are allowed, or have queues of their own; those that
-    cannot be torn down have colors of their own."""
+    cannot be torn down have colors of their own, but for those of a choice by root, whose routers
+    are set in each call."""
     named = _named(plans)
     dealt = _dealt(named, plans, program)
     most = len(target.colors) if program.colors is None else program.colors
-    can_turn = [can_be_torn_down(one.phase) for one in named]
+    can_turn = [
+        of.of_choice or can_be_torn_down(one.phase) for one, of in zip(named, dealt, strict=True)
+    ]
     staying = [one for one, can in zip(named, can_turn, strict=True) if not can]
     turning = [one for one, can in zip(named, can_turn, strict=True) if can]
     kinds = [_kind(one, plans[one.collective].collective) for one in staying]
