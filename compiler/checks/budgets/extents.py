@@ -37,7 +37,7 @@ def _longest(phase: Phase) -> int:
 
 def _passed(phase: Phase, index: int) -> int:
     """Elements that PEs of a role pass on at once, at most."""
-    relays = [op for op in phase.roles[index].ops if op.elements is not None]
+    relays = [(op.elements, op.where) for op in phase.roles[index].ops if op.elements is not None]
     places = places_of(phase, index)
-    elements = values_of([op.elements for op in relays if op.elements is not None], places)
-    return int((elements * values_of([op.where for op in relays], places)).max(initial=0))
+    elements = values_of([elements for elements, _ in relays], places)
+    return int((elements * values_of([where for _, where in relays], places)).max(initial=0))
