@@ -1046,7 +1046,7 @@ class _Call:
             return [
                 *code(READ + 1), *self.takes.passed, do("again", counter, turns.count, go),
                 *wait(self.takes.jump - self.takes.no_jump), *(behind or []),
-                *self.run(slot.then),
+                *(self.run if slot.shares_task else self._then)(slot.then),
             ]  # fmt: skip
 
         return self._at_ends(slot, ended)
