@@ -76,7 +76,7 @@ _OTHER_VALUES = _Codes("C315", "C317", "C322")
 _HELP = {
     "C305": "the colors need queues of their own; please report this",
     "C313": "phases whose routers differ need different colors; please report this",
-    "C314": "a router has to be in the position that takes the next vector; use a pre-order tree",
+    "C314": "a router has to be in the position that takes the next vector; please report this",
     "C315": "the routes do not follow the schedule; please report this",
     "C316": "routers between sender and receiver have to be in their last position; "
     "please report this",
