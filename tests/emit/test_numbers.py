@@ -289,7 +289,7 @@ NEVER = {
     "areas": (numbers.Area, "meets", lambda *_: False),
     "users": (numbers.User, "meets", lambda *_: False),
     "beside": (numbers.User, "runs_beside", lambda *_: False),
-    "shared": (numbers.Registers, "shared_with", lambda *_: []),
+    "shared": (numbers, "_shared_with", lambda *_: iter(())),
 }
 
 
