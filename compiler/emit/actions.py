@@ -688,9 +688,24 @@ class _Call:
         if placed.act.is_silent:
             return self.takes.taken
         if placed.act.is_local:
-            return [*self.run(slot.then), *self.takes.taken]
+            return [*self._behind(part, slot, placed), *self.takes.taken]
+        return [
+            *self._follows(part, slot, placed),
+            *self._tell(part, slot, placed),
+            *self.takes.taken,
+        ]
+
+    def _behind(self, part: Part, slot: SlotModel, placed: PlacedAct) -> Acts:
+        """What is done behind an operation for whose end code has waited: what follows, unless a
+        task waits for the ends of several."""
+        if placed.end == OWN_TASK:
+            return self.run(slot.then)
+        return self._tell(part, slot, placed)
+
+    def _tell(self, part: Part, slot: SlotModel, placed: PlacedAct) -> Acts:
+        """Code does to a task what the end of an operation would."""
         what, task = self._end(part, slot, placed)
-        return [*self._follows(part, slot, placed), *code(1), do(what, task), *self.takes.taken]
+        return [*code(1), do(what, task)]
 
     def _bound(self, part: Part, at: int) -> Acts:
         """Where a slice begins is computed, but for the first one."""
@@ -991,7 +1006,8 @@ class _Call:
         combines = placed.act.op.action is Action.COMBINE
         operands = part.words[slot.key][0] * (PAIR if part.plan_phase.paired else 1)
         loads, cycles = self.in_memory_at(operands, combines=combines)
-        return [*self._in_memory(slot.name, loads, cycles), *self.run(slot.then)]
+        behind = self._behind(part, slot, placed)
+        return [*self._in_memory(slot.name, loads, cycles), *behind]
 
     def in_memory_at(self, operands: int, *, combines: bool) -> tuple[int, int]:
         """How many registers an operation in memory has, and its cycles."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,16 +17,24 @@ fabsim = pytest.importorskip("fabsim")
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
 
+import steps_patterns as s  # noqa: E402
 from simulating import compiled  # noqa: E402
+from with_schedules import check_plan, check_program, render, run_program  # noqa: E402
 
 from collc.base.columns import Ints  # noqa: E402
 from collc.base.files import write_files  # noqa: E402
 from collc.cli import commands  # noqa: E402
+from collc.cost.predict import predict_program  # noqa: E402
 from collc.driver.bundle import Bundle  # noqa: E402
 from collc.driver.pipeline import compile_text  # noqa: E402
 from collc.emit.library import libraries_of  # noqa: E402
 from collc.emit.scripts import scripts_of  # noqa: E402
+from collc.lowering import candidate_plans  # noqa: E402
 from collc.machine.timed import Script, StuckError, TooLongError, timed  # noqa: E402
+from collc.plan import Plan  # noqa: E402
+from collc.plan.one_call import of_one_call  # noqa: E402
+from collc.target import TARGETS as MACHINES  # noqa: E402
+from mutants.exchanges import mutants  # noqa: E402
 
 TARGETS = ("wse2", "wse3")
 
@@ -196,6 +205,44 @@ def test_slices_of_a_length_that_is_given_are_right_and_predicted(
         found = bundle.predicted({"n": length})
         assert abs(found.cycles - run.cycles) <= 0.02 * run.cycles + 10
         assert not found.note
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_copy_may_be_the_last_that_a_lane_does_in_a_step_of_others(target: str) -> None:
+    """The step ends with what the other lane moves, whoever is faster."""
+    schedule = s.Line("all_to_all", 3, 24).schedule()
+    plan = next(candidate_plans(schedule, MACHINES[target]))
+    found = _reordered(plan, r"part_\d first loop 0 entry 1 behind")
+    assert len(found) == 3
+    for changed in found:
+        assert not check_plan(changed)
+        problem, cycles = s.run(s.texts_of(schedule, changed), schedule, target, 1)
+        program = of_one_call(changed)
+        predicted = timed(*scripts_of(program, libraries_of(program, "copies.coll")))
+        assert (problem, cycles) == ("", predicted.done.max())
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_such_a_copy_may_have_no_element(target: str) -> None:
+    what, how = "allreduce(a: f32[n <= 40], add)", "run dual_root_allreduce(c = 3)"
+    text = GIVEN.format(target=target, ranks=6, what=what, how=how, calls="one")
+    bundle = compile_text(text, "e.coll", {})
+    (plan,) = _reordered(bundle.program.plans[0], "part_0 backward loop 1 entry 0 behind")
+    program = replace(bundle.program, plans=(plan,))
+    assert not check_program(program)
+    texts = render(bundle.spec, program, bundle.prediction, (target,))
+    for length in (1, 2, 40):
+        given = {"n": length}
+        run = run_program(texts, program, target, seed=1, lengths=given)
+        before = bundle.run(seed=1, lengths=given)
+        assert run.verified
+        moved = predict_program(program, {"n": (length,)}).cycles - bundle.predicted(given).cycles
+        assert abs(moved - (run.cycles - before.cycles)) <= 2  # cycles
+
+
+def _reordered(plan: Plan, what: str) -> list[Plan]:
+    """The plans with an entry of a lane behind the next one, by what changed plans are called."""
+    return [one.changed for one in mutants(plan) if re.fullmatch(what, one.what)]
 
 
 ROOTED = [
