@@ -4,6 +4,8 @@ In reading order: a lane, a slot, a join, a section, a class of PEs, a phase, a 
 library.
 """
 
+import re
+
 from collc.base.values import dataclass
 from collc.emit.classes import Act
 from collc.emit.conditions import Cases
@@ -221,6 +223,12 @@ class PhaseModel:
     cuts_table: bool  # where slices begin of a length that calls give is looked up
     closing: tuple[int, ...] = ()  # where it ends with its teardowns: the positions of tasks
     closed: str = ""  # and what comes behind these
+
+    def reads(self, name: str) -> bool:
+        """Whether the parameters of some PE are computed by a name of the layout."""
+        used = re.compile(rf"\b{name}\b")
+        lines = (line for of in self.classes for line in of.lines)
+        return any(map(used.search, (self.block, *lines)))
 
     @property
     def first(self) -> str:
