@@ -81,7 +81,7 @@ def test_a_stream_that_hands_its_turn_over_has_colors_of_its_own(target: str) ->
 
 def test_text_with_colors_on_one_output_queue_is_for_the_target_that_binds_none() -> None:
     bundle = compile_text(ON_A_GRID.format(target="wse2"), "t.coll", {})
-    outputs = [color.output_queue for color in bundle.program.colors]
+    outputs = [color.queues[1] for color in bundle.program.colors]
     assert len(set(outputs)) < len(outputs)
     assert [name for name in bundle.files if name.startswith("commands")] == ["commands_wse2.sh"]
 
