@@ -61,7 +61,10 @@ def test_a_long_vector_is_summed_call_after_call(
     written = text(steps, contract=contract, width=width, height=height, target=target)
     bundle = compile_text(written, "test.coll", {})
     streams = all(form_of(phase) is Form.STREAM for phase in bundle.program.plans[0].phases)
-    assert streams or (contract, target) == ("allreduce(x: f32[2], add)", "wse2")  # by steps there
+    by_steps = (
+        {"allreduce(x: f32[2], add)", "allreduce(x: f16[72], add)"} if target == "wse2" else ()
+    )
+    assert streams or contract in by_steps  # where some phase takes fewer cycles so
     report = bundle.run(seed=width, repeats=3)
     assert report.verified, report.problem
     assert abs(bundle.prediction.cycles - report.cycles) <= 0.02 * report.cycles + 60

@@ -30,13 +30,14 @@ def colors(calls: str, target: str = "wse2") -> list[int]:
 
 def test_forms_are_as_wide_as_the_others_leave_them():
     assert colors("a") == [6]
-    assert colors("a b") == [4, 1]
-    assert colors("a b c") == [4, 1, 0]
-    assert colors("a b c", "wse3") == [4, 1, 0]
+    assert colors("a b") == [6, 1]
+    assert colors("a b c") == [6, 1, 0]
+    assert colors("a b c", "wse3") == [6, 1, 0]
+    assert colors("a b c d", "wse3")[0] == 4
 
 
-def test_four_have_forms_since_colors_share_queues():
-    assert colors("a b c d") == [4, 1, 0, 1]
+def test_four_have_forms_since_lanes_share_queues():
+    assert colors("a b c d") == [6, 1, 0, 1]
 
 
 @pytest.mark.parametrize("target", TARGETS)
