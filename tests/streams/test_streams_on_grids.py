@@ -91,7 +91,7 @@ def test_what_is_put_aside_has_a_part_of_the_stage_for_each_lane() -> None:
 
 
 def test_rows_do_not_put_aside_what_a_pe_has_no_room_for() -> None:
-    bundle = compile_text(text("all_to_all", "4 x 4", 64), "t.coll", {}, "wse3")
+    bundle = compile_text(text("all_to_all", "4 x 4", 96), "t.coll", {}, "wse3")
     assert asides_of(bundle.plan.phases[-1])
     machine = MACHINES["wse3"]
     aside = (one for one in candidate_plans(bundle.schedule, machine) if asides_of(one.phases[-1]))
