@@ -68,6 +68,18 @@ def test_calls_are_predicted_and_deliver(calls: str, target: str) -> None:
 
 
 @pytest.mark.parametrize("target", ["wse2", "wse3"])
+@pytest.mark.parametrize("calls", ORDERS)
+def test_the_way_back_from_a_turn_that_a_pointer_leads_to_is_counted_once(
+    calls: str, target: str
+) -> None:
+    """A ring goes on by turns, whose task others have in turn: what is counted wrongly of one
+    counts 15 times in a phase."""
+    text = TEXT.replace("run auto", "order ring run ring_allreduce")
+    bundle = compile_text(text.format(calls=calls, target=target), "test.coll", {})
+    assert abs(bundle.prediction.cycles - bundle.run().cycles) <= 10  # cycles
+
+
+@pytest.mark.parametrize("target", ["wse2", "wse3"])
 def test_queues_by_lanes_serve_late_pes(target: str) -> None:
     for seed in (1, 2):
         report = compiled("repeat 2 { swap sum }", target, skew=150).run(seed=seed)
