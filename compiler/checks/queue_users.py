@@ -79,8 +79,8 @@ def with_queue(phase: Phase, kind: Kind, *, bound: bool = True) -> list[str]:
 def _colors(kind: Kind) -> Callable[[Role], Iterator[tuple[str, str]]]:
     """What a role has of a kind: lanes, each with a color."""
 
-    def colors(lane: Lane) -> frozenset[str]:
-        return frozenset(lane.receives if kind == "input" else lane.sends)
+    def colors(lane: Lane) -> tuple[str, ...]:
+        return lane.receives if kind == "input" else lane.sends
 
     return lambda role: ((lane.name, name) for lane in role.lanes for name in colors(lane))
 

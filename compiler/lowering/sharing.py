@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, permutations, product
+from itertools import chain, permutations
 
 from collc.base.columns import Bools
 from collc.base.values import dataclass
@@ -38,7 +38,7 @@ def share(chosen: tuple[Plan, ...], program: Program, target: Target) -> Program
     """The plan of a program whose collectives have these plans and run one after the other."""
     most = len(target.colors) if program.colors is None else program.colors
     if program.reconfigure is Reconfigure.AUTO and not program.rooted:
-        for shared, alike in product((False, True), (False, True)):
+        for shared, alike in ((False, False), (False, True), (True, True)):
             unchanged = apart(chosen, program, target, alike, shared)
             if unchanged.fits(most) and filters_of_program(unchanged) <= target.filters:
                 return unchanged

@@ -338,7 +338,8 @@ def test_queues_of_a_phase_are_those_behind_the_ones_of_phases_before() -> None:
     (first,), (second,) = stream.phases, DOUBLING.phases
     counted = [count_of(stream, kind)[first.name] for kind in ("input", "output")]
     assert counted == [2, 10]
-    both = replace(stream, phases=(first, second), output_queues=tuple(range(12)))
+    colors = (*stream.colors, *((name, 20 + k) for k, (name, _) in enumerate(DOUBLING.colors)))
+    both = replace(stream, phases=(first, second), colors=colors, output_queues=tuple(range(12)))
     assert not found("microthreads", replace(both, input_queues=(100, 101, 102, 103)))
     for own in both.output_queues[10:]:
         (problem,) = found("microthreads", replace(both, input_queues=(100, 101, own, 103)))

@@ -95,7 +95,8 @@ def test_a_sum_that_is_sent_too_early_is_found() -> None:
     _, plan = planned("barrier()", INSIDE, "wse3")
     assert not codes(with_root(plan, 1, TO_ALL))
     assert "C314" in codes(with_root(plan, 1, OWN))  # rank 3's word is never taken
-    assert "C317" in codes(with_root(plan, 0, replace(TO_ALL, receive="reduce_even")))
+    # and the root would have two output queues for the color to all
+    assert codes(with_root(plan, 0, replace(TO_ALL, receive="reduce_even"))) == {"C305"}
 
 
 def test_a_sum_that_nobody_sends_or_another_pe_is_found() -> None:

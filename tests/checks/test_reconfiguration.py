@@ -275,4 +275,4 @@ def test_whom_no_teardown_follows_along_a_column_is_named(
     _, plan = planned(text)
     assert check_program(plan) == ()
     aside = first_of("C331", followed(with_role(plan, 0, "leaf_1", first_going(way))))
-    assert f"no teardown follows what PE {pe} sends on color 0" in aside.message
+    assert f"no teardown follows what PE {pe} sends on `reduce_even`" in aside.message

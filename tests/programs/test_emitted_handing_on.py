@@ -26,7 +26,7 @@ STUCK = "nothing can move any more"
 
 def started_without_waiting(text: str) -> str:
     """A phase begun whether its colors are torn down or not."""
-    return re.sub(r"if \(awaited == 0\) \{ (opened_\w+\(\);) \} else \{[^}]*\}", r"\1", text)
+    return re.sub(r"if \(missing == 0\) \{\s*(opened_\w+\(\);)\s*\} else \{[^}]*\}", r"\1", text)
 
 
 def teardown_not_noted(text: str) -> str:

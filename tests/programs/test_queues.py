@@ -148,16 +148,6 @@ def test_enough_queues_with_the_wrong_numbers_are_not_called_too_few() -> None:
     assert f"{needs}, {which}, {has} beside memcpy and what is reserved" in messages
 
 
-def test_lanes_do_with_fewer_queues_than_colors_in_turn_would() -> None:
-    """Four colors take four output queues in turn; both sides of an exchange take two."""
-    calls = "ring half late wait within colors <= 4 reserve output_queues 5"
-    spec, plan = planned(text(calls))
-    assert len({*plan.queues[1]}) < len(plan.colors)
-    for seed in (1, 2):
-        report = run_planned(spec, plan, skew=60, seed=seed)
-        assert report.verified, report.problem
-
-
 def test_a_limit_that_is_named_helps() -> None:
     """Colors and task ids have one table on this machine, and fewer colors leave more ids."""
     calls = "twop half reserve colors 0 .. 7, tasks 14 .. 20, tasks 24"
@@ -214,7 +204,7 @@ def test_colors_share_queues_before_phases_share_colors_over_time(target: str) -
     assert len(plan.colors) > len(plan.target.input_queues)
     report = run_planned(spec, plan)
     assert report.verified, report.problem
-    assert report.cycles <= 2 * (alone.prediction.cycles + 20)  # a turn begins in a task of its own
+    assert report.cycles <= 2 * (alone.prediction.cycles + 25)  # a turn begins in a task of its own
 
 
 @pytest.mark.parametrize("target", ["wse2", "wse3"])
