@@ -102,8 +102,11 @@ def apart(
     phases that set all routers alike, and the colors of phases that lie on other PEs; if `shared`,
     lanes share queues as far as they can."""
     named = _named(plans)
-    kinds = [_kind(one, plans[one.collective].collective) for one in named]
-    owners = _owners(named, kinds, plans) if alike else list(range(len(named)))
+    kinds: list[_Kind] = [()] * len(named)
+    owners = list(range(len(named)))
+    if alike:
+        kinds = [_kind(one, plans[one.collective].collective) for one in named]
+        owners = _owners(named, kinds, plans)
     moving = {
         (owner, k)
         for one, owner in zip(named, owners, strict=True)

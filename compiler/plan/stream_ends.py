@@ -18,8 +18,8 @@ def streams_of(role: Role) -> Mapping[str, Stream]:
 @by_identity(PHASES)
 def leaders_of(phase: Phase) -> Mapping[str, str]:
     """Lanes whose every operation sends after that of one other lane, which nothing else comes
-    after, by the first lane of such a row: they run in turn, so a microthread, and where
-    it is bound to no color an output queue of the first serve all."""
+    after, by the first lane of such a row: they run in turn, so a microthread, and where it is
+    bound to no color an output queue of the first serve all."""
     before: dict[str, str] = {}
     for name in phase.lanes:
         streams = [streams_of(role)[name] for role in phase.roles if name in streams_of(role)]
